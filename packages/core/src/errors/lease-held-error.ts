@@ -1,0 +1,14 @@
+import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
+
+/** Someone else holds the name. Definitive: nothing of theirs was touched. */
+export class LeaseHeldError extends LeaseError {
+  override readonly name = 'LeaseHeldError'
+  override readonly code = 'held'
+  /** Who holds the name, where the store said so. */
+  readonly holder: string | undefined
+
+  constructor(message: string, details: LeaseErrorDetails & { readonly holder?: string } = {}) {
+    super(message, details)
+    this.holder = details.holder
+  }
+}

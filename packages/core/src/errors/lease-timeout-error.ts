@@ -1,0 +1,10 @@
+import { LeaseError } from './lease-error.js'
+
+/**
+ * The operation did not answer within its time limit: whether it took effect is unknown.
+ * Try again; the engine takes back in the background what was granted after all.
+ */
+export class LeaseTimeoutError extends LeaseError {
+  override readonly name = 'LeaseTimeoutError'
+  override readonly code = 'timeout'
+}

@@ -1,0 +1,30 @@
+export type { Clock } from './clock.js'
+export { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+export { LeaseConflictError } from './errors/lease-conflict-error.js'
+export { LeaseError, type LeaseErrorCode, type LeaseErrorDetails } from './errors/lease-error.js'
+export { LeaseHeldError } from './errors/lease-held-error.js'
+export { LeaseLostError } from './errors/lease-lost-error.js'
+export { LeaseNameError } from './errors/lease-name-error.js'
+export { LeaseTimeoutError } from './errors/lease-timeout-error.js'
+export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
+export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
+export { type AcquireOptions, Lease } from './lease.js'
+export type { LeaseFactory, LeaseFactoryContext } from './lease-factory.js'
+export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
+export { checkLeaseName, encodeLeaseName, type NameAlphabet } from './lease-name.js'
+export { LeaseSettings, type LeaseSettingsOptions } from './lease-settings.js'
+export { defaultLogger, type Logger } from './logger.js'
+export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+export type { Grant, LeaseRecord, LeaseState } from './store/lease-record.js'
+export type {
+  AcquireOutcome,
+  AcquireRequest,
+  BreakOptions,
+  LeaseStore,
+  ReleaseOutcome,
+  RenewOutcome,
+  RenewRefusal,
+  StoreLimits,
+} from './store/lease-store.js'
+export { systemClock } from './system-clock.js'
+export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'

@@ -1,0 +1,30 @@
+/**
+ * Why a grant ended without a release.
+ *
+ * - `expired`: no heartbeat was confirmed in time, so the holder's validity ran out
+ * - `taken`: the store says that another grant holds the name
+ * - `broken`: an operator broke the lease
+ * - `deleted`: the record is gone from the store
+ * - `suspended`: the machine was suspended (or the VM paused) past the end of the validity
+ * - `parent-lost`: the lease that this one stood under was lost
+ * - `max-hold`: the grant was held for `maxHold`
+ * - `closed`: the provider or the store was closed while the lease was held
+ */
+export type LeaseLostReason =
+  | 'expired'
+  | 'taken'
+  | 'broken'
+  | 'deleted'
+  | 'suspended'
+  | 'parent-lost'
+  | 'max-hold'
+  | 'closed'
+
+/** What a holder is told, exactly once for each grant, when its lease is gone. */
+export interface LeaseLost {
+  readonly reason: LeaseLostReason
+  /** Who holds the name now, where the store said so. */
+  readonly owner?: string
+  /** The last failure of a heartbeat, where one led to the loss. */
+  readonly cause?: unknown
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { LeaseNameError } from './errors/lease-name-error.js'
+
+const MAX_BYTES = 1024
+
+/**
+ * Throws a `LeaseNameError` unless `name` is a non-empty, well-formed Unicode string of at most 1,024 bytes of UTF-8.
+ * Names are compared code point by code point: no case folding, no normalisation.
+ */
+export function checkLeaseName(name: unknown): asserts name is string {
+  checkIdentifier('lease name', name)
+}
+
+/** The same rule for owners. */
+export function checkOwner(owner: unknown): asserts owner is string {
+  checkIdentifier('owner', owner)
+}
+
+function checkIdentifier(what: string, text: unknown): void {
+  if (typeof text !== 'string') throw new LeaseNameError(`the ${what} must be a string, not ${typeof text}`)
+  if (text === '') throw new LeaseNameError(`the ${what} must not be empty`)
+  // A character is at least one byte, so a string longer than the bound need not be measured.
+  const bytes = text.length > MAX_BYTES ? text.length : Buffer.byteLength(text)
+  if (bytes > MAX_BYTES) {
+    throw new LeaseNameError(`the ${what} must be at most ${MAX_BYTES} bytes of UTF-8, not ${bytes} or more`)
+  }
+  // Half a surrogate pair has no UTF-8: two different names would become the same bytes in a store.
+  if (!text.isWellFormed()) throw new LeaseNameError(`the ${what} must be well-formed Unicode: it has a lone surrogate`)
+}
+
+/** How many characters the hash suffix of a shortened name has, without its separator. */
+const HASH_LENGTH = 32
+
+/** What a store accepts as a key. */
+export interface NameAlphabet {
+  /** Whether a byte of the name's UTF-8 may stand for itself; never true of `escape`. */
+  readonly allows: (character: string) => boolean
+  /** The character that starts an escape, followed by two lower-case hex digits. */
+  readonly escape: string
+  readonly maxLength: number
+}
+
+/**
+ * Maps a lease name into a store's alphabet, injectively: bytes outside it are escaped, and what is then too long is
+ * shortened and ends in a hash of the whole name. Two names never share a key (but by a collision of SHA-256 cut to
+ * 128 bits).
+ */
+export function encodeLeaseName(name: string, alphabet: NameAlphabet): string {
+  const { allows, escape, maxLength } = alphabet
+  let encoded = ''
+  for (const byte of Buffer.from(name)) {
+    const character = String.fromCharCode(byte)
+    const plain = byte < 0x80 && character !== escape && allows(character)
+    encoded += plain ? character : escape + byte.toString(16).padStart(2, '0')
+  }
+  if (encoded.length <= maxLength) return encoded
+  // Two escapes in a row never come out of the loop above, so that no short name ends like a shortened one.
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
+  const suffix = escape + escape + hash
+  return encoded.slice(0, maxLength - suffix.length) + suffix
+}

@@ -1,0 +1,42 @@
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import { checkLeaseName, checkOwner } from './lease-name.js'
+import { createOwner } from './owner.js'
+import { TimeoutSettings } from './timeout-settings.js'
+
+export interface LeaseSettingsOptions {
+  /** What is leased: any well-formed Unicode string up to 1,024 bytes of UTF-8. */
+  readonly name: string
+  /** Who claims; `hostname-pid-<nanoid>` unless given. */
+  readonly owner?: string | undefined
+  /** Akka's defaults unless given. */
+  readonly timeouts?: TimeoutSettings | undefined
+  /** The longest that one grant may be held, in milliseconds: ends a lease that a hung worker would renew for ever. */
+  readonly maxHold?: number | undefined
+  /** The provider's own block. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a lease is made of. Validated when built: throws a `LeaseNameError` or a `LeaseConfigurationError`. */
+export class LeaseSettings {
+  readonly name: string
+  readonly owner: string
+  readonly timeouts: TimeoutSettings
+  readonly maxHold: number
+  readonly options: Readonly<Record<string, unknown>>
+
+  constructor({ name, owner = createOwner(), timeouts, maxHold, options }: LeaseSettingsOptions) {
+    checkLeaseName(name)
+    checkOwner(owner)
+    this.name = name
+    this.owner = owner
+    this.timeouts = timeouts ?? defaultTimeouts
+    this.maxHold = maxHold ?? Number.POSITIVE_INFINITY
+    this.options = options ?? noOptions
+    if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
+      throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
+    }
+  }
+}
+
+const defaultTimeouts = new TimeoutSettings()
+const noOptions: Readonly<Record<string, unknown>> = Object.freeze({})

@@ -1,0 +1,64 @@
+import type { LeaseLost } from './lease-lost.js'
+import type { LeaseSettings } from './lease-settings.js'
+
+export interface AcquireOptions {
+  /**
+   * Called exactly once for the grant that this call obtains, or finds held, when it ends without a release; never
+   * before `acquire` has resolved, never after a release was asked for. What it throws is reported and harms nothing.
+   */
+  readonly onLost?: (lost: LeaseLost) => void
+  /**
+   * For how long to wait for the turn while someone else holds the name, in milliseconds. 0, the default: try once.
+   * `Infinity`: until granted. An attempt that is under way when the time is up is still given its time limit.
+   */
+  readonly wait?: number
+  /** Cancels the attempt, which then rejects with the signal's reason; never a lease that is already held. */
+  readonly signal?: AbortSignal
+  /** Kept in the record, for whoever reads it. */
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/**
+ * One claim, by one owner, on one name. Extend it for a backend that brings its own heartbeat; implement
+ * `LeaseStore` and use `StoreLease` where the backend only stores records.
+ *
+ * The contract is that of Akka's and Pekko's `Lease` (`coordination/.../scaladsl/Lease.scala`).
+ */
+export abstract class Lease implements AsyncDisposable {
+  readonly settings: LeaseSettings
+
+  protected constructor(settings: LeaseSettings) {
+    this.settings = settings
+  }
+
+  /**
+   * Resolves `true`: held now. `false`: certainly not held, someone else has it. Rejects with a typed error when it
+   * cannot know. Acquiring what this instance already holds is `true`; concurrent calls share one attempt.
+   */
+  abstract acquire(options?: AcquireOptions): Promise<boolean>
+
+  /**
+   * Resolves `true`: this owner's claim is gone, or there was none. `false`: someone else holds the name, and nothing
+   * of theirs was touched. Rejects when it cannot know. It never frees another's grant.
+   */
+  abstract release(): Promise<boolean>
+
+  /**
+   * Whether the holder may act now. Synchronous, without I/O: it compares clocks, so that it is right after a blocked
+   * event loop, a pause or a suspend, before any timer has run.
+   */
+  abstract checkLease(): boolean
+
+  /**
+   * What the guarded resource compares: strictly larger for every later grant of the same name. `undefined` while not
+   * held, or where the backend has none.
+   */
+  get fencingToken(): bigint | undefined {
+    return undefined
+  }
+
+  /** Releases the lease at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+}

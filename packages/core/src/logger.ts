@@ -1,0 +1,26 @@
+/** What the library reports to; `console`, pino and winston fit as they are. */
+export interface Logger {
+  debug(message: string, details?: unknown): void
+  info(message: string, details?: unknown): void
+  warn(message: string, details?: unknown): void
+  error(message: string, details?: unknown): void
+}
+
+/**
+ * The logger used where none is given: warnings and errors become process warnings of the type `LeaseholdWarning`
+ * (printed once by Node, caught by `process.on('warning')`), so that nothing is lost silently; the rest is dropped.
+ */
+export const defaultLogger: Logger = {
+  debug() {},
+  info() {},
+  warn: warnProcess,
+  error: warnProcess,
+}
+
+function warnProcess(message: string, details?: unknown): void {
+  const detail = details instanceof Error ? (details.stack ?? details.message) : details
+  process.emitWarning(message, {
+    type: 'LeaseholdWarning',
+    ...(detail === undefined ? {} : { detail: String(detail) }),
+  })
+}

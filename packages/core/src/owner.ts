@@ -1,0 +1,7 @@
+import { hostname } from 'node:os'
+import { nanoid } from 'nanoid'
+
+/** An owner that no other process or lease has: `hostname-pid-<nanoid>`. */
+export function createOwner(): string {
+  return `${hostname()}-${process.pid}-${nanoid(10)}`
+}

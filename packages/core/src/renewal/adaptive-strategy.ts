@@ -1,0 +1,45 @@
+import { validityOf } from '../validity.js'
+import { checkRoomForAttempts } from './fraction-strategy.js'
+import { LatencyWindow } from './latency-window.js'
+import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
+
+/** How many attempts at the p99 latency must fit between the heartbeat and the end of validity. */
+const ATTEMPTS = 3
+
+/** What one attempt is given above the p99, and the pauses between attempts. */
+const SLACK = 1.5
+
+/** Below this no attempt is cut off: a pause of the garbage collector alone may take it. Milliseconds. */
+const LEAST_ATTEMPT = 50
+
+/** Until so many latencies were seen, every attempt is taken to need the whole operation timeout. */
+const LEAST_SAMPLES = 8
+
+const JITTER = 0.1
+
+/**
+ * Renews as late as leaves room for three attempts at the p99 of the latencies seen. It keeps what it saw: give one
+ * instance to all leases of a store to let them learn together.
+ */
+export function adaptiveStrategy(): RenewalStrategy {
+  const latencies = new LatencyWindow()
+  return {
+    name: 'adaptive',
+    check: (times) => checkRoomForAttempts('adaptive', times),
+    plan: (times, jitter) => plan(latencies, times, jitter),
+    observe: (latency) => latencies.add(latency),
+  }
+}
+
+function plan(latencies: LatencyWindow, times: RenewalTimes, jitter: number): HeartbeatPlan {
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout } = times
+  if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
+    return { after: heartbeatInterval * (1 - JITTER * jitter), attemptTimeout: operationTimeout }
+  }
+  const p99 = latencies.count < LEAST_SAMPLES ? operationTimeout : latencies.percentile(0.99)
+  const validity = validityOf(heartbeatTimeout)
+  // Room for three attempts may be more than there is: each then gets its third of what half the validity leaves.
+  const attemptTimeout = Math.min(Math.max(SLACK * p99, LEAST_ATTEMPT), operationTimeout, validity / (2 * ATTEMPTS))
+  const latest = validity - ATTEMPTS * attemptTimeout
+  return { after: latest * (1 - JITTER * jitter), attemptTimeout }
+}

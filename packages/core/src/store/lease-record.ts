@@ -1,0 +1,29 @@
+/** One successful acquisition, as the holder knows it. */
+export interface Grant {
+  /** The lease name. */
+  readonly name: string
+  readonly owner: string
+  /** The GUID that the client proposed for this acquisition; every mutation of the record is conditional on it. */
+  readonly grantId: string
+  /** Strictly larger for every later grant of the same name; what the guarded resource compares. */
+  readonly fencingToken: bigint
+  /** For how long the grant lasts from each confirmed request on, in milliseconds; `Infinity` where it never expires. */
+  readonly ttl: number
+}
+
+/**
+ * The life cycle of a record, as Azure's Lease Blob has it:
+ * `leased` and `breaking` are locked, the others are free to acquire.
+ */
+export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'available'
+
+/** What a store keeps for a name: the last grant and where it stands in its life cycle. */
+export interface LeaseRecord extends Grant {
+  readonly state: LeaseState
+  readonly metadata: Readonly<Record<string, string>>
+  /**
+   * Milliseconds until the lock can end by itself, where the store can tell: of a `leased` record its ttl left, of
+   * a `breaking` one the break period left. `Infinity` for a lease that does not expire.
+   */
+  readonly remaining?: number
+}

@@ -1,0 +1,88 @@
+import { uptime } from 'node:os'
+import type { Clock } from './clock.js'
+
+/** Node turns a longer delay into 1 ms. */
+const MAX_DELAY = 2 ** 31 - 1
+
+/** How far wall clock and monotonic clock may come apart before the boot clock is looked at, in milliseconds. */
+const LOOK_ABOVE = 5
+
+/** The step in which Linux tells its uptime, in milliseconds. */
+const BOOT_STEP = 10
+
+/** A reading of the boot clock that took longer than this may have been interrupted, and is taken again. */
+const LONGEST_READING = 5
+const READINGS = 8
+
+/** The readings that {@link createSystemClock} is made of, in milliseconds; given by tests. */
+export interface ClockReadings {
+  /** Monotonic; may stand still during a suspend. */
+  readonly monotonic: () => number
+  /** The wall clock. */
+  readonly wall: () => number
+  /** Monotonic, goes on during a suspend; absent where `monotonic` does so itself. */
+  readonly boot?: (() => number) | undefined
+}
+
+const systemReadings: ClockReadings = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  // On macOS and Windows libuv's monotonic clock goes on during a suspend by itself; on Linux it stands still.
+  boot: process.platform === 'linux' ? () => uptime() * 1000 : undefined,
+}
+
+/**
+ * A clock over the machine's own. A suspend is what the boot clock advanced by and the monotonic clock did not. Reading
+ * the boot clock costs microseconds, so it is read only when the wall clock has moved against the monotonic one since
+ * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
+ */
+export function createSystemClock({ monotonic, wall, boot }: ClockReadings = systemReadings): Clock {
+  let offset = wall() - monotonic()
+  const bootOffset = boot === undefined ? 0 : readBootOffset(boot, monotonic)
+  let suspended = 0
+
+  function now(): number {
+    const instant = monotonic()
+    if (boot === undefined) return instant
+    const seen = wall() - instant
+    if (Math.abs(seen - offset) > LOOK_ABOVE) {
+      offset = seen
+      const ahead = readBootOffset(boot, monotonic) - bootOffset
+      // Within the step of the boot clock it cannot be told from rounding; above it, the whole step is counted, for
+      // to count too much ends a validity early, which is safe.
+      if (ahead > BOOT_STEP) suspended = Math.max(suspended, ahead + BOOT_STEP)
+    }
+    return instant + suspended
+  }
+
+  function schedule(delay: number, task: () => void): () => void {
+    let timer: NodeJS.Timeout
+    const arm = (left: number): void => {
+      const step = Math.min(Math.max(left, 0), MAX_DELAY)
+      timer = left > MAX_DELAY ? setTimeout(arm, step, left - step) : setTimeout(task, step)
+      timer.unref()
+    }
+    if (delay !== Number.POSITIVE_INFINITY) arm(delay)
+    return () => clearTimeout(timer)
+  }
+
+  return { now, schedule, suspended: () => suspended }
+}
+
+/** By how much the boot clock is ahead of the monotonic one, from the least interrupted of a few readings. */
+function readBootOffset(boot: () => number, monotonic: () => number): number {
+  let offset = 0
+  let shortest = Number.POSITIVE_INFINITY
+  for (let reading = 0; reading < READINGS && shortest > LONGEST_READING; reading += 1) {
+    const before = monotonic()
+    const booted = boot()
+    const after = monotonic()
+    if (after - before >= shortest) continue
+    shortest = after - before
+    offset = booted - after
+  }
+  return offset
+}
+
+/** The machine's clock: monotonic, suspend counted, its timers never keep the process alive. */
+export const systemClock: Clock = createSystemClock()
