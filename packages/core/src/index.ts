@@ -1,4 +1,5 @@
 export type { Clock } from './clock.js'
+export { type CreateLeaseOptions, createLease } from './create-lease.js'
 export { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 export { LeaseConflictError } from './errors/lease-conflict-error.js'
 export { LeaseError, type LeaseErrorCode, type LeaseErrorDetails } from './errors/lease-error.js'
@@ -8,7 +9,9 @@ export { LeaseNameError } from './errors/lease-name-error.js'
 export { LeaseTimeoutError } from './errors/lease-timeout-error.js'
 export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
 export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
+export type { HandOff } from './hand-off.js'
 export { type AcquireOptions, Lease } from './lease.js'
+export type { LeaseEvents, LeaseListener } from './lease-events.js'
 export type { LeaseFactory, LeaseFactoryContext } from './lease-factory.js'
 export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
 export { checkLeaseName, encodeLeaseName, type NameAlphabet } from './lease-name.js'
@@ -26,5 +29,6 @@ export type {
   RenewRefusal,
   StoreLimits,
 } from './store/lease-store.js'
+export { type LeaseEnvironment, StoreLease } from './store-lease.js'
 export { systemClock } from './system-clock.js'
 export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'

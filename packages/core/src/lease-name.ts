@@ -46,16 +46,16 @@ export interface NameAlphabet {
  * 128 bits).
  */
 export function encodeLeaseName(name: string, alphabet: NameAlphabet): string {
-  const { allows, escape, maxLength } = alphabet
+  const { allows, escape: mark, maxLength } = alphabet
   let encoded = ''
   for (const byte of Buffer.from(name)) {
     const character = String.fromCharCode(byte)
-    const plain = byte < 0x80 && character !== escape && allows(character)
-    encoded += plain ? character : escape + byte.toString(16).padStart(2, '0')
+    const plain = byte < 0x80 && character !== mark && allows(character)
+    encoded += plain ? character : mark + byte.toString(16).padStart(2, '0')
   }
   if (encoded.length <= maxLength) return encoded
   // Two escapes in a row never come out of the loop above, so that no short name ends like a shortened one.
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
-  const suffix = escape + escape + hash
+  const suffix = mark + mark + hash
   return encoded.slice(0, maxLength - suffix.length) + suffix
 }

@@ -1,0 +1,18 @@
+import { LeaseSettings } from './lease-settings.js'
+import type { LeaseStore } from './store/lease-store.js'
+import { type LeaseEnvironment, StoreLease } from './store-lease.js'
+import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
+
+export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
+  /** Who claims; `hostname-pid-<nanoid>` unless given. */
+  readonly owner?: string | undefined
+  /** The longest that one grant may be held, in milliseconds. */
+  readonly maxHold?: number | undefined
+}
+
+/** A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` where a setting is wrong. */
+export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
+  const { owner, maxHold, clock, logger } = options
+  const timeouts = new TimeoutSettings(options)
+  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger })
+}

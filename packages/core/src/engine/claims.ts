@@ -1,0 +1,68 @@
+import type { LeaseLost } from '../lease-lost.js'
+
+/** One caller of `acquire` that waits for the outcome. */
+export interface Claim {
+  readonly resolve: (granted: boolean) => void
+  readonly reject: (error: unknown) => void
+  readonly onLost: ((lost: LeaseLost) => void) | undefined
+  /** When it gives up waiting for its turn; `-Infinity` for one who tries once. */
+  readonly waitUntil: number
+  readonly metadata: Readonly<Record<string, string>> | undefined
+  /** Stops listening to the caller's signal. */
+  unlisten?: () => void
+}
+
+/** The callers that share an attempt. Each is told once, and is then forgotten. */
+export class Claims {
+  #claims: Claim[] = []
+
+  get isEmpty(): boolean {
+    return this.#claims.length === 0
+  }
+
+  /** When the first of those who wait gives up; `Infinity` where none waits. */
+  get deadline(): number {
+    let deadline = Number.POSITIVE_INFINITY
+    for (const { waitUntil } of this.#claims) {
+      if (waitUntil !== Number.NEGATIVE_INFINITY && waitUntil < deadline) deadline = waitUntil
+    }
+    return deadline
+  }
+
+  /** Whether any of them wants a place in the queue. */
+  get waits(): boolean {
+    return this.#claims.some(({ waitUntil }) => waitUntil !== Number.NEGATIVE_INFINITY)
+  }
+
+  /** What the first caller wants to be kept in the record. */
+  get metadata(): Readonly<Record<string, string>> | undefined {
+    return this.#claims[0]?.metadata
+  }
+
+  add(claim: Claim): void {
+    this.#claims.push(claim)
+  }
+
+  /** Forgets one that is not to be told of the outcome any more. */
+  remove(claim: Claim): void {
+    this.#claims = this.#claims.filter((other) => other !== claim)
+    claim.unlisten?.()
+  }
+
+  /** Takes all of them out, to be told later. */
+  takeAll(): readonly Claim[] {
+    const claims = this.#claims
+    this.#claims = []
+    for (const claim of claims) claim.unlisten?.()
+    return claims
+  }
+
+  /** Takes out those whose time is up. */
+  takeDue(now: number): readonly Claim[] {
+    const isDue = ({ waitUntil }: Claim): boolean => waitUntil <= now
+    if (this.#claims.every(isDue)) return this.takeAll()
+    const due = this.#claims.filter(isDue)
+    for (const claim of due) this.remove(claim)
+    return due
+  }
+}

@@ -1,0 +1,98 @@
+import type { Grant } from '../store/lease-record.js'
+
+/**
+ * The life cycle of a lease on the side of its owner. `op` is the serial number of the last call to the store: an
+ * answer that bears another number is stale and changes nothing.
+ */
+export type EngineState = Idle | Acquiring | Held | Releasing
+
+export interface Idle {
+  readonly phase: 'idle'
+  readonly op: number
+}
+
+/** A call to the store that is under way. */
+export interface PendingCall {
+  readonly method: 'acquire' | 'change' | 'read' | 'renew' | 'release'
+  /** Validity counts from here. */
+  readonly sentAt: number
+  /** When the attempt is given up. */
+  readonly limitAt: number
+}
+
+/** A claim that was asked for and is not decided: a call is under way, or the turn is waited for. */
+export interface Acquiring {
+  readonly phase: 'acquiring'
+  readonly op: number
+  /** Proposed by us, the same for the whole wait: it marks the place in the queue and settles lost responses. */
+  readonly grantId: string
+  /** Whether a refusal keeps a place in the store's queue. */
+  readonly queue: boolean
+  /** The grant handed over to us, where this is an adoption. */
+  readonly adopted: Grant | undefined
+  readonly call: PendingCall | undefined
+  /** When the claim itself was last sent; the instant from which validity counts if a read finds it granted. */
+  readonly sentAt: number
+  /** When to ask again, while no call is under way. */
+  readonly retryAt: number
+  /** Whether the store said, during the call that is under way, that it may be our turn. */
+  readonly woken: boolean
+  readonly refusals: number
+  readonly failures: number
+  /** The last failure, where the last answer was none. */
+  readonly failure: unknown
+  /** Whether a request under the grant id may still take effect, so that it has to be taken back. */
+  readonly uncertain: boolean
+}
+
+export interface Held {
+  /** `jeopardy`: the last heartbeat failed or is late. */
+  readonly phase: 'held' | 'jeopardy'
+  readonly op: number
+  readonly grant: Grant
+  /** The end of validity: the holder may act only before it. */
+  readonly validUntil: number
+  /** The instant of `maxHold`. */
+  readonly holdUntil: number
+  /** How much suspended time the clock had counted when validity was last confirmed. */
+  readonly suspended: number
+  readonly call: PendingCall | undefined
+  /** When the next heartbeat is due, while none is under way. */
+  readonly heartbeatAt: number
+  readonly attemptTimeout: number
+  readonly failures: number
+  /** The last failure of a heartbeat since one was confirmed. */
+  readonly failure: unknown
+}
+
+export interface Releasing {
+  readonly phase: 'releasing'
+  readonly op: number
+  readonly grant: Grant
+  /** To whom the lease is handed off, where this is a hand-off. */
+  readonly to: HandOffTarget | undefined
+  readonly call: PendingCall | undefined
+  readonly retryAt: number
+  /** When the release is given up as unknown. */
+  readonly limitAt: number
+  readonly failures: number
+  readonly failure: unknown
+}
+
+export interface HandOffTarget {
+  readonly grantId: string
+  readonly owner: string
+}
+
+/** The next instant at which the state has to be looked at again; `Infinity` while there is none. */
+export function wakeAt(state: EngineState): number {
+  switch (state.phase) {
+    case 'idle':
+      return Number.POSITIVE_INFINITY
+    case 'acquiring':
+    case 'releasing':
+      return state.call?.limitAt ?? state.retryAt
+    default:
+      return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt)
+  }
+}

@@ -1,0 +1,41 @@
+import { LeaseError } from '../errors/lease-error.js'
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/** The failure of a call that did not answer within its time limit. */
+export function timedOut(rules: LeaseRules, method: string, limit: number): LeaseTimeoutError {
+  return new LeaseTimeoutError(
+    `${method} of lease '${rules.name}' did not answer within ${Math.round(limit)} ms; whether it took effect is ` +
+      'unknown: try again, or raise operationTimeout if the store is slow',
+    detailsOf(rules),
+  )
+}
+
+/** The typed error for whatever a store rejected with: a LeaseError as it is, anything else as unavailable. */
+export function toLeaseError(rules: LeaseRules, method: string, error: unknown): LeaseError {
+  if (error instanceof LeaseError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${reason}`, {
+    ...detailsOf(rules),
+    cause: error,
+  })
+}
+
+/** Whether the call certainly had no effect, and repeating it is of no use. */
+export function isDefinitive(error: unknown): boolean {
+  if (!(error instanceof LeaseError)) return false
+  return error.code !== 'timeout' && error.code !== 'unavailable'
+}
+
+export function detailsOf(rules: LeaseRules): { leaseName: string; owner: string; store: string } {
+  return { leaseName: rules.name, owner: rules.owner, store: rules.kind }
+}
+
+/** An earlier grant of the same lease stands in the way, until it is taken back or expires. */
+export function ownLeftover(rules: LeaseRules): LeaseUnavailableError {
+  return new LeaseUnavailableError(
+    `lease '${rules.name}' is still held by an earlier grant of this owner that the store has not let go yet; try again`,
+    detailsOf(rules),
+  )
+}

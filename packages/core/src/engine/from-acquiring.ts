@@ -1,0 +1,176 @@
+import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import type { AcquireOutcome } from '../store/lease-store.js'
+import { type EngineEffect, quiet, type StoreCall, type Transition } from './engine-effect.js'
+import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { Acquiring } from './engine-state.js'
+import { timedOut } from './failures.js'
+import { becomeHeld } from './from-held.js'
+import type { LeaseRules } from './lease-rules.js'
+import { outagePause, turnPause } from './pauses.js'
+
+type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
+
+/** A claim is asked for: a call is under way, or the turn is waited for. */
+export function fromAcquiring(
+  rules: LeaseRules,
+  state: Acquiring,
+  event: EngineEvent,
+  circumstances: Circumstances,
+): Transition {
+  switch (event.type) {
+    case 'acquire-answer':
+      return onAnswer(rules, state, event, circumstances)
+    case 'read-answer':
+      return onRead(rules, state, event, circumstances)
+    case 'failure':
+      return onFailure(rules, state, event, circumstances)
+    case 'tick':
+      return onTick(rules, state, circumstances)
+    case 'turn':
+      if (state.call !== undefined) return quiet({ ...state, woken: true })
+      return sendClaim(rules, circumstances.now, state)
+    case 'queue':
+      return quiet({ ...state, queue: true })
+    case 'cancel':
+    case 'release':
+      return abandon(state)
+    default:
+      return quiet(state)
+  }
+}
+
+/** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
+export function sendClaim(rules: LeaseRules, now: number, state: Acquiring): Transition {
+  const op = state.op + 1
+  const { grantId, queue, adopted } = state
+  const call: StoreCall =
+    adopted === undefined
+      ? { method: 'acquire', grantId, queue }
+      : { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
+  return {
+    state: {
+      ...state,
+      op,
+      call: { method: call.method, sentAt: now, limitAt: now + rules.operationTimeout },
+      sentAt: now,
+      woken: false,
+    },
+    effects: [{ type: 'call', op, call }],
+  }
+}
+
+function onAnswer(
+  rules: LeaseRules,
+  state: Acquiring,
+  event: Answer<'acquire-answer'>,
+  circumstances: Circumstances,
+): Transition {
+  if (event.op !== state.op || state.call === undefined) return quiet(state)
+  const { outcome } = event
+  if (outcome.granted) return granted(rules, state, outcome, event.plan, circumstances)
+  return refused(rules, state, outcome.holder, circumstances)
+}
+
+function granted(
+  rules: LeaseRules,
+  state: Acquiring,
+  { grant }: Extract<AcquireOutcome, { granted: true }>,
+  plan: HeartbeatPlan,
+  circumstances: Circumstances,
+): Transition {
+  const held = becomeHeld(rules, state, grant, plan, circumstances)
+  if (circumstances.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant }] }
+  // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
+  const error = timedOut(rules, 'acquire', circumstances.now - state.sentAt)
+  return waitOutFailure(rules, { ...state, uncertain: true }, error, false, circumstances)
+}
+
+function refused(
+  rules: LeaseRules,
+  state: Acquiring,
+  holder: LeaseRecord | undefined,
+  { now, random }: Circumstances,
+): Transition {
+  const refusals = state.refusals + 1
+  // The store said during the call that it may be our turn: this answer may be older than that.
+  const pause = state.woken ? 0 : turnPause(rules, refusals, holder, random)
+  return {
+    state: { ...state, call: undefined, retryAt: now + pause, refusals, failures: 0, failure: undefined },
+    effects: [{ type: 'refused', holder }],
+  }
+}
+
+/** A lost response is settled by reading: if the record bears our grant id, we hold the lease. */
+function onRead(
+  rules: LeaseRules,
+  state: Acquiring,
+  event: Answer<'read-answer'>,
+  circumstances: Circumstances,
+): Transition {
+  if (event.op !== state.op || state.call === undefined) return quiet(state)
+  const { record } = event
+  if (record?.grantId === state.grantId && record.state === 'leased') {
+    const { name, owner, grantId, fencingToken, ttl } = record
+    const grant = { name, owner, grantId, fencingToken, ttl }
+    return granted(rules, state, { granted: true, grant }, event.plan, circumstances)
+  }
+  const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
+  if (locked) return refused(rules, state, record, circumstances)
+  return waitOutFailure(rules, state, state.failure, false, circumstances)
+}
+
+function onFailure(
+  rules: LeaseRules,
+  state: Acquiring,
+  { op, error, definitive }: Answer<'failure'>,
+  circumstances: Circumstances,
+): Transition {
+  if (op !== state.op || state.call === undefined) return quiet(state)
+  const { method, limitAt, sentAt } = state.call
+  if (method === 'read') return waitOutFailure(rules, state, state.failure, false, circumstances)
+  if (definitive) return waitOutFailure(rules, state, error, true, circumstances)
+  const uncertain: Acquiring = { ...state, uncertain: true, failure: error }
+  if (circumstances.now >= limitAt) return waitOutFailure(rules, uncertain, error, false, circumstances)
+  const next = op + 1
+  return {
+    state: { ...uncertain, op: next, call: { method: 'read', sentAt, limitAt } },
+    effects: [{ type: 'call', op: next, call: { method: 'read' } }],
+  }
+}
+
+function onTick(rules: LeaseRules, state: Acquiring, circumstances: Circumstances): Transition {
+  const { now } = circumstances
+  if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(rules, now, state)
+  if (now < state.call.limitAt) return quiet(state)
+  const error = timedOut(rules, 'acquire', rules.operationTimeout)
+  const effects: EngineEffect[] = [{ type: 'abort' }]
+  return waitOutFailure(rules, { ...state, uncertain: true }, error, false, circumstances, effects)
+}
+
+/** The attempt failed: whoever still waits asks again after a pause. */
+function waitOutFailure(
+  rules: LeaseRules,
+  state: Acquiring,
+  failure: unknown,
+  definitive: boolean,
+  { now, random }: Circumstances,
+  before: readonly EngineEffect[] = [],
+): Transition {
+  const failures = state.failures + 1
+  return {
+    state: { ...state, call: undefined, retryAt: now + outagePause(rules, failures, random), failures, failure },
+    effects: [...before, { type: 'failed', error: failure, definitive }],
+  }
+}
+
+/** Nobody waits any more: the call is ended, and what it may have brought about is taken back. */
+function abandon(state: Acquiring): Transition {
+  const effects: EngineEffect[] = []
+  if (state.call !== undefined) effects.push({ type: 'abort' })
+  if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
+  if (state.call !== undefined || state.uncertain) {
+    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined })
+  }
+  return { state: { phase: 'idle', op: state.op }, effects }
+}

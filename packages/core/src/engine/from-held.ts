@@ -1,0 +1,181 @@
+import type { LeaseLostReason } from '../lease-lost.js'
+import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
+import type { Grant } from '../store/lease-record.js'
+import { validityOf } from '../validity.js'
+import { type EngineEffect, quiet, type Transition } from './engine-effect.js'
+import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { Acquiring, HandOffTarget, Held } from './engine-state.js'
+import { timedOut } from './failures.js'
+import { sendRelease } from './from-releasing.js'
+import type { LeaseRules } from './lease-rules.js'
+import { retryPause } from './pauses.js'
+
+type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
+
+/** However late a strategy plans a heartbeat, one attempt is made within this part of the validity. */
+const LATEST_HEARTBEAT = 0.95
+
+/** The lease is held, with or without its last heartbeat confirmed. */
+export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, circumstances: Circumstances): Transition {
+  // A release asked for ends the grant without a word of loss, though its validity may be over.
+  if (event.type === 'release') return leave(rules, state, undefined, circumstances)
+  if (circumstances.now >= state.validUntil) return expire(state, circumstances)
+  switch (event.type) {
+    case 'tick':
+      return onTick(rules, state, circumstances)
+    case 'renew-answer':
+      return onRenewed(rules, state, event, circumstances)
+    case 'failure':
+      if (event.op !== state.op || state.call === undefined) return quiet(state)
+      return onFailedHeartbeat(rules, state, event.error, circumstances)
+    case 'hand-off':
+      return leave(rules, state, event.to, circumstances)
+    case 'end':
+      return lose(state, { reason: event.reason }, true)
+    default:
+      return quiet(state)
+  }
+}
+
+/** The state in which a grant confirmed by the claim that was sent at `state.sentAt` is held. */
+export function becomeHeld(
+  rules: LeaseRules,
+  { op, sentAt }: Acquiring,
+  grant: Grant,
+  plan: HeartbeatPlan,
+  { suspended }: Circumstances,
+): Held {
+  const holdUntil = sentAt + rules.maxHold
+  const validUntil = endOfValidity(rules, grant, sentAt, holdUntil)
+  return {
+    phase: 'held',
+    op,
+    grant,
+    validUntil,
+    holdUntil,
+    suspended,
+    call: undefined,
+    heartbeatAt: dueAt(sentAt, validUntil, plan),
+    attemptTimeout: plan.attemptTimeout,
+    failures: 0,
+    failure: undefined,
+  }
+}
+
+/** Validity counts from the instant at which the confirmed request was sent, on our own clock. */
+function endOfValidity(rules: LeaseRules, grant: Grant, sentAt: number, holdUntil: number): number {
+  return Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)), holdUntil)
+}
+
+function dueAt(sentAt: number, validUntil: number, { after }: HeartbeatPlan): number {
+  const latest = (validUntil - sentAt) * LATEST_HEARTBEAT
+  return sentAt + (after > 0 ? Math.min(after, latest) : latest / 2)
+}
+
+function onTick(rules: LeaseRules, state: Held, circumstances: Circumstances): Transition {
+  const { now } = circumstances
+  if (state.call !== undefined) {
+    if (now < state.call.limitAt) return quiet(state)
+    const error = timedOut(rules, 'heartbeat', now - state.call.sentAt)
+    const next = onFailedHeartbeat(rules, state, error, circumstances)
+    return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }
+  }
+  if (now < state.heartbeatAt) return quiet(state)
+  return sendHeartbeat(rules, state, now)
+}
+
+function sendHeartbeat(rules: LeaseRules, state: Held, now: number): Transition {
+  const op = state.op + 1
+  const effects: EngineEffect[] = [{ type: 'call', op, call: { method: 'renew', grant: state.grant } }]
+  const late = state.phase === 'held' && now > state.heartbeatAt + rules.operationTimeout
+  if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined })
+  const limitAt = Math.min(now + state.attemptTimeout, state.validUntil)
+  return {
+    state: { ...state, phase: late ? 'jeopardy' : state.phase, op, call: { method: 'renew', sentAt: now, limitAt } },
+    effects,
+  }
+}
+
+function onRenewed(
+  rules: LeaseRules,
+  state: Held,
+  { op, outcome, plan }: Answer<'renew-answer'>,
+  { now, suspended }: Circumstances,
+): Transition {
+  const { call, grant, holdUntil } = state
+  if (op !== state.op || call === undefined) return quiet(state)
+  if (!outcome.renewed) {
+    const { reason, holder } = outcome
+    return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
+  }
+  const validUntil = endOfValidity(rules, grant, call.sentAt, holdUntil)
+  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: now - call.sentAt }]
+  if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
+  return {
+    state: {
+      phase: 'held',
+      op,
+      grant,
+      validUntil,
+      holdUntil,
+      suspended,
+      call: undefined,
+      heartbeatAt: dueAt(call.sentAt, validUntil, plan),
+      attemptTimeout: plan.attemptTimeout,
+      failures: 0,
+      failure: undefined,
+    },
+    effects,
+  }
+}
+
+/** Unknown is not lost: the heartbeat is repeated inside the validity that is left. */
+function onFailedHeartbeat(rules: LeaseRules, state: Held, error: unknown, circumstances: Circumstances): Transition {
+  const { now, random } = circumstances
+  const failures = state.failures + 1
+  const heartbeatAt = now + retryPause(rules, failures, state.validUntil - now, random)
+  const latency = state.call === undefined ? 0 : now - state.call.sentAt
+  return {
+    state: { ...state, phase: 'jeopardy', call: undefined, heartbeatAt, failures, failure: error },
+    effects: [{ type: 'jeopardy', cause: error, latency }],
+  }
+}
+
+function expire(state: Held, { suspended }: Circumstances): Transition {
+  return lose(state, { reason: whyExpired(state, suspended), ...causeOf(state) }, true)
+}
+
+function whyExpired(state: Held, suspended: number): LeaseLostReason {
+  if (state.validUntil === state.holdUntil) return 'max-hold'
+  return suspended > state.suspended ? 'suspended' : 'expired'
+}
+
+function causeOf({ failure }: Held): { cause?: unknown } {
+  return failure === undefined ? {} : { cause: failure }
+}
+
+/** `left`: whether the store may still have the grant, so that it is to be freed there. */
+function lose(state: Held, lost: Extract<EngineEffect, { type: 'lost' }>['lost'], left: boolean): Transition {
+  const { grant } = state
+  const effects: EngineEffect[] = state.call === undefined ? [] : [{ type: 'abort' }]
+  if (left) effects.push({ type: 'give-back', grantId: grant.grantId, grant })
+  effects.push({ type: 'lost', grant, lost })
+  return { state: { phase: 'idle', op: state.op }, effects }
+}
+
+/** Ends validity at once, and then the heartbeat that is under way: its answer is stale from here on. */
+function leave(rules: LeaseRules, state: Held, to: HandOffTarget | undefined, { now }: Circumstances): Transition {
+  const next = sendRelease(now, {
+    phase: 'releasing',
+    op: state.op,
+    grant: state.grant,
+    to,
+    call: undefined,
+    retryAt: now,
+    limitAt: now + rules.operationTimeout,
+    failures: 0,
+    failure: undefined,
+  })
+  if (state.call === undefined) return next
+  return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }
+}

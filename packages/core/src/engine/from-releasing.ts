@@ -1,0 +1,115 @@
+import { type EngineEffect, quiet, type ReleaseResult, type StoreCall, type Transition } from './engine-effect.js'
+import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { Releasing } from './engine-state.js'
+import { timedOut } from './failures.js'
+import type { LeaseRules } from './lease-rules.js'
+import { retryPause } from './pauses.js'
+
+type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
+
+/** A release or a hand-off was asked for: the owner no longer acts, whatever comes of it. */
+export function fromReleasing(
+  rules: LeaseRules,
+  state: Releasing,
+  event: EngineEvent,
+  circumstances: Circumstances,
+): Transition {
+  switch (event.type) {
+    case 'release-answer':
+      return onReleased(state, event)
+    case 'acquire-answer':
+      return onChanged(state, event)
+    case 'read-answer':
+      return onRead(rules, state, event, circumstances)
+    case 'failure':
+      return onFailure(rules, state, event, circumstances)
+    case 'tick':
+      return onTick(rules, state, circumstances)
+    default:
+      return quiet(state)
+  }
+}
+
+export function sendRelease(now: number, state: Releasing): Transition {
+  const { grant, to } = state
+  const call: StoreCall = to === undefined ? { method: 'release', grant } : { method: 'change', grant, to }
+  return send(now, state, call)
+}
+
+function send(now: number, state: Releasing, call: StoreCall): Transition {
+  const op = state.op + 1
+  return {
+    state: { ...state, op, call: { method: call.method, sentAt: now, limitAt: state.limitAt } },
+    effects: [{ type: 'call', op, call }],
+  }
+}
+
+function onReleased(state: Releasing, { op, outcome }: Answer<'release-answer'>): Transition {
+  if (op !== state.op) return quiet(state)
+  const held = !outcome.released && outcome.holder !== undefined
+  return end(state, { ended: held ? 'held' : 'gone' })
+}
+
+function onChanged(state: Releasing, { op, outcome }: Answer<'acquire-answer'>): Transition {
+  if (op !== state.op) return quiet(state)
+  return end(state, outcome.granted ? { ended: 'handed-off', grant: outcome.grant } : { ended: 'held' })
+}
+
+/** Settles a hand-off whose response was lost, by the grant id that the record bears. */
+function onRead(
+  rules: LeaseRules,
+  state: Releasing,
+  { op, record }: Answer<'read-answer'>,
+  circumstances: Circumstances,
+): Transition {
+  if (op !== state.op) return quiet(state)
+  if (record?.grantId === state.to?.grantId && record !== undefined) {
+    const { name, owner, grantId, fencingToken, ttl } = record
+    return end(state, { ended: 'handed-off', grant: { name, owner, grantId, fencingToken, ttl } })
+  }
+  if (record?.grantId === state.grant.grantId) return repeat(rules, state, circumstances)
+  return end(state, { ended: 'held' })
+}
+
+function onFailure(
+  rules: LeaseRules,
+  state: Releasing,
+  { op, error, definitive }: Answer<'failure'>,
+  circumstances: Circumstances,
+): Transition {
+  if (op !== state.op || state.call === undefined) return quiet(state)
+  if (definitive) return giveUp(state, error)
+  const failed = { ...state, failures: state.failures + 1, failure: error }
+  // A change is not repeated blindly: if it took effect, our grant is no longer the one in force.
+  if (state.call.method === 'change') return send(circumstances.now, failed, { method: 'read' })
+  return repeat(rules, failed, circumstances)
+}
+
+function repeat(rules: LeaseRules, state: Releasing, { now, random }: Circumstances): Transition {
+  const pause = retryPause(rules, Math.max(state.failures, 1), state.limitAt - now, random)
+  return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, state.limitAt) })
+}
+
+function onTick(rules: LeaseRules, state: Releasing, { now }: Circumstances): Transition {
+  if (now >= state.limitAt) {
+    const error =
+      state.failure ?? timedOut(rules, state.to === undefined ? 'release' : 'hand-off', rules.operationTimeout)
+    const ended = giveUp(state, error)
+    return state.call === undefined ? ended : { state: ended.state, effects: [{ type: 'abort' }, ...ended.effects] }
+  }
+  if (state.call !== undefined || now < state.retryAt) return quiet(state)
+  return sendRelease(now, state)
+}
+
+/** Unknown: the rest is done in the background, for as long as the grant can last. */
+function giveUp(state: Releasing, error: unknown): Transition {
+  const { grant, to } = state
+  const effects: EngineEffect[] = [{ type: 'give-back', grantId: grant.grantId, grant }]
+  if (to !== undefined) effects.push({ type: 'give-back', grantId: to.grantId, grant: undefined })
+  const ended = end(state, { ended: 'unknown', error })
+  return { state: ended.state, effects: [...effects, ...ended.effects] }
+}
+
+function end(state: Releasing, result: ReleaseResult): Transition {
+  return { state: { phase: 'idle', op: state.op }, effects: [{ type: 'released', result }] }
+}

@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import type { LeaseLost } from '../lease-lost.js'
+import type { LeaseSettings } from '../lease-settings.js'
+import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
+import type { Grant } from '../store/lease-record.js'
+import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
+import { type Claim, Claims } from './claims.js'
+import type { EngineEffect, StoreCall } from './engine-effect.js'
+import type { EngineEvent } from './engine-event.js'
+import { type EngineState, wakeAt } from './engine-state.js'
+import { isDefinitive, ownLeftover, toLeaseError } from './failures.js'
+import { GiveBack } from './give-back.js'
+import { type LeaseRules, rulesOf } from './lease-rules.js'
+import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
+import { type StoreAnswer, StoreCaller } from './store-caller.js'
+import { type Armable, contextOf, type StoreContext } from './store-context.js'
+import { transition } from './transition.js'
+import { TurnWatch } from './turn-watch.js'
+
+/** What the lease is told: what happened to its grant. */
+export type GrantEffect =
+  | { readonly type: 'granted'; readonly grant: Grant; readonly onLost: readonly ((lost: LeaseLost) => void)[] }
+  | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
+
+/**
+ * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
+ * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
+ */
+export class LeaseEngine implements HeartbeatSender, Armable {
+  readonly rules: LeaseRules
+  readonly context: StoreContext
+  readonly #settings: LeaseSettings
+  readonly #store: LeaseStore
+  readonly #clock: Clock
+  readonly #onGrant: (effect: GrantEffect) => void
+  readonly #caller: StoreCaller
+  readonly #claims = new Claims()
+  #adopted: Grant | undefined
+  #state: EngineState = { phase: 'idle', op: 0 }
+  #watch: TurnWatch | undefined
+  #giveBack: GiveBack | undefined
+  #cancelTimer: (() => void) | undefined
+  #armedFor = Number.POSITIVE_INFINITY
+  #toBeArmed = false
+
+  constructor(settings: LeaseSettings, store: LeaseStore, clock: Clock, onGrant: (effect: GrantEffect) => void) {
+    this.rules = rulesOf(settings, store)
+    this.context = contextOf(store, clock)
+    this.#settings = settings
+    this.#store = store
+    this.#clock = clock
+    this.#onGrant = onGrant
+    this.#caller = new StoreCaller(this.rules, store, this.context, (answer) => this.#onAnswer(answer))
+  }
+
+  get state(): EngineState {
+    return this.#state
+  }
+
+  /** Whether nothing is held and nobody waits. */
+  get isQuiet(): boolean {
+    return this.#state.phase === 'idle' && this.#claims.isEmpty
+  }
+
+  /** Lets a caller share the attempt under way, or begins one. */
+  claim(claim: Claim, adopted?: Grant): void {
+    this.#claims.add(claim)
+    const { phase } = this.#state
+    if (phase === 'idle') {
+      this.#adopted = adopted
+      this.#begin()
+    } else if (phase === 'acquiring') this.#join()
+    // Its validity is over and no timer has run yet. The loss is told in a microtask, for the grant may be so new that
+    // whoever asked for it has not been told of it yet.
+    else if (phase !== 'releasing') queueMicrotask(() => this.dispatch({ type: 'tick' }))
+  }
+
+  /** Forgets a caller; without any, the attempt is given up. */
+  unclaim(claim: Claim): void {
+    this.#claims.remove(claim)
+    if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
+  }
+
+  /** Gives up what is being acquired, and takes back what may have been granted. Rejects where that is unknown. */
+  async abandon(): Promise<void> {
+    const dropped = this.#claims.takeAll()
+    this.dispatch({ type: 'cancel' })
+    try {
+      await this.settleLeftovers()
+      for (const { resolve } of dropped) resolve(false)
+    } catch (error) {
+      for (const { reject } of dropped) reject(error)
+      throw error
+    }
+  }
+
+  /** Frees what earlier grants, or requests of unknown outcome, may have left in the store. */
+  async settleLeftovers(): Promise<void> {
+    if (this.#giveBack?.isEmpty === false) await this.#giveBack.settle()
+  }
+
+  dispatch(event: EngineEvent): void {
+    const before = this.#state.phase
+    const now = this.#clock.now()
+    const suspended = this.#clock.suspended?.() ?? 0
+    const { state, effects } = transition(this.rules, this.#state, event, { now, suspended, random: Math.random() })
+    this.#state = state
+    for (const effect of effects) this.#perform(effect, now)
+    const after = this.state.phase
+    if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
+    else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
+    this.#armSoon()
+  }
+
+  onRenewed(op: number, outcome: RenewOutcome): void {
+    this.#onAnswer({ type: 'renew-answer', op, outcome })
+  }
+
+  onFailed(op: number, failure: unknown): void {
+    const error = toLeaseError(this.rules, 'heartbeat', failure)
+    this.dispatch({ type: 'failure', op, error, definitive: isDefinitive(error) })
+  }
+
+  /** Brings the timer up to date: an earlier one is left to run, and then looks again. */
+  arm(): void {
+    this.#toBeArmed = false
+    const at = this.#nextLook()
+    const isOver = at === Number.POSITIVE_INFINITY
+    if (this.#armedFor <= at && !isOver) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#armedFor = at
+    if (!isOver) this.#cancelTimer = this.#clock.schedule(at - this.#clock.now(), () => this.#onTimer())
+  }
+
+  #armSoon(): void {
+    if (this.#toBeArmed || this.#nextLook() === this.#armedFor) return
+    this.#toBeArmed = true
+    this.context.armSoon(this)
+  }
+
+  #nextLook(): number {
+    const at = wakeAt(this.#state)
+    const waits = this.#state.phase === 'acquiring' && this.#state.call === undefined
+    return waits ? Math.min(at, this.#claims.deadline) : at
+  }
+
+  #onTimer(): void {
+    this.#cancelTimer = undefined
+    this.#armedFor = Number.POSITIVE_INFINITY
+    const state = this.#state
+    if (state.phase === 'acquiring' && state.call === undefined) {
+      this.#endWaits(this.#clock.now(), state.failure)
+    }
+    this.dispatch({ type: 'tick' })
+  }
+
+  /** Claims that came while another grant was held, released or given back. */
+  #begin(): void {
+    if (this.#giveBack?.isEmpty === false) {
+      const goOn = (): void => this.#claimAnew()
+      this.#giveBack.settle().then(goOn, goOn)
+    } else this.#claimAnew()
+  }
+
+  #claimAnew(): void {
+    if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
+    const adopted = this.#adopted
+    this.#adopted = undefined
+    this.dispatch({ type: 'acquire', grantId: randomUUID(), queue: this.#queues, adopted })
+  }
+
+  get #queues(): boolean {
+    return this.#store.limits.ordered && this.#claims.waits
+  }
+
+  #join(): void {
+    if (this.#queues) this.dispatch({ type: 'queue' })
+    // One more asks now: the answer to a question of his own is what he is told.
+    if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
+  }
+
+  #perform(effect: EngineEffect, now: number): void {
+    switch (effect.type) {
+      case 'call':
+        this.#call(effect.op, effect.call)
+        return
+      case 'abort':
+        this.#caller.abort()
+        return
+      case 'give-back':
+        this.#takeBack(effect.grantId, effect.grant)
+        return
+      case 'withdraw':
+        this.#caller.withdraw(effect.grantId)
+        return
+      case 'granted':
+        this.#onGranted(effect.grant)
+        return
+      case 'refused':
+        // Refused by our own earlier grant, which is still being taken back: that is no one else.
+        this.#endWaits(now, this.#giveBack?.has(effect.holder?.grantId) ? ownLeftover(this.rules) : undefined)
+        return
+      case 'failed':
+        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : now, effect.error)
+        return
+      default:
+        this.#observe(effect)
+        this.#onGrant(effect)
+    }
+  }
+
+  #observe(effect: EngineEffect): void {
+    if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
+    if (effect.latency !== undefined) this.#settings.timeouts.strategy.observe?.(effect.latency)
+  }
+
+  #onGranted(grant: Grant): void {
+    const claims = this.#claims.takeAll()
+    const onLost = claims.flatMap(({ onLost: callback }) => callback ?? [])
+    for (const { resolve } of claims) resolve(true)
+    this.#onGrant({ type: 'granted', grant, onLost })
+  }
+
+  /** Tells those whose time is up: that someone else holds the lease, or what failed. */
+  #endWaits(now: number, failure: unknown): void {
+    for (const { resolve, reject } of this.#claims.takeDue(now)) {
+      if (failure === undefined) resolve(false)
+      else reject(failure)
+    }
+    if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
+  }
+
+  #call(op: number, call: StoreCall): void {
+    const { renewals } = this.context
+    if (call.method !== 'renew' || renewals === undefined) this.#caller.call(op, call, this.#claims.metadata)
+    else renewals.add(this, op, call.grant, this.rules.operationTimeout)
+  }
+
+  #onAnswer(answer: StoreAnswer): void {
+    switch (answer.type) {
+      case 'acquire-answer':
+        if (answer.outcome.granted && answer.op !== this.#state.op) this.#onStaleGrant(answer.outcome.grant)
+        this.dispatch({ ...answer, plan: this.#plan() })
+        return
+      case 'read-answer':
+      case 'renew-answer':
+        this.dispatch({ ...answer, plan: this.#plan() })
+        return
+      default:
+        this.dispatch(answer)
+    }
+  }
+
+  /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
+  #onStaleGrant(grant: Grant): void {
+    const state = this.#state
+    if (state.phase === 'acquiring' && state.grantId === grant.grantId) return
+    if (state.phase !== 'idle' && state.phase !== 'acquiring' && state.grant.grantId === grant.grantId) return
+    this.#takeBack(grant.grantId, grant)
+  }
+
+  #takeBack(grantId: string, grant: Grant | undefined): void {
+    this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#clock)
+    this.#giveBack.add(grantId, grant)
+  }
+
+  /** When the next heartbeat is due, if the call under way is confirmed. */
+  #plan(): HeartbeatPlan {
+    const { timeouts } = this.#settings
+    const plan = timeouts.strategy.plan(timeouts, Math.random())
+    if (this.context.renewals === undefined || this.#state.phase === 'idle') return plan
+    return { ...plan, after: alignToBatch(this.#state.call?.sentAt ?? 0, plan.after) }
+  }
+
+  #watchForTurn(): void {
+    const state = this.#state
+    if (state.phase !== 'acquiring') {
+      this.#watch?.stop()
+      this.#watch = undefined
+      return
+    }
+    if (this.#watch !== undefined || state.call !== undefined || !this.rules.watched) return
+    const place = state.queue ? state.grantId : undefined
+    this.#watch = new TurnWatch(this.rules, this.#store, this.#clock, place, () => this.dispatch({ type: 'turn' }))
+  }
+}

@@ -1,0 +1,30 @@
+import type { LeaseSettings } from '../lease-settings.js'
+import type { LeaseStore } from '../store/lease-store.js'
+
+/** What the transition function knows of the lease and its store; it never changes. Durations in milliseconds. */
+export interface LeaseRules {
+  readonly name: string
+  readonly owner: string
+  readonly kind: string
+  /** `Infinity` for a lease that does not expire. */
+  readonly ttl: number
+  readonly heartbeatInterval: number
+  readonly operationTimeout: number
+  readonly maxHold: number
+  /** Whether the store wakes waiters, so that polling is only the safety net. */
+  readonly watched: boolean
+}
+
+export function rulesOf(settings: LeaseSettings, store: LeaseStore): LeaseRules {
+  const { name, owner, timeouts, maxHold } = settings
+  return {
+    name,
+    owner,
+    kind: store.kind ?? 'custom',
+    ttl: timeouts.heartbeatTimeout,
+    heartbeatInterval: timeouts.heartbeatInterval,
+    operationTimeout: timeouts.operationTimeout,
+    maxHold,
+    watched: store.watch !== undefined,
+  }
+}

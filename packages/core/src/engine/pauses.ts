@@ -1,0 +1,49 @@
+import type { LeaseRecord } from '../store/lease-record.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/** A queued request must be repeated within its ttl, or within this where the ttl is longer. Milliseconds. */
+const LONGEST_UNREPEATED = 60_000
+
+/** The longest pause between two polls of a store that does not wake its waiters. Milliseconds. */
+const LONGEST_POLL = 5_000
+const SHORTEST_POLL = 20
+
+/** A lease is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
+const AFTER_EXPIRY = 5
+
+/** Half of the pause is fixed, half of it random, so that those who failed together do not return together. */
+function jittered(pause: number, random: number): number {
+  return pause * (0.5 + 0.5 * random)
+}
+
+/** The pause before a heartbeat that failed is repeated: leaves room for more attempts in what is left of the validity. */
+export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number): number {
+  const base = Math.min(Math.max(rules.heartbeatInterval / 50, 10), 1_000)
+  const pause = Math.min(base * 2 ** Math.min(failures - 1, 16), rules.heartbeatInterval / 2, remaining / 4)
+  return jittered(pause, random)
+}
+
+/** The pause before a store that failed is asked again, by one who waits for the lease. */
+export function outagePause(rules: LeaseRules, failures: number, random: number): number {
+  const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
+  const first = Math.max(longest / 20, SHORTEST_POLL)
+  return jittered(Math.min(first * 2 ** Math.min(failures - 1, 16), longest), random)
+}
+
+/**
+ * The pause before one who was refused asks again. Where the store wakes its waiters: as seldom as keeps the place in
+ * the queue. Elsewhere: soon at first, for most locks are short, then ever more seldom, and at the expiry where the
+ * store tells it.
+ */
+export function turnPause(
+  rules: LeaseRules,
+  refusals: number,
+  holder: LeaseRecord | undefined,
+  random: number,
+): number {
+  if (rules.watched) return jittered(Math.min(rules.ttl, LONGEST_UNREPEATED) / 3, random)
+  const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
+  const first = Math.max(longest / 20, SHORTEST_POLL)
+  const pause = jittered(Math.min(first * 1.5 ** Math.min(refusals - 1, 32), longest), random)
+  return Math.min(pause, (holder?.remaining ?? Number.POSITIVE_INFINITY) + AFTER_EXPIRY)
+}

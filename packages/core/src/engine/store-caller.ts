@@ -1,0 +1,105 @@
+import type { LeaseStore } from '../store/lease-store.js'
+import type { Attempt } from './attempt-signals.js'
+import type { StoreCall } from './engine-effect.js'
+import type { AnswerEvent } from './engine-event.js'
+import { isDefinitive, toLeaseError } from './failures.js'
+import type { LeaseRules } from './lease-rules.js'
+import type { StoreContext } from './store-context.js'
+
+type Without<T, K> = T extends unknown ? Omit<T, K & keyof T> : never
+
+/** What the store said, before the engine has added the plan of the next heartbeat. */
+export type StoreAnswer = Without<AnswerEvent, 'plan'>
+
+/** Makes the calls of one lease to its store, one at a time, each with a signal that ends it. */
+export class StoreCaller {
+  readonly #rules: LeaseRules
+  readonly #store: LeaseStore
+  readonly #context: StoreContext
+  readonly #onAnswer: (answer: StoreAnswer) => void
+  #attempt: Attempt | undefined
+
+  constructor(rules: LeaseRules, store: LeaseStore, context: StoreContext, onAnswer: (answer: StoreAnswer) => void) {
+    this.#rules = rules
+    this.#store = store
+    this.#context = context
+    this.#onAnswer = onAnswer
+  }
+
+  /** Every answer, and every failure, is told with the number of the call. */
+  call(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
+    const attempt = this.#context.signals.take()
+    this.#attempt = attempt
+    const failed = (failure: unknown): void => {
+      const error = toLeaseError(this.#rules, call.method, failure)
+      this.#ended(attempt, { type: 'failure', op, error, definitive: isDefinitive(error) })
+    }
+    try {
+      this.#send(op, call, attempt, metadata, failed)
+    } catch (failure) {
+      // A store that throws instead of rejecting; told in a microtask, as every other failure.
+      queueMicrotask(() => failed(failure))
+    }
+  }
+
+  /** Ends the call under way. Its answer, should it still come, is stale. */
+  abort(): void {
+    this.#attempt?.controller.abort()
+    this.#attempt = undefined
+  }
+
+  /** Without an answer the place goes stale by itself, for it is not repeated any more. */
+  withdraw(grantId: string): void {
+    const { signal } = this.#context.signals.take().controller
+    this.#store.withdraw?.(this.#rules.name, grantId, signal).catch(() => {})
+  }
+
+  #send(
+    op: number,
+    call: StoreCall,
+    attempt: Attempt,
+    metadata: Readonly<Record<string, string>> | undefined,
+    failed: (failure: unknown) => void,
+  ): void {
+    const store = this.#store
+    const { signal } = attempt.controller
+    switch (call.method) {
+      case 'acquire': {
+        const { name, owner, ttl } = this.#rules
+        const { grantId, queue } = call
+        const request = { name, owner, grantId, ttl, queue }
+        store
+          .acquire(metadata === undefined ? request : { ...request, metadata }, signal)
+          .then((outcome) => this.#ended(attempt, { type: 'acquire-answer', op, outcome }), failed)
+        return
+      }
+      case 'change':
+        if (store.change === undefined) throw new TypeError('the store has no change')
+        store
+          .change(call.grant, call.to, signal)
+          .then((outcome) => this.#ended(attempt, { type: 'acquire-answer', op, outcome }), failed)
+        return
+      case 'read':
+        store
+          .read(this.#rules.name, signal)
+          .then((record) => this.#ended(attempt, { type: 'read-answer', op, record }), failed)
+        return
+      case 'renew':
+        store
+          .renew(call.grant, signal)
+          .then((outcome) => this.#ended(attempt, { type: 'renew-answer', op, outcome }), failed)
+        return
+      case 'release':
+        store
+          .release(call.grant, signal)
+          .then((outcome) => this.#ended(attempt, { type: 'release-answer', op, outcome }), failed)
+    }
+  }
+
+  /** Only a call under way is ours to end: a signal that was given back may already serve another lease. */
+  #ended(attempt: Attempt, answer: StoreAnswer): void {
+    if (this.#attempt === attempt) this.#attempt = undefined
+    this.#context.signals.give(attempt)
+    this.#onAnswer(answer)
+  }
+}

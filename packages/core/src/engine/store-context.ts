@@ -1,0 +1,63 @@
+import { AbortListeners } from '../abort-listeners.js'
+import type { Clock } from '../clock.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import { AttemptSignals } from './attempt-signals.js'
+import { RenewalBatch } from './renewal-batch.js'
+
+/** What has a timer to be brought up to date. */
+export interface Armable {
+  arm(): void
+}
+
+/** What the leases of one store share. */
+export class StoreContext {
+  readonly signals = new AttemptSignals()
+  readonly aborts = new AbortListeners()
+  readonly renewals: RenewalBatch | undefined
+  readonly #clock: Clock
+  #unarmed: Armable[] = []
+
+  constructor(store: LeaseStore, clock: Clock) {
+    this.#clock = clock
+    const { renewMany } = store
+    if (renewMany !== undefined) {
+      this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock)
+    }
+  }
+
+  /**
+   * Arms the timer of a lease in the next turn of the event loop: most calls in memory, and whole short holds, are over
+   * by then and need none. No timer can run before that turn anyway.
+   */
+  armSoon(lease: Armable): void {
+    this.#unarmed.push(lease)
+    if (this.#unarmed.length === 1) this.#clock.schedule(0, () => this.#arm())
+  }
+
+  #arm(): void {
+    const unarmed = this.#unarmed
+    this.#unarmed = []
+    for (const lease of unarmed) lease.arm()
+  }
+}
+
+/**
+ * Keyed by the store, and then by the clock, that it serves, so that it lives just as long: the leases of a store are
+ * made one by one, and nothing else knows of all of them.
+ */
+const contexts = new WeakMap<LeaseStore, WeakMap<Clock, StoreContext>>()
+
+/** What the leases of this store share with one another. */
+export function contextOf(store: LeaseStore, clock: Clock): StoreContext {
+  let byClock = contexts.get(store)
+  if (byClock === undefined) {
+    byClock = new WeakMap()
+    contexts.set(store, byClock)
+  }
+  let context = byClock.get(clock)
+  if (context === undefined) {
+    context = new StoreContext(store, clock)
+    byClock.set(clock, context)
+  }
+  return context
+}

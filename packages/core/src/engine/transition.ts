@@ -1,0 +1,30 @@
+import type { Transition } from './engine-effect.js'
+import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { EngineState } from './engine-state.js'
+import { fromAcquiring } from './from-acquiring.js'
+import { fromHeld } from './from-held.js'
+import { fromIdle } from './from-idle.js'
+import { fromReleasing } from './from-releasing.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/**
+ * The whole life cycle of a lease as one pure function: what was, and what happened, to what is, and what is to be
+ * done. It reads no clock and no random number and calls nobody.
+ */
+export function transition(
+  rules: LeaseRules,
+  state: EngineState,
+  event: EngineEvent,
+  circumstances: Circumstances,
+): Transition {
+  switch (state.phase) {
+    case 'idle':
+      return fromIdle(rules, state, event, circumstances)
+    case 'acquiring':
+      return fromAcquiring(rules, state, event, circumstances)
+    case 'releasing':
+      return fromReleasing(rules, state, event, circumstances)
+    default:
+      return fromHeld(rules, state, event, circumstances)
+  }
+}

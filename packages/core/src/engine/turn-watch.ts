@@ -1,0 +1,54 @@
+import type { Clock } from '../clock.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import type { LeaseRules } from './lease-rules.js'
+import { outagePause } from './pauses.js'
+
+/**
+ * Listens, for one waiter, to the store's word that it may be its turn. A watch that ends or fails is begun again after
+ * a pause, and then counts as a word of the store: what happened in between is unknown.
+ */
+export class TurnWatch {
+  readonly #rules: LeaseRules
+  readonly #clock: Clock
+  readonly #onTurn: () => void
+  readonly #watch: (signal: AbortSignal) => AsyncIterable<unknown>
+  readonly #controller = new AbortController()
+  #failures = 0
+  #cancel: (() => void) | undefined
+
+  constructor(rules: LeaseRules, store: LeaseStore, clock: Clock, grantId: string | undefined, onTurn: () => void) {
+    this.#rules = rules
+    this.#clock = clock
+    this.#onTurn = onTurn
+    this.#watch = (signal) => store.watch?.(rules.name, signal, grantId) ?? silent
+    void this.#listen()
+  }
+
+  stop(): void {
+    this.#controller.abort()
+    this.#cancel?.()
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#controller
+    try {
+      for await (const _ of this.#watch(signal)) {
+        if (signal.aborted) return
+        this.#failures = 0
+        this.#onTurn()
+      }
+    } catch {
+      // Watching only saves polls: whatever is wrong with the store is found, and told, by the next poll.
+    }
+    if (signal.aborted) return
+    this.#failures += 1
+    this.#cancel = this.#clock.schedule(outagePause(this.#rules, this.#failures, Math.random()), () => {
+      this.#onTurn()
+      if (!signal.aborted) void this.#listen()
+    })
+  }
+}
+
+const silent: AsyncIterable<never> = {
+  async *[Symbol.asyncIterator]() {},
+}

@@ -1,0 +1,39 @@
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { Grant } from './store/lease-record.js'
+
+/**
+ * A lease on its way from one owner to another: what `handOff` makes and `adopt` takes, once. Plain JSON, so that it can
+ * be sent to another process.
+ */
+export interface HandOff {
+  readonly name: string
+  /** Who may adopt it. */
+  readonly owner: string
+  readonly grantId: string
+  /** A bigint in decimal digits. */
+  readonly fencingToken: string
+  /** Milliseconds, or `infinite`: JSON has no `Infinity`. */
+  readonly ttl: number | 'infinite'
+}
+
+export function toHandOff({ name, owner, grantId, fencingToken, ttl }: Grant): HandOff {
+  return {
+    name,
+    owner,
+    grantId,
+    fencingToken: String(fencingToken),
+    ttl: ttl === Number.POSITIVE_INFINITY ? 'infinite' : ttl,
+  }
+}
+
+/** The grant behind a hand-off that may come from elsewhere; throws a `LeaseConfigurationError` if it is none. */
+export function fromHandOff(handOff: HandOff): Grant {
+  const { name, owner, grantId, fencingToken, ttl } = handOff
+  const texts = [name, owner, grantId, fencingToken]
+  const isWhole = texts.every((text) => typeof text === 'string') && /^\d+$/.test(fencingToken)
+  if (!isWhole || !(ttl === 'infinite' || ttl > 0)) {
+    throw new LeaseConfigurationError('this is no hand-off: pass on what handOff resolved with, unchanged')
+  }
+  const duration = ttl === 'infinite' ? Number.POSITIVE_INFINITY : ttl
+  return { name, owner, grantId, fencingToken: BigInt(fencingToken), ttl: duration }
+}

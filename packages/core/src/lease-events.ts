@@ -1,0 +1,73 @@
+import { EventEmitter } from 'eventemitter3'
+import type { LeaseLost } from './lease-lost.js'
+import type { Grant } from './store/lease-record.js'
+
+/** What a `StoreLease` tells, and with what. */
+export interface LeaseEvents {
+  acquired: [grant: Grant]
+  renewed: [grant: Grant]
+  /** The last heartbeat failed (`cause`) or is late; `remaining` is the validity left, in milliseconds. */
+  jeopardy: [jeopardy: { readonly cause?: unknown; readonly remaining: number }]
+  recovered: [grant: Grant]
+  lost: [lost: LeaseLost]
+  released: []
+  /** What was thrown by a listener or an `onLost` callback, or failed in the background. */
+  error: [error: unknown]
+}
+
+export type LeaseListener<E extends keyof LeaseEvents> = (...args: LeaseEvents[E]) => void
+
+type Guarded = (...args: unknown[]) => void
+
+/** Emits the events of one lease; what a listener throws, now or later, is reported and keeps nobody from the rest. */
+export class LeaseEventEmitter {
+  readonly #emitter = new EventEmitter()
+  readonly #guarded = new WeakMap<object, Guarded>()
+  readonly #guardedOfErrors = new WeakMap<object, Guarded>()
+  readonly #report: (error: unknown) => void
+  readonly #log: (error: unknown) => void
+
+  /** `log` is told what a listener of errors throws: listeners of errors cannot be. */
+  constructor(report: (error: unknown) => void, log: (error: unknown) => void) {
+    this.#report = report
+    this.#log = log
+  }
+
+  on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
+    this.#emitter.on(event, this.#guard(event, listener))
+  }
+
+  once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
+    this.#emitter.once(event, this.#guard(event, listener))
+  }
+
+  off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
+    this.#emitter.off(event, this.#guard(event, listener))
+  }
+
+  /** Whether anyone listened. */
+  emit<E extends keyof LeaseEvents>(event: E, ...args: LeaseEvents[E]): boolean {
+    return this.#emitter.emit(event, ...args)
+  }
+
+  #guard<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): Guarded {
+    const known = event === 'error' ? this.#guardedOfErrors : this.#guarded
+    const report = event === 'error' ? this.#log : this.#report
+    let guarded = known.get(listener)
+    if (guarded === undefined) {
+      guarded = (...args) => callGuarded(() => listener(...(args as LeaseEvents[E])), report)
+      known.set(listener, guarded)
+    }
+    return guarded
+  }
+}
+
+/** Calls what a user gave; what it throws, or what its promise rejects with, goes to `report`. */
+export function callGuarded(call: () => unknown, report: (error: unknown) => void): void {
+  try {
+    const result = call()
+    if (result instanceof Promise) result.catch(report)
+  } catch (error) {
+    report(error)
+  }
+}

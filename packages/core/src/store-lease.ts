@@ -1,0 +1,348 @@
+import type { Clock } from './clock.js'
+import type { Claim } from './engine/claims.js'
+import type { ReleaseResult } from './engine/engine-effect.js'
+import { detailsOf } from './engine/failures.js'
+import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import { LeaseConflictError } from './errors/lease-conflict-error.js'
+import { LeaseHeldError } from './errors/lease-held-error.js'
+import { LeaseLostError } from './errors/lease-lost-error.js'
+import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
+import { describeLoss, type LeasedWork, runHeld } from './guarded-run.js'
+import { fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { type AcquireOptions, Lease } from './lease.js'
+import { callGuarded, LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
+import type { LeaseLost } from './lease-lost.js'
+import { checkOwner } from './lease-name.js'
+import type { LeaseSettings } from './lease-settings.js'
+import { defaultLogger, type Logger } from './logger.js'
+import type { Grant } from './store/lease-record.js'
+import type { LeaseStore } from './store/lease-store.js'
+import { checkStoreLimits } from './store/store-limits.js'
+import { systemClock } from './system-clock.js'
+
+export interface LeaseEnvironment {
+  /** The machine's clock unless given. */
+  readonly clock?: Clock | undefined
+  /** Process warnings unless given. */
+  readonly logger?: Logger | undefined
+}
+
+/** What is asked for by one who waits for a release or a hand-off. */
+interface Leaving {
+  readonly promise: Promise<ReleaseResult>
+  readonly resolve: (result: ReleaseResult) => void
+}
+
+/**
+ * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
+ * can be granted the name; each safety rule is in `docs/guide/guarantees.md`, with its test.
+ */
+export class StoreLease extends Lease {
+  readonly #store: LeaseStore
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #engine: LeaseEngine
+  #onLost: ((lost: LeaseLost) => void)[] = noCallbacks
+  #controller: AbortController | undefined
+  #emitter: LeaseEventEmitter | undefined
+  #leaving: Leaving | undefined
+  #closed = false
+
+  /** Throws a `LeaseConfigurationError` where the store's limits do not admit the settings. */
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: LeaseEnvironment = {}) {
+    super(settings)
+    checkStoreLimits(settings, store)
+    this.#store = store
+    this.#clock = environment.clock ?? systemClock
+    this.#logger = environment.logger ?? defaultLogger
+    this.#engine = new LeaseEngine(settings, store, this.#clock, (effect) => this.#onGrant(effect))
+  }
+
+  /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is told: ask `checkLease`. */
+  get state(): 'idle' | 'acquiring' | 'held' | 'jeopardy' | 'releasing' {
+    const { phase } = this.#engine.state
+    return phase === 'idle' && !this.#engine.isQuiet ? 'acquiring' : phase
+  }
+
+  /** The validity left, in milliseconds; 0 when not valid, `Infinity` for a lease that does not expire. */
+  get remaining(): number {
+    const { state } = this.#engine
+    if (state.phase !== 'held' && state.phase !== 'jeopardy') return 0
+    return Math.max(0, state.validUntil - this.#clock.now())
+  }
+
+  override checkLease(): boolean {
+    const { state } = this.#engine
+    return (state.phase === 'held' || state.phase === 'jeopardy') && this.#clock.now() < state.validUntil
+  }
+
+  override get fencingToken(): bigint | undefined {
+    return this.#grant?.fencingToken
+  }
+
+  /**
+   * Aborted when the current grant is lost, with a `LeaseLostError`; not by a release. While nothing is held: a signal
+   * that is aborted already.
+   */
+  get signal(): AbortSignal {
+    if (this.#grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
+    this.#controller ??= new AbortController()
+    return this.#controller.signal
+  }
+
+  override acquire(options: AcquireOptions = {}): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (this.checkLease()) {
+        this.#addOnLost(options.onLost)
+        resolve(true)
+      } else this.#claim(options, undefined, resolve, reject)
+    })
+  }
+
+  override async release(): Promise<boolean> {
+    const { phase } = this.#engine.state
+    if (phase === 'held' || phase === 'jeopardy') {
+      const released = this.#leave(() => this.#engine.dispatch({ type: 'release' }))
+      return didRelease(await released)
+    }
+    if (this.#leaving !== undefined) {
+      const { promise } = this.#leaving
+      if (!this.#engine.isQuiet) await this.#engine.abandon()
+      return didRelease(await promise)
+    }
+    if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
+    else await this.#engine.abandon()
+    return true
+  }
+
+  /**
+   * Acquires the lease, does the work, releases. Rejects with a `LeaseHeldError` when someone else holds the name; with
+   * a `LeaseLostError`, at once, when the lease is lost, even where the work ignores its signal; otherwise ends as the
+   * work does. A release that fails then is an `error` event: it never takes the place of the work's own outcome.
+   */
+  async run<T>(work: LeasedWork<T>, options: AcquireOptions = {}): Promise<T> {
+    if (!(await this.acquire(options))) {
+      throw new LeaseHeldError(`lease '${this.settings.name}' is held by someone else`, detailsOf(this.#engine.rules))
+    }
+    const grant = this.#grant
+    if (grant === undefined) throw this.#lossOf({ reason: 'expired' })
+    return await runHeld(
+      {
+        signal: this.signal,
+        fencingToken: grant.fencingToken,
+        onLost: (callback) => this.#addOnLost((lost) => callback(this.#lossOf(lost))),
+        release: () => this.#releaseGrant(grant),
+      },
+      work,
+    )
+  }
+
+  /**
+   * Passes the lease on, to be adopted by another lease of the same name and ttl: in between the name is never free,
+   * and from now on this owner can no longer write. Rejects with a `LeaseConflictError` if nothing is held, with a
+   * `LeaseLostError` if the lease was lost before the store knew of it, and when the outcome is unknown; what is left
+   * is then taken back in the background. Not adopted, it expires.
+   */
+  async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
+    const owner = to.owner ?? this.settings.owner
+    checkOwner(owner)
+    this.#checkCanChange()
+    if (!this.checkLease()) {
+      throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
+    }
+    const target = { grantId: crypto.randomUUID(), owner }
+    const result = await this.#leave(() => this.#engine.dispatch({ type: 'hand-off', to: target }))
+    if (result.ended === 'handed-off') return toHandOff(result.grant)
+    throw result.ended === 'unknown' ? result.error : this.#lossOf({ reason: 'taken' })
+  }
+
+  /**
+   * Takes over a lease that was handed off, with a fencing token of its own. `false`: it is gone, or was adopted by
+   * another. Rejects with a `LeaseConfigurationError` where it is meant for another name, owner or ttl.
+   */
+  async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
+    const grant = fromHandOff(handOff)
+    this.#checkCanChange()
+    this.#checkIsMine(grant)
+    if (!this.#engine.isQuiet) {
+      throw new LeaseConflictError(
+        `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`,
+        this.#details,
+      )
+    }
+    return await new Promise((resolve, reject) => this.#claim({ ...options, wait: 0 }, grant, resolve, reject))
+  }
+
+  /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#engine.dispatch({ type: 'end', reason: 'closed' })
+    await this.release()
+  }
+
+  on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+    this.#events.once(event, listener)
+    return this
+  }
+
+  off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+    this.#emitter?.off(event, listener)
+    return this
+  }
+
+  get #events(): LeaseEventEmitter {
+    this.#emitter ??= new LeaseEventEmitter(
+      (error) => this.#report(error),
+      (error) => this.#log(error),
+    )
+    return this.#emitter
+  }
+
+  get #grant(): Grant | undefined {
+    const { state } = this.#engine
+    return state.phase === 'held' || state.phase === 'jeopardy' ? state.grant : undefined
+  }
+
+  get #details(): ReturnType<typeof detailsOf> {
+    return detailsOf(this.#engine.rules)
+  }
+
+  #claim(
+    { wait = 0, signal, onLost, metadata }: AcquireOptions,
+    adopted: Grant | undefined,
+    resolve: (granted: boolean) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if (typeof wait !== 'number' || !(wait >= 0)) {
+      throw new LeaseConfigurationError(`wait must be 0 or more milliseconds, not ${String(wait)}`, this.#details)
+    }
+    if (this.#closed) throw new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
+    signal?.throwIfAborted()
+    const waitUntil = wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait
+    const claim: Claim = { resolve, reject, onLost, waitUntil, metadata }
+    if (signal !== undefined) {
+      claim.unlisten = this.#engine.context.aborts.add(signal, () => {
+        this.#engine.unclaim(claim)
+        reject(signal.reason)
+      })
+    }
+    this.#engine.claim(claim, adopted)
+  }
+
+  #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
+    if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
+  }
+
+  /** Asks for a release or a hand-off, after which nobody is told of a loss any more. */
+  #leave(ask: () => void): Promise<ReleaseResult> {
+    let resolve: (result: ReleaseResult) => void = () => {}
+    const promise = new Promise<ReleaseResult>((settle) => {
+      resolve = settle
+    })
+    this.#leaving = { promise, resolve }
+    this.#onLost = noCallbacks
+    ask()
+    // The validity was over before the hand-off could be asked for, and the loss was told instead.
+    if (this.#engine.state.phase !== 'releasing' && this.#leaving !== undefined) this.#endLeaving({ ended: 'held' })
+    return promise
+  }
+
+  #endLeaving(result: ReleaseResult): void {
+    const leaving = this.#leaving
+    this.#leaving = undefined
+    this.#controller = undefined
+    leaving?.resolve(result)
+  }
+
+  /** The end of a run: frees its grant, unless it is gone or another has taken its place. */
+  async #releaseGrant(grant: Grant): Promise<void> {
+    if (this.#grant?.grantId !== grant.grantId) return
+    try {
+      await this.release()
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #onGrant(effect: GrantEffect): void {
+    switch (effect.type) {
+      case 'granted':
+        this.#onLost = effect.onLost.length === 0 ? noCallbacks : [...effect.onLost]
+        this.#emitter?.emit('acquired', effect.grant)
+        return
+      case 'renewed':
+        this.#emitter?.emit('renewed', effect.grant)
+        return
+      case 'recovered':
+        this.#emitter?.emit('recovered', effect.grant)
+        return
+      case 'jeopardy':
+        this.#logger.debug(`the heartbeat of lease '${this.settings.name}' failed or is late`, effect.cause)
+        this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
+        return
+      case 'lost':
+        this.#tellLoss(effect.lost)
+        return
+      case 'released':
+        if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
+        this.#endLeaving(effect.result)
+    }
+  }
+
+  #tellLoss(lost: LeaseLost): void {
+    const callbacks = this.#onLost
+    const controller = this.#controller
+    this.#onLost = noCallbacks
+    this.#controller = undefined
+    controller?.abort(this.#lossOf(lost))
+    for (const callback of callbacks)
+      callGuarded(
+        () => callback(lost),
+        (error) => this.#report(error),
+      )
+    this.#emitter?.emit('lost', lost)
+  }
+
+  #lossOf(lost: LeaseLost): LeaseLostError {
+    const { reason, cause } = lost
+    return new LeaseLostError(describeLoss(this.settings.name, lost), { ...this.#details, reason, cause })
+  }
+
+  #report(error: unknown): void {
+    if (this.#emitter?.emit('error', error) !== true) this.#log(error)
+  }
+
+  #log(error: unknown): void {
+    this.#logger.error(`lease '${this.settings.name}' of '${this.settings.owner}': an error in the background`, error)
+  }
+
+  #checkCanChange(): void {
+    if (this.#store.change !== undefined) return
+    throw new LeaseConfigurationError(`the ${this.#engine.rules.kind} store cannot hand leases over`, this.#details)
+  }
+
+  #checkIsMine(grant: Grant): void {
+    const { name, owner, ttl } = this.#engine.rules
+    const wrong =
+      grant.name !== name
+        ? `is of lease '${grant.name}', not of '${name}'`
+        : grant.owner !== owner
+          ? `is meant for owner '${grant.owner}', not for '${owner}'`
+          : `has a heartbeatTimeout of ${grant.ttl} ms, not of ${ttl}: give both sides the same`
+    if (grant.name === name && grant.owner === owner && grant.ttl === ttl) return
+    throw new LeaseConfigurationError(`this hand-off ${wrong}`, this.#details)
+  }
+}
+
+const noCallbacks: ((lost: LeaseLost) => void)[] = []
+
+function didRelease(result: ReleaseResult): boolean {
+  if (result.ended === 'unknown') throw result.error
+  return result.ended !== 'held'
+}

@@ -1,0 +1,107 @@
+import type {
+  AcquireOutcome,
+  AcquireRequest,
+  Grant,
+  LeaseRecord,
+  LeaseStore,
+  ReleaseOutcome,
+  RenewOutcome,
+} from '@leasehold/core'
+
+type Method = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'withdraw'
+
+/** One call that the engine made, to be answered by the test. */
+export interface ScriptedCall {
+  readonly method: Method
+  readonly grantId: string | undefined
+  readonly queue: boolean | undefined
+  readonly signal: AbortSignal
+  readonly answer: (outcome: unknown) => void
+  readonly fail: (error: unknown) => void
+}
+
+/**
+ * A store whose every answer is given, or withheld, by the test. It ignores abort signals unless told otherwise, as the
+ * worst of stores would.
+ */
+export class ScriptedStore implements LeaseStore {
+  readonly kind = 'scripted'
+  readonly limits
+  readonly calls: ScriptedCall[] = []
+  #token = 0n
+
+  constructor(limits: Partial<LeaseStore['limits']> = {}) {
+    this.limits = { minTtl: 1, maxTtl: 1e9, infinite: true, ordered: false, ...limits }
+  }
+
+  /** The last call; fails the test where there is none of this method. */
+  last(method: Method): ScriptedCall {
+    const call = this.calls.at(-1)
+    if (call?.method !== method) throw new Error(`the last call is ${call?.method ?? 'none'}, not ${method}`)
+    return call
+  }
+
+  count(method: Method): number {
+    return this.calls.filter((call) => call.method === method).length
+  }
+
+  /** The outcome of a claim that is granted, with the next fencing token. */
+  granting({ name, owner, grantId, ttl }: Pick<AcquireRequest, 'name' | 'owner' | 'grantId' | 'ttl'>): AcquireOutcome {
+    this.#token += 1n
+    return { granted: true, grant: { name, owner, grantId, ttl, fencingToken: this.#token } }
+  }
+
+  acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+    return this.#call<AcquireOutcome>('acquire', signal, request.grantId, request.queue, () => this.granting(request))
+  }
+
+  renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+    return this.#call<RenewOutcome>('renew', signal, grant.grantId, undefined, () => ({ renewed: true }))
+  }
+
+  release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
+    return this.#call<ReleaseOutcome>('release', signal, grant.grantId, undefined, () => ({ released: true }))
+  }
+
+  read(_name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    return this.#call<LeaseRecord | undefined>('read', signal, undefined, undefined, () => undefined)
+  }
+
+  change(grant: Grant, to: { grantId: string; owner: string }, signal: AbortSignal): Promise<AcquireOutcome> {
+    return this.#call<AcquireOutcome>('change', signal, to.grantId, undefined, () => this.granting({ ...grant, ...to }))
+  }
+
+  withdraw(_name: string, grantId: string, signal: AbortSignal): Promise<void> {
+    return this.#call<void>('withdraw', signal, grantId, undefined, () => undefined)
+  }
+
+  async close(): Promise<void> {}
+
+  /** `answer('yes')` answers as a store does that finds everything in order. */
+  #call<T>(
+    method: Method,
+    signal: AbortSignal,
+    grantId: string | undefined,
+    queue: boolean | undefined,
+    yes: () => T,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (outcome: unknown): void => resolve(outcome === 'yes' ? yes() : (outcome as T))
+      this.calls.push({ method, grantId, queue, signal, answer, fail: reject })
+    })
+  }
+}
+
+/** The record of a holder, as a store answers it. */
+export function recordOf(record: Partial<LeaseRecord> = {}): LeaseRecord {
+  return {
+    name: 'job',
+    owner: 'other',
+    grantId: 'other-grant',
+    fencingToken: 7n,
+    ttl: 10_000,
+    state: 'leased',
+    metadata: {},
+    ...record,
+  }
+}
