@@ -1,52 +1,53 @@
-interface Listeners {
+interface SharedListener {
   readonly callbacks: Set<() => void>
-  readonly onAbort: () => void
+  readonly listener: () => void
 }
 
 /**
- * Listens to any number of signals for any number of callers, with one listener a signal: Node warns of a leak when a
- * signal that many share, such as that of a process going down, gets more than ten.
+ * Lets any number of callbacks wait for the same signal behind one listener: Node warns of a leak from the eleventh
+ * listener of an `AbortSignal` on, and thousands who wait may well share one signal.
  */
 export class AbortListeners {
-  readonly #bySignal = new Map<AbortSignal, Listeners>()
+  readonly #shared = new Map<AbortSignal, SharedListener>()
 
   /** How many signals are listened to: 0 where nothing was left behind. */
   get size(): number {
-    return this.#bySignal.size
+    return this.#shared.size
   }
 
-  /** Calls `callback` once when the signal aborts, at once if it has; returns what stops listening. */
+  /**
+   * Calls `callback` once when the signal aborts, at once where it has, unless what is returned was called before.
+   * The callback must not throw.
+   */
   add(signal: AbortSignal, callback: () => void): () => void {
     if (signal.aborted) {
       callback()
       return () => {}
     }
-    const listeners = this.#bySignal.get(signal) ?? this.#listenTo(signal)
-    // A set of its own function, for one callback may be given twice.
+    const shared = this.#shared.get(signal) ?? this.#listenTo(signal)
+    // A function of its own, so that the same callback can wait twice.
     const entry = (): void => callback()
-    listeners.callbacks.add(entry)
-    return () => {
-      listeners.callbacks.delete(entry)
-      if (listeners.callbacks.size === 0) this.#stop(signal, listeners)
-    }
+    shared.callbacks.add(entry)
+    return () => this.#remove(signal, shared, entry)
   }
 
-  #listenTo(signal: AbortSignal): Listeners {
+  #listenTo(signal: AbortSignal): SharedListener {
     const callbacks = new Set<() => void>()
-    const onAbort = (): void => {
-      this.#bySignal.delete(signal)
+    const listener = (): void => {
+      this.#shared.delete(signal)
       for (const callback of callbacks) callback()
-      callbacks.clear()
     }
-    const listeners = { callbacks, onAbort }
-    this.#bySignal.set(signal, listeners)
-    signal.addEventListener('abort', onAbort, { once: true })
-    return listeners
+    const shared = { callbacks, listener }
+    this.#shared.set(signal, shared)
+    signal.addEventListener('abort', listener, { once: true })
+    return shared
   }
 
-  #stop(signal: AbortSignal, listeners: Listeners): void {
-    if (this.#bySignal.get(signal) !== listeners) return
-    this.#bySignal.delete(signal)
-    signal.removeEventListener('abort', listeners.onAbort)
+  #remove(signal: AbortSignal, shared: SharedListener, callback: () => void): void {
+    if (!shared.callbacks.delete(callback) || shared.callbacks.size > 0) return
+    // While the signal aborts, its listener is gone already, and another may have come.
+    if (this.#shared.get(signal) !== shared) return
+    this.#shared.delete(signal)
+    signal.removeEventListener('abort', shared.listener)
   }
 }
