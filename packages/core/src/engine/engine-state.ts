@@ -96,3 +96,8 @@ export function wakeAt(state: EngineState): number {
       return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt)
   }
 }
+
+/** Whether the call with this number is under way; the answer to any other is stale. */
+export function awaits(state: EngineState, op: number): boolean {
+  return state.phase !== 'idle' && state.call !== undefined && state.op === op
+}

@@ -3,7 +3,7 @@ import type { LeaseRecord } from '../store/lease-record.js'
 import type { AcquireOutcome } from '../store/lease-store.js'
 import { type EngineEffect, quiet, type StoreCall, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
-import type { Acquiring } from './engine-state.js'
+import { type Acquiring, awaits } from './engine-state.js'
 import { timedOut } from './failures.js'
 import { becomeHeld } from './from-held.js'
 import type { LeaseRules } from './lease-rules.js'
@@ -66,7 +66,7 @@ function onAnswer(
   event: Answer<'acquire-answer'>,
   circumstances: Circumstances,
 ): Transition {
-  if (event.op !== state.op || state.call === undefined) return quiet(state)
+  if (!awaits(state, event.op)) return quiet(state)
   const { outcome } = event
   if (outcome.granted) return granted(rules, state, outcome, event.plan, circumstances)
   return refused(rules, state, outcome.holder, circumstances)
@@ -108,7 +108,7 @@ function onRead(
   event: Answer<'read-answer'>,
   circumstances: Circumstances,
 ): Transition {
-  if (event.op !== state.op || state.call === undefined) return quiet(state)
+  if (!awaits(state, event.op)) return quiet(state)
   const { record } = event
   if (record?.grantId === state.grantId && record.state === 'leased') {
     const { name, owner, grantId, fencingToken, ttl } = record
@@ -126,7 +126,7 @@ function onFailure(
   { op, error, definitive }: Answer<'failure'>,
   circumstances: Circumstances,
 ): Transition {
-  if (op !== state.op || state.call === undefined) return quiet(state)
+  if (!awaits(state, op) || state.call === undefined) return quiet(state)
   const { method, limitAt, sentAt } = state.call
   if (method === 'read') return waitOutFailure(rules, state, state.failure, false, circumstances)
   if (definitive) return waitOutFailure(rules, state, error, true, circumstances)

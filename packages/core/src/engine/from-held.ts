@@ -4,7 +4,7 @@ import type { Grant } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { type EngineEffect, quiet, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
-import type { Acquiring, HandOffTarget, Held } from './engine-state.js'
+import { type Acquiring, awaits, type HandOffTarget, type Held } from './engine-state.js'
 import { timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
 import type { LeaseRules } from './lease-rules.js'
@@ -26,7 +26,7 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
     case 'renew-answer':
       return onRenewed(rules, state, event, circumstances)
     case 'failure':
-      if (event.op !== state.op || state.call === undefined) return quiet(state)
+      if (!awaits(state, event.op)) return quiet(state)
       return onFailedHeartbeat(rules, state, event.error, circumstances)
     case 'hand-off':
       return leave(rules, state, event.to, circumstances)
@@ -103,7 +103,7 @@ function onRenewed(
   { now, suspended }: Circumstances,
 ): Transition {
   const { call, grant, holdUntil } = state
-  if (op !== state.op || call === undefined) return quiet(state)
+  if (!awaits(state, op) || call === undefined) return quiet(state)
   if (!outcome.renewed) {
     const { reason, holder } = outcome
     return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)

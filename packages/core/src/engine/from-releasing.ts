@@ -1,6 +1,6 @@
 import { type EngineEffect, quiet, type ReleaseResult, type StoreCall, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
-import type { Releasing } from './engine-state.js'
+import { awaits, type Releasing } from './engine-state.js'
 import { timedOut } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import { retryPause } from './pauses.js'
@@ -45,13 +45,13 @@ function send(now: number, state: Releasing, call: StoreCall): Transition {
 }
 
 function onReleased(state: Releasing, { op, outcome }: Answer<'release-answer'>): Transition {
-  if (op !== state.op) return quiet(state)
+  if (!awaits(state, op)) return quiet(state)
   const held = !outcome.released && outcome.holder !== undefined
   return end(state, { ended: held ? 'held' : 'gone' })
 }
 
 function onChanged(state: Releasing, { op, outcome }: Answer<'acquire-answer'>): Transition {
-  if (op !== state.op) return quiet(state)
+  if (!awaits(state, op)) return quiet(state)
   return end(state, outcome.granted ? { ended: 'handed-off', grant: outcome.grant } : { ended: 'held' })
 }
 
@@ -62,7 +62,7 @@ function onRead(
   { op, record }: Answer<'read-answer'>,
   circumstances: Circumstances,
 ): Transition {
-  if (op !== state.op) return quiet(state)
+  if (!awaits(state, op)) return quiet(state)
   if (record?.grantId === state.to?.grantId && record !== undefined) {
     const { name, owner, grantId, fencingToken, ttl } = record
     return end(state, { ended: 'handed-off', grant: { name, owner, grantId, fencingToken, ttl } })
@@ -77,7 +77,7 @@ function onFailure(
   { op, error, definitive }: Answer<'failure'>,
   circumstances: Circumstances,
 ): Transition {
-  if (op !== state.op || state.call === undefined) return quiet(state)
+  if (!awaits(state, op) || state.call === undefined) return quiet(state)
   if (definitive) return giveUp(state, error)
   const failed = { ...state, failures: state.failures + 1, failure: error }
   // A change is not repeated blindly: if it took effect, our grant is no longer the one in force.

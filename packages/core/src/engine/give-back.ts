@@ -14,8 +14,12 @@ interface Leftover {
   readonly grantId: string
   /** Unknown where the answer was lost: whether there is a grant has to be read. */
   readonly grant: Grant | undefined
+  /** After this it has expired by itself, or is left to an operator. */
   readonly until: number
   looks: number
+  tries: number
+  trying: Promise<void> | undefined
+  cancel: (() => void) | undefined
 }
 
 /**
@@ -27,9 +31,6 @@ export class GiveBack {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #leftovers = new Map<string, Leftover>()
-  #pass: Promise<void> | undefined
-  #passes = 0
-  #cancel: (() => void) | undefined
 
   constructor(rules: LeaseRules, store: LeaseStore, clock: Clock) {
     this.#rules = rules
@@ -45,49 +46,67 @@ export class GiveBack {
     return grantId !== undefined && this.#leftovers.has(grantId)
   }
 
+  /** Takes back a grant, or whatever a request of unknown outcome may have brought about under its id. */
   add(grantId: string, grant: Grant | undefined): void {
-    const lasts = Math.min(this.#rules.ttl, LONGEST)
-    this.#leftovers.set(grantId, { grantId, grant, until: this.#clock.now() + lasts, looks: LOOKS })
-    this.#passes = 0
+    this.#forget(this.#leftovers.get(grantId))
+    const until = this.#clock.now() + Math.min(this.#rules.ttl, LONGEST)
+    const leftover: Leftover = { grantId, grant, until, looks: LOOKS, tries: 0, trying: undefined, cancel: undefined }
+    this.#leftovers.set(grantId, leftover)
     // In a microtask: who is told of a loss gets to stop before the name is freed.
-    queueMicrotask(() => void this.settle().catch(() => {}))
+    queueMicrotask(() => this.#tryAgain(leftover))
   }
 
   /** Tries, once and now, to give back all that is left. Rejects where the store did not answer. */
-  settle(): Promise<void> {
-    this.#pass ??= this.#tryAll().finally(() => {
-      this.#pass = undefined
-      this.#scheduleNext()
+  async settle(): Promise<void> {
+    await Promise.all([...this.#leftovers.values()].map((leftover) => this.#try(leftover)))
+  }
+
+  #tryAgain(leftover: Leftover): void {
+    // A store that does not answer is asked again later; there is nobody to tell.
+    this.#try(leftover).catch(() => {})
+  }
+
+  #try(leftover: Leftover): Promise<void> {
+    leftover.cancel?.()
+    leftover.cancel = undefined
+    leftover.trying ??= this.#giveBack(leftover).finally(() => {
+      leftover.trying = undefined
+      this.#scheduleNext(leftover)
     })
-    return this.#pass
+    return leftover.trying
   }
 
-  async #tryAll(): Promise<void> {
-    this.#cancel?.()
-    this.#cancel = undefined
-    const results = await Promise.allSettled([...this.#leftovers.values()].map((leftover) => this.#try(leftover)))
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-  }
-
-  async #try(leftover: Leftover): Promise<void> {
-    if (this.#clock.now() >= leftover.until) {
-      this.#leftovers.delete(leftover.grantId)
-      return
-    }
-    let grant = leftover.grant
+  async #giveBack(leftover: Leftover): Promise<void> {
+    let { grant } = leftover
     if (grant === undefined) {
       const record = await this.#call('read', (signal) => this.#store.read(this.#rules.name, signal))
       if (isGrant(record, leftover.grantId)) grant = record
     }
-    if (grant !== undefined) {
-      const left = grant
-      await this.#call('release', (signal) => this.#store.release(left, signal))
-      this.#leftovers.delete(leftover.grantId)
+    if (grant === undefined) {
+      leftover.looks -= 1
+      if (leftover.looks === 0) this.#forget(leftover)
       return
     }
-    leftover.looks -= 1
-    if (leftover.looks === 0) this.#leftovers.delete(leftover.grantId)
+    const left = grant
+    await this.#call('release', (signal) => this.#store.release(left, signal))
+    this.#forget(leftover)
+  }
+
+  #scheduleNext(leftover: Leftover): void {
+    if (this.#leftovers.get(leftover.grantId) !== leftover) return
+    if (this.#clock.now() >= leftover.until) {
+      this.#forget(leftover)
+      return
+    }
+    const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(leftover.tries, 8), LONGEST / 10)
+    leftover.tries += 1
+    leftover.cancel = this.#clock.schedule(pause, () => this.#tryAgain(leftover))
+  }
+
+  #forget(leftover: Leftover | undefined): void {
+    if (leftover === undefined) return
+    leftover.cancel?.()
+    if (this.#leftovers.get(leftover.grantId) === leftover) this.#leftovers.delete(leftover.grantId)
   }
 
   async #call<T>(method: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -106,14 +125,6 @@ export class GiveBack {
     } finally {
       cancel()
     }
-  }
-
-  #scheduleNext(): void {
-    if (this.isEmpty) return
-    this.#passes += 1
-    const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(this.#passes - 1, 8), LONGEST / 10)
-    this.#cancel?.()
-    this.#cancel = this.#clock.schedule(pause, () => void this.settle().catch(() => {}))
   }
 }
 

@@ -8,7 +8,7 @@ import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreCall } from './engine-effect.js'
 import type { EngineEvent } from './engine-event.js'
-import { type EngineState, wakeAt } from './engine-state.js'
+import { awaits, type EngineState, wakeAt } from './engine-state.js'
 import { isDefinitive, ownLeftover, toLeaseError } from './failures.js'
 import { GiveBack } from './give-back.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
@@ -241,7 +241,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   #onAnswer(answer: StoreAnswer): void {
     switch (answer.type) {
       case 'acquire-answer':
-        if (answer.outcome.granted && answer.op !== this.#state.op) this.#onStaleGrant(answer.outcome.grant)
+        if (answer.outcome.granted && !awaits(this.#state, answer.op)) this.#onStaleGrant(answer.outcome.grant)
         this.dispatch({ ...answer, plan: this.#plan() })
         return
       case 'read-answer':

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.js'
-import type { Lease } from './lease.js'
-import type { LeaseSettings } from './lease-settings.js'
-import type { Logger } from './logger.js'
-import type { LeaseStore } from './store/lease-store.js'
+import type { Clock } from '../clock.js'
+import type { Lease } from '../lease.js'
+import type { LeaseSettings } from '../lease-settings.js'
+import type { Logger } from '../logger.js'
+import type { LeaseStore } from '../store/lease-store.js'
 
 /** What a provider gives a factory beside the settings. */
 export interface LeaseFactoryContext {

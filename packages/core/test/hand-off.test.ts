@@ -1,0 +1,191 @@
+import {
+  createLease,
+  GuardedCell,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseLostError,
+  LeaseTimeoutError,
+  MemoryLeaseStore,
+  type StoreLease,
+} from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { INTERVAL, LIMIT, setUp, setUpHeld, silentLogger, TTL } from './support/held-lease.js'
+import { recordOf } from './support/scripted-store.js'
+
+const signal = new AbortController().signal
+
+interface Pair {
+  readonly clock: VirtualClock
+  readonly store: MemoryLeaseStore
+  readonly a: StoreLease
+  readonly b: StoreLease
+  readonly create: (owner: string) => StoreLease
+}
+
+async function setUpPair(): Promise<Pair> {
+  const clock = new VirtualClock()
+  const store = new MemoryLeaseStore({ clock })
+  const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT, clock }
+  const create = (owner: string): StoreLease => createLease(store, 'job', { ...times, owner, logger: silentLogger })
+  const a = create('a')
+  await a.acquire()
+  return { clock, store, a, b: create('b'), create }
+}
+
+describe('handOff and adopt', () => {
+  it('pass the lease on, and the name is never free in between', async () => {
+    const { store, a, b, create } = await setUpPair()
+    const tokenOfA = a.fencingToken ?? 0n
+    const handOff = await a.handOff({ owner: 'b' })
+    expect(a.checkLease()).toBe(false)
+    expect(await store.read('job', signal)).toMatchObject({ state: 'leased', owner: 'b' })
+    expect(await create('thief').acquire()).toBe(false)
+    expect(await b.adopt(JSON.parse(JSON.stringify(handOff)))).toBe(true)
+    expect(b.checkLease()).toBe(true)
+    expect(b.fencingToken).toBeGreaterThan(tokenOfA)
+    expect(await create('thief').acquire()).toBe(false)
+  })
+
+  it('A can no longer write, B can', async () => {
+    const { store, a, b } = await setUpPair()
+    const cell = new GuardedCell(store, 'job', 'first')
+    const tokenOfA = a.fencingToken ?? 0n
+    cell.writeFenced('by A', tokenOfA)
+    await b.adopt(await a.handOff({ owner: 'b' }))
+    cell.writeFenced('by B', b.fencingToken ?? 0n)
+    expect(() => cell.writeFenced('late, by A', tokenOfA)).toThrow(LeaseLostError)
+  })
+
+  it('can be adopted only once: one of two who were given the same hand-off holds it', async () => {
+    const { a, b, create } = await setUpPair()
+    const handOff = await a.handOff({ owner: 'b' })
+    const other = create('b')
+    expect((await Promise.all([b.adopt(handOff), other.adopt(handOff)])).filter(Boolean)).toEqual([true])
+    expect([b, other].filter((lease) => lease.checkLease()).length).toBe(1)
+  })
+
+  it('expires where nobody adopts it, and is then false', async () => {
+    const { clock, a, b } = await setUpPair()
+    const handOff = await a.handOff({ owner: 'b' })
+    await clock.advance(TTL)
+    expect(await b.adopt(handOff)).toBe(false)
+    expect(b.state).toBe('idle')
+  })
+
+  it('goes on beating under the new owner', async () => {
+    const { clock, a, b } = await setUpPair()
+    await b.adopt(await a.handOff({ owner: 'b' }))
+    await clock.advance(5 * TTL)
+    expect(b.checkLease()).toBe(true)
+    expect(await b.release()).toBe(true)
+  })
+
+  it('tells nobody of a loss: it was asked for', async () => {
+    const { clock, store, lease, losses, events } = await setUpHeld()
+    const handedOff = lease.handOff({ owner: 'b' })
+    store.last('change').answer('yes')
+    await handedOff
+    await clock.advance(2 * TTL)
+    expect(losses).toEqual([])
+    expect(events).toEqual(['acquired', 'released'])
+  })
+
+  it('of a lease that is not held rejects with a LeaseConflictError', async () => {
+    const { lease } = setUp()
+    await expect(lease.handOff()).rejects.toBeInstanceOf(LeaseConflictError)
+  })
+
+  it('of a lease that the store knows to be lost rejects with a LeaseLostError', async () => {
+    const { store, lease } = await setUpHeld()
+    const handedOff = lease.handOff()
+    store.last('change').answer({ granted: false, holder: recordOf() })
+    await expect(handedOff).rejects.toBeInstanceOf(LeaseLostError)
+  })
+
+  it('whose response was lost is settled by reading', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const handedOff = lease.handOff({ owner: 'b' })
+    const { grantId = '' } = store.last('change')
+    store.last('change').fail(new Error('reset'))
+    await clock.settle()
+    store.last('read').answer(recordOf({ owner: 'b', grantId, fencingToken: 9n }))
+    expect(await handedOff).toMatchObject({ owner: 'b', grantId, fencingToken: '9' })
+  })
+
+  it('is repeated where reading shows that it did not take effect', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const handedOff = lease.handOff({ owner: 'b' })
+    const own = store.calls[0]?.grantId ?? ''
+    store.last('change').fail(new Error('reset'))
+    await clock.settle()
+    store.last('read').answer(recordOf({ owner: 'me', grantId: own }))
+    await clock.advance(LIMIT / 2)
+    store.last('change').answer('yes')
+    expect(await handedOff).toMatchObject({ owner: 'b' })
+  })
+
+  it('that cannot be settled rejects, and both grants are taken back', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const rejected = expect(lease.handOff({ owner: 'b' })).rejects.toBeInstanceOf(LeaseTimeoutError)
+    const own = store.calls[0]?.grantId
+    await clock.advance(LIMIT)
+    await rejected
+    const after = store.calls.slice(-2).map(({ method, grantId }) => [method, grantId])
+    expect(after).toEqual([
+      ['release', own],
+      ['read', undefined],
+    ])
+  })
+
+  it('meant for another owner, name or ttl is refused, and so is what is no hand-off', async () => {
+    const { a, b, create, store, clock } = await setUpPair()
+    const handOff = await a.handOff({ owner: 'b' })
+    await expect(create('c').adopt(handOff)).rejects.toThrow("meant for owner 'b', not for 'c'")
+    const elsewhere = createLease(store, 'other', { owner: 'b', clock })
+    await expect(elsewhere.adopt(handOff)).rejects.toThrow("of lease 'job', not of 'other'")
+    const longer = createLease(store, 'job', { owner: 'b', clock })
+    await expect(longer.adopt(handOff)).rejects.toThrow('heartbeatTimeout of 10000 ms, not of 120000')
+    await expect(b.adopt({ ...handOff, fencingToken: 'x' })).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(b.adopt({} as never)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    expect(await b.adopt(handOff)).toBe(true)
+    await expect(b.adopt(handOff)).rejects.toBeInstanceOf(LeaseConflictError)
+  })
+
+  it('needs a store that can change grants', async () => {
+    const { store, lease } = await setUpHeld()
+    Object.defineProperty(store, 'change', { value: undefined })
+    await expect(lease.handOff()).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+})
+
+describe('break', () => {
+  it('with a period: the holder is told within one heartbeat, the next is granted after the period', async () => {
+    const { clock, store, a, create } = await setUpPair()
+    const losses: unknown[] = []
+    await a.acquire({ onLost: (lost) => losses.push(lost) })
+    await store.break('job', { period: 2 * INTERVAL }, signal)
+    const waiter = create('waiter')
+    const acquired = waiter.acquire({ wait: TTL })
+    await clock.advance(INTERVAL)
+    expect(losses).toMatchObject([{ reason: 'broken' }])
+    expect(a.checkLease()).toBe(false)
+    await clock.advance(INTERVAL - 1)
+    expect(waiter.checkLease()).toBe(false)
+    await clock.advance(INTERVAL)
+    expect(await acquired).toBe(true)
+  })
+
+  it('without a period, of a lease that does not expire, frees the name at once', async () => {
+    const { clock, store } = await setUpPair()
+    const endless = createLease(store, 'endless', {
+      heartbeatTimeout: Number.POSITIVE_INFINITY,
+      clock,
+      logger: silentLogger,
+    })
+    await endless.acquire()
+    expect(await store.break('endless', {}, signal)).toEqual({ remaining: 0 })
+    const next = createLease(store, 'endless', { clock, logger: silentLogger })
+    expect(await next.acquire()).toBe(true)
+  })
+})

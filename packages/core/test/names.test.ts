@@ -1,0 +1,57 @@
+import { checkLeaseName, encodeLeaseName, LeaseNameError, type NameAlphabet } from '@leasehold/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+const alphabet: NameAlphabet = { allows: (character) => /[a-z0-9.]/.test(character), escape: '-', maxLength: 63 }
+
+describe('a lease name', () => {
+  it.each(['a', 'with space', 'Grüße', '任务', '🔒'.repeat(256), 'x'.repeat(1024), '\u0000', '../etc'])(
+    'may be %j',
+    (name) => {
+      expect(() => checkLeaseName(name)).not.toThrow()
+    },
+  )
+
+  it.each([
+    ['', 'must not be empty'],
+    ['x'.repeat(1025), 'at most 1024 bytes'],
+    ['🔒'.repeat(257), 'at most 1024 bytes'],
+    ['\ud83d', 'lone surrogate'],
+    [undefined, 'must be a string'],
+    [7, 'must be a string'],
+  ])('may not be %j: %s', (name, reason) => {
+    expect(() => checkLeaseName(name)).toThrow(LeaseNameError)
+    expect(() => checkLeaseName(name)).toThrow(reason)
+  })
+})
+
+describe('encodeLeaseName', () => {
+  it('leaves what the alphabet allows as it is, and escapes the rest byte by byte', () => {
+    expect(encodeLeaseName('job.1', alphabet)).toBe('job.1')
+    expect(encodeLeaseName('Job-1', alphabet)).toBe('-4aob-2d1')
+    expect(encodeLeaseName('ü', alphabet)).toBe('-c3-bc')
+  })
+
+  it('shortens what is too long, with a hash of the whole at its end', () => {
+    const long = encodeLeaseName(`${'x'.repeat(100)}a`, alphabet)
+    expect(long.length).toBe(63)
+    expect(long).not.toBe(encodeLeaseName(`${'x'.repeat(100)}b`, alphabet))
+  })
+
+  it('tells apart names that differ only in case, form or what looks like an escape', () => {
+    const names = ['a', 'A', '-41', '-', '--', 'é', 'e\u0301', 'a ', ' a', `${'x'.repeat(64)}`, `${'x'.repeat(65)}`]
+    expect(new Set(names.map((name) => encodeLeaseName(name, alphabet))).size).toBe(names.length)
+  })
+
+  it('is injective, and stays within the alphabet and the length', () => {
+    const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 80 })
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        const encoded = encodeLeaseName(one, alphabet)
+        expect(encoded).toMatch(/^[a-z0-9.-]{1,63}$/)
+        expect(encoded === encodeLeaseName(other, alphabet)).toBe(one === other)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

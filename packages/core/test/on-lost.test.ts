@@ -1,0 +1,181 @@
+import { createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
+
+describe('onLost', () => {
+  it('fires exactly once for a grant, and again for the next', async () => {
+    const { clock, store, lease, losses } = await setUpHeld()
+    await clock.advance(3 * TTL)
+    expect(losses.length).toBe(1)
+    for (const call of store.calls) if (call.method === 'release') call.answer('yes')
+    const acquired = lease.acquire({ onLost: (lost) => losses.push(lost) })
+    await clock.settle()
+    for (const call of store.calls) if (call.method === 'release') call.answer('yes')
+    await clock.settle()
+    store.last('acquire').answer('yes')
+    expect(await acquired).toBe(true)
+    await clock.advance(3 * TTL)
+    expect(losses.length).toBe(2)
+  })
+
+  it('comes with the signal aborted and checkLease false', async () => {
+    const { clock, store, lease } = setUp()
+    const seen: unknown[] = []
+    const acquired = lease.acquire({
+      onLost: () => seen.push(signal.aborted, lease.checkLease(), lease.state),
+    })
+    store.last('acquire').answer('yes')
+    await acquired
+    const { signal } = lease
+    await clock.advance(TTL)
+    expect(seen).toEqual([true, false, 'idle'])
+  })
+
+  it('never fires before acquire has resolved, though the validity ends in the same turn', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', { heartbeatTimeout: 120_000, clock, logger: silentLogger })
+    const order: string[] = []
+    const first = lease.acquire({ onLost: () => order.push('lost') }).then(() => order.push('acquired'))
+    // Asked by another part of the program as soon as the grant is there, after the clock has jumped.
+    while (!lease.checkLease()) await Promise.resolve()
+    clock.block(120_000)
+    const second = lease.acquire()
+    await Promise.all([first, second])
+    expect(order).toEqual(['acquired', 'lost'])
+  })
+
+  it('that throws, or rejects, is reported and keeps no other from being told', async () => {
+    const { clock, store, lease } = setUp()
+    const told: LeaseLost[] = []
+    const errors: unknown[] = []
+    lease.on('error', (error) => errors.push(error))
+    lease.on('lost', () => {
+      throw new Error('listener')
+    })
+    lease.on('lost', (lost) => told.push(lost))
+    const acquired = lease.acquire({
+      onLost: () => {
+        throw new Error('callback')
+      },
+    })
+    void lease.acquire({ onLost: (async () => await Promise.reject(new Error('promise'))) as () => void })
+    void lease.acquire({ onLost: (lost) => told.push(lost) })
+    store.last('acquire').answer('yes')
+    await acquired
+    await clock.advance(TTL)
+    expect(told.length).toBe(2)
+    expect(errors.map(String).sort()).toEqual(['Error: callback', 'Error: listener', 'Error: promise'])
+  })
+
+  it('that throws with nobody listening for errors is logged', async () => {
+    const logged: unknown[] = []
+    const logger = { ...silentLogger, error: (_: string, details?: unknown) => logged.push(details) }
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', { clock, logger })
+    await lease.acquire({
+      onLost: () => {
+        throw new Error('callback')
+      },
+    })
+    clock.block(120_000)
+    await clock.advance(120_000)
+    expect(logged.map(String)).toEqual(['Error: callback'])
+  })
+
+  it('may acquire again from inside', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', { clock, logger: silentLogger })
+    let again: Promise<boolean> | undefined
+    await lease.acquire({
+      onLost: () => {
+        again = lease.acquire()
+      },
+    })
+    const first = lease.fencingToken ?? 0n
+    clock.block(120_000)
+    await clock.advance(1)
+    expect(await again).toBe(true)
+    expect(lease.fencingToken).toBeGreaterThan(first)
+  })
+})
+
+describe('jeopardy', () => {
+  it('begins with a failed heartbeat and ends recovered', async () => {
+    const { clock, store, lease, events } = await setUpHeld()
+    await clock.advance(INTERVAL)
+    store.last('renew').fail(new Error('reset'))
+    await clock.advance(INTERVAL / 2)
+    expect(lease.state).toBe('jeopardy')
+    store.last('renew').answer('yes')
+    await clock.settle()
+    expect(lease.state).toBe('held')
+    expect(events).toEqual(['acquired', 'jeopardy', 'renewed', 'recovered'])
+  })
+
+  it('begins with a heartbeat that is late, though none has failed', async () => {
+    const { clock, lease, events } = await setUpHeld()
+    clock.block(VALIDITY - INTERVAL)
+    await clock.settle()
+    expect(lease.state).toBe('jeopardy')
+    expect(events).toEqual(['acquired', 'jeopardy'])
+  })
+})
+
+describe('maxHold', () => {
+  it('ends a lease whose heartbeats go on and on', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', {
+      heartbeatTimeout: TTL,
+      heartbeatInterval: INTERVAL,
+      operationTimeout: INTERVAL,
+      maxHold: 5 * TTL,
+      clock,
+      logger: silentLogger,
+    })
+    const losses: LeaseLost[] = []
+    await lease.acquire({ onLost: (lost) => losses.push(lost) })
+    await clock.advance(5 * TTL - 1)
+    expect(lease.checkLease()).toBe(true)
+    clock.block(1)
+    expect(lease.checkLease()).toBe(false)
+    await clock.settle()
+    expect(losses).toEqual([{ reason: 'max-hold' }])
+    await clock.settle()
+    expect(await store.read('job', new AbortController().signal)).toMatchObject({ state: 'available' })
+  })
+})
+
+describe('close', () => {
+  it('tells the holder, and frees what it held', async () => {
+    const { clock, store, lease, losses } = await setUpHeld()
+    const closed = lease.close()
+    expect(losses).toEqual([{ reason: 'closed' }])
+    await clock.settle()
+    store.last('release').answer('yes')
+    await closed
+    expect(lease.state).toBe('idle')
+    await clock.settle()
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a lease that does not expire', () => {
+  it('is held until its heartbeat says that it was broken', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', { heartbeatTimeout: Number.POSITIVE_INFINITY, clock, logger: silentLogger })
+    const losses: LeaseLost[] = []
+    await lease.acquire({ onLost: (lost) => losses.push(lost) })
+    expect(lease.remaining).toBe(Number.POSITIVE_INFINITY)
+    await clock.advance(1_000_000)
+    expect(lease.checkLease()).toBe(true)
+    await store.break('job', {}, new AbortController().signal)
+    await clock.advance(12_000)
+    expect(losses).toMatchObject([{ reason: 'broken' }])
+  })
+})

@@ -1,0 +1,161 @@
+import { LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { INTERVAL, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
+import { recordOf } from './support/scripted-store.js'
+
+describe('release', () => {
+  it('ends validity at once, before the store has answered', async () => {
+    const { store, lease, events } = await setUpHeld()
+    const released = lease.release()
+    expect(lease.checkLease()).toBe(false)
+    expect(lease.remaining).toBe(0)
+    expect(lease.fencingToken).toBeUndefined()
+    expect(lease.state).toBe('releasing')
+    store.last('release').answer('yes')
+    expect(await released).toBe(true)
+    expect(events).toEqual(['acquired', 'released'])
+  })
+
+  it('resolves false when someone else holds the name', async () => {
+    const { store, lease } = await setUpHeld()
+    const released = lease.release()
+    store.last('release').answer({ released: false, holder: recordOf() })
+    expect(await released).toBe(false)
+  })
+
+  it('resolves true when nobody does: our claim is gone', async () => {
+    const { store, lease } = await setUpHeld()
+    const released = lease.release()
+    store.last('release').answer({ released: false })
+    expect(await released).toBe(true)
+  })
+
+  it('of nothing is true without a call to the store', async () => {
+    const { store, lease } = setUp()
+    expect(await lease.release()).toBe(true)
+    expect(store.calls).toEqual([])
+  })
+
+  it('asked twice is one release', async () => {
+    const { store, lease } = await setUpHeld()
+    const both = [lease.release(), lease.release()]
+    store.last('release').answer('yes')
+    expect(await Promise.all(both)).toEqual([true, true])
+    expect(store.count('release')).toBe(1)
+  })
+
+  it('aborts the heartbeat in flight, whose late answer changes nothing', async () => {
+    const { clock, store, lease, losses } = await setUpHeld()
+    await clock.advance(INTERVAL)
+    const heartbeat = store.last('renew')
+    const released = lease.release()
+    expect(heartbeat.signal.aborted).toBe(true)
+    heartbeat.answer('yes')
+    await clock.settle()
+    expect(lease.checkLease()).toBe(false)
+    store.last('release').answer('yes')
+    expect(await released).toBe(true)
+    expect(losses).toEqual([])
+  })
+
+  it('is followed by no callback of a loss, though the store says that the lease was taken', async () => {
+    const { clock, store, lease, losses, events } = await setUpHeld()
+    const released = lease.release()
+    store.last('release').answer({ released: false, holder: recordOf() })
+    await released
+    await clock.advance(2 * TTL)
+    expect(losses).toEqual([])
+    expect(events).not.toContain('lost')
+  })
+
+  it('is followed by no callback of a loss, though the validity was over and nobody had been told', async () => {
+    const { clock, store, lease, losses } = await setUpHeld()
+    clock.block(TTL)
+    const released = lease.release()
+    await clock.settle()
+    store.last('release').answer({ released: false })
+    expect(await released).toBe(true)
+    expect(losses).toEqual([])
+  })
+
+  it('after a loss is true: there is no claim', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    await clock.advance(INTERVAL)
+    store.last('renew').answer({ renewed: false, reason: 'taken' })
+    await clock.settle()
+    expect(await lease.release()).toBe(true)
+    expect(store.count('release')).toBe(0)
+  })
+
+  it('is repeated inside its time limit where the store fails', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const released = lease.release()
+    store.last('release').fail(new Error('reset'))
+    await clock.advance(LIMIT / 2)
+    store.last('release').answer('yes')
+    expect(await released).toBe(true)
+    expect(store.count('release')).toBe(2)
+  })
+
+  it('rejects when it cannot know, and goes on in the background', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const rejected = expect(lease.release()).rejects.toBeInstanceOf(LeaseTimeoutError)
+    await clock.advance(LIMIT)
+    await rejected
+    expect(lease.state).toBe('idle')
+    await clock.advance(LIMIT)
+    expect(store.count('release')).toBeGreaterThanOrEqual(2)
+    expect(new Set(store.calls.map(({ grantId }) => grantId)).size).toBe(1)
+    const again = lease.release()
+    for (const call of store.calls) call.answer('yes')
+    expect(await again).toBe(true)
+    await clock.advance(10 * TTL)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('rejects with what is definitive as it is', async () => {
+    const { store, lease } = await setUpHeld()
+    const released = lease.release()
+    const error = new LeaseUnauthorisedError('no')
+    store.last('release').fail(error)
+    await expect(released).rejects.toBe(error)
+  })
+
+  it('while acquiring cancels: the claim is false, what may have been granted is taken back first', async () => {
+    const { clock, store, lease } = setUp()
+    const acquired = lease.acquire()
+    const { grantId } = store.last('acquire')
+    const order: string[] = []
+    void acquired.then((granted) => order.push(`acquired ${granted}`))
+    const released = lease.release().then((gone) => order.push(`released ${gone}`))
+    await clock.settle()
+    expect(order).toEqual([])
+    store.last('read').answer(recordOf({ owner: 'me', grantId: grantId ?? '' }))
+    await clock.settle()
+    store.last('release').answer('yes')
+    await released
+    expect(order).toEqual(['acquired false', 'released true'])
+  })
+
+  it('leaves no timer behind', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    expect(clock.pending).toBe(1)
+    const released = lease.release()
+    store.last('release').answer('yes')
+    await released
+    await clock.settle()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('ends an `await using` block', async () => {
+    const { store, lease } = await setUpHeld()
+    const block = (async () => {
+      await using held = lease
+      return held.checkLease()
+    })()
+    await Promise.resolve()
+    store.last('release').answer('yes')
+    expect(await block).toBe(true)
+    expect(lease.state).toBe('idle')
+  })
+})

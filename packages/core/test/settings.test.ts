@@ -1,0 +1,100 @@
+import {
+  createLease,
+  LeaseConfigurationError,
+  LeaseNameError,
+  LeaseSettings,
+  type LeaseStore,
+  MemoryLeaseStore,
+  type TimeoutOptions,
+  TimeoutSettings,
+} from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { ScriptedStore } from './support/scripted-store.js'
+
+describe('TimeoutSettings', () => {
+  it("has Akka's defaults: 12 s, 120 s, 5 s", () => {
+    expect(new TimeoutSettings()).toMatchObject({
+      heartbeatInterval: 12_000,
+      heartbeatTimeout: 120_000,
+      operationTimeout: 5_000,
+      strategy: { name: 'interval' },
+    })
+  })
+
+  it.each([
+    [300_000, 30_000],
+    [60_000, 6_000],
+    [30_000, 5_000],
+    [Number.POSITIVE_INFINITY, 12_000],
+  ])('an empty interval of a timeout of %d ms is %d ms: max(timeout / 10, 5 s)', (heartbeatTimeout, interval) => {
+    expect(new TimeoutSettings({ heartbeatTimeout }).heartbeatInterval).toBe(interval)
+  })
+
+  it('wants heartbeatTimeout > 3 × heartbeatInterval + operationTimeout, and says which number to change', () => {
+    const times = { heartbeatInterval: 1_000, operationTimeout: 500 }
+    expect(new TimeoutSettings({ ...times, heartbeatTimeout: 3_501 }).heartbeatTimeout).toBe(3_501)
+    expect(() => new TimeoutSettings({ ...times, heartbeatTimeout: 3_500 })).toThrow(
+      'heartbeatTimeout (3500 ms) must be larger than 3 × heartbeatInterval (1000 ms) + operationTimeout (500 ms) = ' +
+        '3500 ms, so that a failed heartbeat can be repeated: raise heartbeatTimeout, or lower heartbeatInterval or ' +
+        'operationTimeout',
+    )
+  })
+
+  it.each<TimeoutOptions>([
+    { heartbeatInterval: 0 },
+    { heartbeatInterval: Number.POSITIVE_INFINITY },
+    { heartbeatTimeout: Number.NaN },
+    { heartbeatTimeout: -1 },
+    { heartbeatTimeout: 99, heartbeatInterval: 1, operationTimeout: 1 },
+    { operationTimeout: 0 },
+    { operationTimeout: '5s' as never },
+    { strategy: 'toString' as never },
+    { strategy: 'eager', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
+    { strategy: 'lazy', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
+    { strategy: 'adaptive', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
+  ])('refuses %j', (options) => {
+    expect(() => new TimeoutSettings(options)).toThrow(LeaseConfigurationError)
+  })
+
+  it('asks of the other strategies only room for two attempts', () => {
+    expect(
+      new TimeoutSettings({ strategy: 'eager', heartbeatTimeout: 10_000 - 1, operationTimeout: 4_000 }),
+    ).toBeDefined()
+  })
+})
+
+describe('LeaseSettings', () => {
+  it('makes an owner that no other has', () => {
+    const [one, other] = [new LeaseSettings({ name: 'job' }), new LeaseSettings({ name: 'job' })]
+    expect(one.owner).toMatch(new RegExp(`^.+-${process.pid}-[\\w-]{10}$`))
+    expect(one.owner).not.toBe(other.owner)
+  })
+
+  it.each([0, -5, Number.NaN, '1s' as never])('refuses a maxHold of %s', (maxHold) => {
+    expect(() => new LeaseSettings({ name: 'job', maxHold })).toThrow(LeaseConfigurationError)
+  })
+
+  it('refuses a bad name and a bad owner', () => {
+    expect(() => new LeaseSettings({ name: '' })).toThrow(LeaseNameError)
+    expect(() => new LeaseSettings({ name: 'job', owner: '\ud800' })).toThrow(LeaseNameError)
+  })
+})
+
+describe('the limits of the store', () => {
+  const limited = (limits: Partial<LeaseStore['limits']>): LeaseStore => new ScriptedStore(limits)
+
+  it('admit a ttl within them', () => {
+    expect(createLease(limited({ minTtl: 15_000, maxTtl: 60_000 }), 'job', { heartbeatTimeout: 60_000 })).toBeDefined()
+    expect(createLease(new MemoryLeaseStore(), 'job', { heartbeatTimeout: Number.POSITIVE_INFINITY })).toBeDefined()
+  })
+
+  it('refuse any other when the lease is made, with what is accepted', () => {
+    const store = limited({ minTtl: 15_000, maxTtl: 60_000, infinite: false })
+    expect(() => createLease(store, 'job')).toThrow(
+      'heartbeatTimeout is 120000 ms, but the scripted store accepts 15000 to 60000 ms: change it',
+    )
+    expect(() => createLease(store, 'job', { heartbeatTimeout: Number.POSITIVE_INFINITY })).toThrow(
+      LeaseConfigurationError,
+    )
+  })
+})
