@@ -164,7 +164,7 @@ export class MemoryLeaseStore implements LeaseStore {
   withdraw(name: string, grantId: string, signal?: AbortSignal): Promise<void> {
     const failure = this.#unusable(signal)
     if (failure !== undefined) return Promise.reject(failure)
-    if (this.#rooms.size > 0) this.#rooms.remove(name, grantId, this.#clock.now())
+    if (this.#rooms.has(name)) this.#rooms.remove(name, grantId, this.#clock.now())
     return Promise.resolve()
   }
 
@@ -284,9 +284,9 @@ export class MemoryLeaseStore implements LeaseStore {
     return recordAt(record, now)
   }
 
-  /** The name may be free now. Where nobody waits at all, even the time need not be looked at. */
+  /** The name may be free now. Where nobody waits for it, even the time need not be looked at. */
   #tell(name: string): void {
-    if (this.#rooms.size > 0) this.#rooms.update(name, this.#clock.now())
+    if (this.#rooms.has(name)) this.#rooms.update(name, this.#clock.now())
   }
 
   #unusable(signal: AbortSignal | undefined): LeaseError | undefined {

@@ -22,6 +22,11 @@ export class WaitingRooms {
     return this.#rooms.size
   }
 
+  /** Whether anyone waits for the name. */
+  has(name: string): boolean {
+    return this.#of(name) !== undefined
+  }
+
   /** Whether one with this grant id, or with none, may have the name if it is free. */
   admits(name: string, grantId: string | undefined, now: number): boolean {
     return this.#of(name)?.admits(grantId, now) ?? true
@@ -35,16 +40,16 @@ export class WaitingRooms {
 
   /** Gives up a place in line, and tells whose turn it is then. */
   remove(name: string, grantId: string, now: number): void {
-    this.#of(name)?.line.remove(grantId)
-    this.update(name, now)
+    const room = this.#of(name)
+    if (room === undefined) return
+    room.line.remove(grantId)
+    this.#update(name, room, now)
   }
 
   /** To be called after a name was locked or freed: wakes whose turn it has become. */
   update(name: string, now: number): void {
     const room = this.#of(name)
-    if (room === undefined) return
-    room.update(now)
-    this.#forgetEmpty(name, room)
+    if (room !== undefined) this.#update(name, room, now)
   }
 
   /** Listens to a name until the signal aborts, the listener returns or the store is closed. */
@@ -81,6 +86,11 @@ export class WaitingRooms {
     const room = new WaitingRoom(this.#clock, () => this.#lockedUntil(name))
     this.#rooms.set(name, room)
     return room
+  }
+
+  #update(name: string, room: WaitingRoom, now: number): void {
+    room.update(now)
+    this.#forgetEmpty(name, room)
   }
 
   #forgetEmpty(name: string, room: WaitingRoom): void {
