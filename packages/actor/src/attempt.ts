@@ -1,0 +1,107 @@
+import type { Lease, LeaseLost } from '@leasehold/core'
+
+/** Who is told, synchronously, what becomes of an attempt; of each thing at most once. */
+export interface AttemptListener {
+  onGranted(): void
+  /** `error` where the lease could not know; absent where it was certainly not granted. */
+  onRefused(error?: unknown): void
+  onLost(lost: LeaseLost): void
+  /** What went wrong after the listener had lost interest. */
+  onReleaseFailed(error: unknown): void
+}
+
+type Phase = 'pending' | 'abandoned' | 'held' | 'over'
+
+/**
+ * One call of `acquire` and the grant that comes of it. Each has its own memory of a loss: the word of it may come
+ * after the lease has granted and before the promise says so, and must not be taken for that of a later grant.
+ */
+export class Attempt {
+  readonly #lease: Lease
+  readonly #listener: AttemptListener
+  #phase: Phase = 'pending'
+  #lost: LeaseLost | undefined
+  #controller: AbortController | undefined
+
+  constructor(lease: Lease, listener: AttemptListener) {
+    this.#lease = lease
+    this.#listener = listener
+  }
+
+  get isHeld(): boolean {
+    return this.#phase === 'held'
+  }
+
+  begin(): void {
+    const settled = (granted: boolean): void => this.#settle(granted)
+    const failed = (error: unknown): void => this.#refuse(error)
+    try {
+      this.#acquire().then(settled, failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  /** The end of all interest: cancels the call that is under way, gives back what is held or granted later on. */
+  end(): void {
+    const phase = this.#phase
+    if (phase === 'pending') {
+      this.#phase = 'abandoned'
+      this.#controller?.abort()
+    } else if (phase === 'held') {
+      this.#phase = 'over'
+      this.#release()
+    }
+  }
+
+  #acquire(): Promise<boolean> {
+    const attempt = this
+    return this.#lease.acquire({
+      onLost: (lost) => this.#lose(lost),
+      // A signal weighs more than the rest of the attempt, so it is made for a lease that looks at it.
+      get signal() {
+        return attempt.#signal
+      },
+    })
+  }
+
+  get #signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return this.#controller.signal
+  }
+
+  #settle(granted: boolean): void {
+    if (!granted) {
+      this.#refuse()
+      return
+    }
+    const wanted = this.#phase === 'pending'
+    this.#phase = wanted && this.#lost === undefined ? 'held' : 'over'
+    if (this.#lost === undefined) {
+      if (wanted) this.#listener.onGranted()
+      else this.#release()
+    } else if (wanted) this.#listener.onLost(this.#lost)
+  }
+
+  #refuse(error?: unknown): void {
+    const wanted = this.#phase === 'pending'
+    this.#phase = 'over'
+    if (wanted) this.#listener.onRefused(error)
+  }
+
+  #lose(lost: LeaseLost): void {
+    this.#lost ??= lost
+    if (this.#phase !== 'held') return
+    this.#phase = 'over'
+    this.#listener.onLost(lost)
+  }
+
+  #release(): void {
+    const failed = (error: unknown): void => this.#listener.onReleaseFailed(error)
+    try {
+      this.#lease.release().catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { type Lease, LeaseConfigurationError } from '@leasehold/core'
+import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
+
+/** What to do with a message that comes to a full stash. */
+export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
+
+/**
+ * Why a message never reached the worker.
+ *
+ * - `overflow`: the stash was full
+ * - `stopped`: the actor ended (was stopped, failed, or its worker ended) before it was the message's turn
+ * - `lost`: the lease was lost, and the policy is to stop
+ */
+export type DropReason = 'overflow' | 'stopped' | 'lost'
+
+export interface StashOptions {
+  /** How many messages may wait for the lease; 1,000,000 unless given. `Infinity`: as many as fit into memory. */
+  readonly capacity?: number | undefined
+  /** `fail` unless given: the actor ends with a `StashOverflowError`. */
+  readonly overflow?: StashOverflow | undefined
+}
+
+export interface LeaseGuardedOptions<W extends AnyActorLogic> {
+  /**
+   * What the worker runs under: a lease that nobody else uses, or what makes one for each actor, called when the actor
+   * starts. What it throws is the error that the actor ends with.
+   */
+  readonly lease: Lease | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease)
+  /**
+   * How long to wait after a refusal or an error before the lease is asked for again, in milliseconds on the clock of
+   * the actor system. The last fifth of it is left to chance.
+   */
+  readonly retryInterval: number
+  readonly stash?: StashOptions | undefined
+  /** What to do when the lease is lost; `stop` unless given: the actor ends with a `LeaseLostError`. */
+  readonly onLeaseLost?: 'stop' | 'reacquire' | undefined
+  /** Told of every message that is given up. What it throws is logged, and harms nothing. */
+  readonly onDropped?: ((event: EventFromLogic<W>, why: DropReason) => void) | undefined
+}
+
+/** The options of a guard with nothing left out, shared by all its actors. */
+export interface GuardPlan {
+  readonly worker: AnyActorLogic
+  readonly lease: Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
+  readonly retryInterval: number
+  readonly capacity: number
+  readonly overflow: StashOverflow
+  readonly reacquires: boolean
+  readonly onDropped: (event: AnyEventObject, why: DropReason) => void
+}
+
+const DEFAULT_CAPACITY = 1_000_000
+
+const overflows: readonly StashOverflow[] = ['drop-newest', 'drop-oldest', 'fail']
+const policies = ['stop', 'reacquire'] as const
+
+/** Throws a `LeaseConfigurationError` that says which option to change. */
+export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardPlan {
+  const { lease, retryInterval, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
+  const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
+  check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
+  const finite = Number.isFinite(retryInterval) && retryInterval > 0
+  check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
+  const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)
+  check(whole, 'stash.capacity', 'a positive whole number, or Infinity', capacity)
+  check(overflows.includes(overflow), 'stash.overflow', `one of ${overflows.join(', ')}`, overflow)
+  check(policies.includes(onLeaseLost), 'onLeaseLost', `one of ${policies.join(', ')}`, onLeaseLost)
+  check(typeof onDropped === 'function', 'onDropped', 'a function', onDropped)
+  return {
+    worker,
+    // Inside, the types of the worker are not known: its input and its events only pass through.
+    lease: lease as GuardPlan['lease'],
+    retryInterval,
+    capacity,
+    overflow,
+    reacquires: onLeaseLost === 'reacquire',
+    onDropped: onDropped as GuardPlan['onDropped'],
+  }
+}
+
+/** By its methods: two copies of core in one process make leases of different classes. */
+function isLease(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && 'acquire' in value && 'release' in value && 'checkLease' in value
+  )
+}
+
+function check(fits: boolean, option: string, wanted: string, given: unknown): void {
+  if (fits) return
+  const text = typeof given === 'object' && given !== null ? 'an object' : String(given)
+  throw new LeaseConfigurationError(`${option} must be ${wanted}, not ${text}`)
+}

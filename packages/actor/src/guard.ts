@@ -1,0 +1,285 @@
+import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
+import type { AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate'
+import { Attempt, type AttemptListener } from './attempt.js'
+import { ControlEvent, type ControlType, isReserved } from './control-event.js'
+import type { DropReason, GuardPlan } from './guard-options.js'
+import {
+  GuardSnapshot,
+  type GuardState,
+  type Outcome,
+  type PersistedGuard,
+  running,
+  stopped,
+} from './guard-snapshot.js'
+import { RetryTimer } from './retry-timer.js'
+import { Stash } from './stash.js'
+import { WorkerHost } from './worker-host.js'
+
+/** What a guard is restored from. */
+export interface GuardSeed {
+  readonly input: unknown
+  readonly worker?: Snapshot<unknown> | undefined
+  readonly stash?: readonly AnyEventObject[] | undefined
+}
+
+/**
+ * One guarded actor: what its snapshots stand for. States change only in {@link transition}; what must not wait for
+ * its turn there (the end of forwarding, of the worker, of the claim) happens in the callbacks themselves.
+ */
+export class Guard implements AttemptListener {
+  readonly #plan: GuardPlan
+  readonly #scope: AnyActorScope
+  readonly #input: unknown
+  readonly #stash: Stash
+  readonly #timer = new RetryTimer()
+  #lease: Lease | undefined
+  #attempt: Attempt | undefined
+  #host: WorkerHost | undefined
+  /** The worker while messages may go to it: from its start until its end or the loss. */
+  #open: AnyActorRef | undefined
+  /** Once it is certain that the actor ends: what becomes of messages until it has. */
+  #fate: DropReason | undefined
+  #closed = false
+  #restored: Snapshot<unknown> | undefined
+  #attempts = 0
+  #generation = 0
+  #lastError: unknown
+
+  constructor(plan: GuardPlan, scope: AnyActorScope, { input, worker, stash = [] }: GuardSeed) {
+    this.#plan = plan
+    this.#scope = scope
+    this.#input = input
+    this.#restored = worker
+    this.#stash = new Stash(plan, stash, scope.logger)
+  }
+
+  /** The actor has started. */
+  start(): void {
+    const { lease } = this.#plan
+    this.#lease = typeof lease === 'function' ? lease({ input: this.#input, self: this.#scope.self }) : lease
+    this.#acquire()
+  }
+
+  transition(snapshot: GuardSnapshot<Guard>, event: AnyEventObject | ControlEvent): GuardSnapshot<Guard> {
+    try {
+      if (event instanceof ControlEvent) return this.#onControl(snapshot, event)
+      if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
+      if (isReserved(event.type)) return snapshot
+      if (this.#stash.length > 0 || !this.#maySend()) return this.#onHeldUp(snapshot, event)
+      this.#open?.send(event)
+      return snapshot
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  /** The snapshot of the guard as it is now, in the given state. */
+  snapshotIn(value: GuardState, outcome: Outcome = running): GuardSnapshot<Guard> {
+    const context = {
+      attempts: this.#attempts,
+      generation: this.#generation,
+      stashed: this.#stash.length,
+      lastError: this.#lastError,
+    }
+    const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
+    return new GuardSnapshot<Guard>(this, outcome, value, context, worker)
+  }
+
+  /** What is stored of the actor, in the given state of it; `options` are XState's, for the worker. */
+  persist(
+    { status, output, error, value, children: { worker } }: GuardSnapshot<Guard>,
+    options: unknown,
+  ): PersistedGuard {
+    if (status !== 'active') return { status, output, error, value }
+    const state = worker ? this.#plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
+    return {
+      ...running,
+      value: 'acquiringLease',
+      input: this.#input,
+      ...(state === undefined ? {} : { worker: state }),
+      stash: this.#stash.toArray(),
+    }
+  }
+
+  onGranted(): void {
+    this.#tell('lease.granted')
+  }
+
+  onRefused(error?: unknown): void {
+    this.#scope.self.send(new ControlEvent('lease.refused', { error }))
+  }
+
+  /** From here on nothing reaches the worker, and the worker does nothing, whatever stands before us in the mailbox. */
+  onLost(lost: LeaseLost): void {
+    if (!this.#plan.reacquires) this.#fate = 'lost'
+    this.#open = undefined
+    this.#host?.stop()
+    this.#scope.self.send(new ControlEvent('lease.lost', { lost }))
+  }
+
+  onReleaseFailed(error: unknown): void {
+    this.#scope.logger(`the release of lease '${this.#lease?.settings.name}' failed`, error)
+  }
+
+  #onControl(snapshot: GuardSnapshot<Guard>, { type, details }: ControlEvent): GuardSnapshot<Guard> {
+    switch (type) {
+      case 'lease.granted':
+        this.#attempts = 0
+        this.#lastError = undefined
+        return this.#tryAgain(snapshot)
+      case 'lease.refused':
+        this.#attempt = undefined
+        this.#attempts += 1
+        this.#lastError = details.error
+        this.#arm()
+        return this.snapshotIn('acquiringLease')
+      case 'lease.retry':
+        return this.#tryAgain(snapshot)
+      case 'lease.lost':
+        return this.#onLoss(details.lost)
+      case 'xstate.done.actor.worker':
+        return this.#end({ status: 'done', output: details.output, error: undefined }, 'stopped')
+      case 'xstate.error.actor.worker':
+        return this.#fail(details.error)
+    }
+  }
+
+  /** Takes up whatever was put off: the next attempt, the start of the worker, or what waits for a doubtful lease. */
+  #tryAgain(snapshot: GuardSnapshot<Guard>): GuardSnapshot<Guard> {
+    this.#acquire()
+    if (this.#attempt?.isHeld !== true) return snapshot
+    if (this.#host === undefined) return this.#activate()
+    if (!this.#drain()) this.#arm()
+    return this.snapshotIn(snapshot.value)
+  }
+
+  #acquire(): void {
+    const lease = this.#lease
+    if (lease === undefined || this.#attempt !== undefined || this.#host !== undefined || this.#closed) return
+    this.#attempt = new Attempt(lease, this)
+    this.#attempt.begin()
+  }
+
+  #activate(): GuardSnapshot<Guard> {
+    // Granted, but not valid any more: the loss is about to be told.
+    if (this.#lease?.checkLease() !== true) {
+      this.#arm()
+      return this.snapshotIn('acquiringLease')
+    }
+    const seed = { input: this.#input, snapshot: this.#restored }
+    const host = new WorkerHost(this.#scope, this.#plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
+    this.#restored = undefined
+    this.#host = host
+    this.#generation += 1
+    // After the snapshot is in place, so that the worker finds its guard active, and before observers see it.
+    this.#scope.defer(() => this.#startWorker(host))
+    return this.snapshotIn('active')
+  }
+
+  #startWorker(host: WorkerHost): void {
+    try {
+      // Making the worker runs code of its own, which may have cost the lease.
+      if (this.#attempt?.isHeld !== true) {
+        host.stop()
+        return
+      }
+      this.#open = host.worker
+      host.start()
+      if (this.#stash.length === 0) return
+      this.#drain()
+      // The snapshot counts what waits, and is from before.
+      this.#tell('lease.retry')
+    } catch (error) {
+      this.#scope.self.send(new ControlEvent('xstate.error.actor.worker', { error }))
+    }
+  }
+
+  /** Whether the worker may be given a message at this instant. */
+  #maySend(): boolean {
+    return this.#open !== undefined && this.#lease?.checkLease() === true
+  }
+
+  /** Hands on what waits, in order, as long as the lease is valid. `true`: nothing waits, and the worker may act. */
+  #drain(): boolean {
+    while (this.#maySend()) {
+      const event = this.#stash.shift()
+      if (event === undefined) return true
+      this.#open?.send(event)
+    }
+    return false
+  }
+
+  /** A message that cannot go straight on: the lease is not held, or others wait before it. */
+  #onHeldUp(snapshot: GuardSnapshot<Guard>, event: AnyEventObject): GuardSnapshot<Guard> {
+    if (this.#fate !== undefined) {
+      this.#stash.drop(event, this.#fate)
+      return snapshot
+    }
+    if (this.#drain()) this.#open?.send(event)
+    else this.#stash.add(event)
+    if (this.#open !== undefined && this.#stash.length > 0) this.#arm()
+    return this.snapshotIn(snapshot.value)
+  }
+
+  #onLoss(lost: LeaseLost | undefined): GuardSnapshot<Guard> {
+    this.#timer.clear(this.#scope)
+    this.#attempt = undefined
+    const error = this.#lossOf(lost)
+    if (!this.#plan.reacquires) return this.#fail(error, 'lost')
+    this.#lastError = error
+    const host = this.#host
+    // Not at once where the worker never ran: a lease that is lost as soon as it is granted would spin.
+    if (host === undefined) this.#arm()
+    host?.whenEnded(() => {
+      this.#host = undefined
+      this.#acquire()
+    })
+    return this.snapshotIn('acquiringLease')
+  }
+
+  #lossOf(lost: LeaseLost = { reason: 'expired' }): LeaseLostError {
+    const { name = '', owner = '' } = this.#lease?.settings ?? {}
+    const { reason, cause } = lost
+    return new LeaseLostError(`lease '${name}' was lost: ${reason}`, { leaseName: name, owner, reason, cause })
+  }
+
+  /** Released at once, before anyone is told of the end. */
+  #onWorkerEnded(worker: AnyActorRef): void {
+    this.#open = undefined
+    this.#fate = 'stopped'
+    this.#attempt?.end()
+    const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
+    const { self } = this.#scope
+    if (status === 'done') self.send(new ControlEvent('xstate.done.actor.worker', { output }))
+    else if (status === 'error') self.send(new ControlEvent('xstate.error.actor.worker', { error }))
+    // Someone sent it a stop. There is nothing left to guard.
+    else self.send({ type: 'xstate.stop' })
+  }
+
+  #fail(error: unknown, why: DropReason = 'stopped'): GuardSnapshot<Guard> {
+    return this.#end({ status: 'error', output: undefined, error }, why)
+  }
+
+  /** The end of the actor, of whatever kind. The lease is released when the worker does nothing any more. */
+  #end(outcome: Outcome, why: DropReason): GuardSnapshot<Guard> {
+    const value = this.#host === undefined ? 'acquiringLease' : 'active'
+    const attempt = this.#attempt
+    this.#closed = true
+    this.#fate = why
+    this.#open = undefined
+    this.#timer.clear(this.#scope)
+    this.#host?.stop()
+    if (this.#host === undefined) attempt?.end()
+    else this.#host.whenEnded(() => attempt?.end())
+    this.#stash.dropAll(why)
+    return this.snapshotIn(value, outcome)
+  }
+
+  #arm(): void {
+    this.#timer.arm(this.#scope, this.#plan.retryInterval, () => this.#tell('lease.retry'))
+  }
+
+  #tell(type: ControlType): void {
+    this.#scope.self.send(new ControlEvent(type))
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * What a guarded actor does, as a machine without implementations: for inspectors, which draw the `config` of an
+ * actor's logic, for the diagram in the README, and for the tests, which run it beside the guard.
+ */
+export const statechart = {
+  id: 'leaseGuarded',
+  initial: 'acquiringLease',
+  states: {
+    acquiringLease: {
+      entry: 'acquire',
+      on: {
+        'lease.granted': { target: 'active', guard: 'valid' },
+        'lease.refused': { actions: 'waitForRetry' },
+        'lease.retry': [{ target: 'active', guard: 'held' }, { actions: 'acquire' }],
+        'lease.lost': [{ actions: 'waitForRetry', guard: 'reacquires' }, { target: 'failed' }],
+        '*': { actions: 'stash' },
+      },
+    },
+    active: {
+      entry: ['startWorker', 'unstashInOrder'],
+      exit: 'stopWorker',
+      on: {
+        'lease.retry': { actions: 'unstashInOrder' },
+        'lease.lost': [{ target: 'acquiringLease', guard: 'reacquires' }, { target: 'failed' }],
+        'xstate.done.actor.worker': { target: 'done' },
+        'xstate.error.actor.worker': { target: 'failed' },
+        '*': [{ actions: 'forward', guard: 'valid' }, { actions: 'stash' }],
+      },
+    },
+    done: { type: 'final', entry: 'release' },
+    failed: { type: 'final', entry: 'releaseIfHeld' },
+  },
+} as const
