@@ -45,8 +45,6 @@ export class AbortListeners {
 
   #remove(signal: AbortSignal, shared: SharedListener, callback: () => void): void {
     if (!shared.callbacks.delete(callback) || shared.callbacks.size > 0) return
-    // While the signal aborts, its listener is gone already, and another may have come.
-    if (this.#shared.get(signal) !== shared) return
     this.#shared.delete(signal)
     signal.removeEventListener('abort', shared.listener)
   }

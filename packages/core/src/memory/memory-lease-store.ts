@@ -270,7 +270,6 @@ export class MemoryLeaseStore implements LeaseStore {
       const aliveUntil = now + (ttl === Number.POSITIVE_INFINITY ? LONGEST_UNREPEATED : ttl)
       this.#rooms.keep(name, grantId, now, aliveUntil)
     }
-    this.#rooms.update(name, now)
     return Promise.resolve(
       holder === undefined ? { granted: false } : { granted: false, holder: recordAt(holder, now) },
     )

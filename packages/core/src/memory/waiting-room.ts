@@ -14,7 +14,7 @@ export class WaitingRoom {
   /** By the grant id of the waiter; under `undefined` those who only want to know when the name is free. */
   readonly #watchers = new Map<string | undefined, Set<TurnWatcher>>()
   #wasFree = false
-  /** Whose turn it was at the last look. */
+  /** Whose turn it was when the name was last seen to be free. */
   #turnOf: Place | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: (() => void) | undefined
@@ -61,7 +61,6 @@ export class WaitingRoom {
     const lockedUntil = this.#lockedUntil()
     if (now < lockedUntil) {
       this.#wasFree = false
-      this.#turnOf = undefined
       this.#arm(lockedUntil, now)
       return
     }

@@ -169,6 +169,7 @@ describe('the time of a lease', () => {
 
   it.each(['broken (A)', 'expired (A)'] as const)('break of %s leaves nothing to wait for', async (column) => {
     const scene = await sceneIn(column)
+    await scene.clock.advance(1_000)
     expect(await scene.store.break(NAME, { period: 60_000 })).toEqual({ remaining: 0 })
   })
 })

@@ -189,6 +189,20 @@ describe('what is kept of a grant', () => {
   })
 })
 
+describe('an expiry that nobody has looked at', () => {
+  it('leaves nobody to be named as the holder', async () => {
+    const { clock, store } = await sceneIn('leased (A)')
+    await clock.advance(TTL)
+    expect(await store.release(grantOf('B'))).toEqual({ released: false })
+  })
+
+  it('leaves nothing to change', async () => {
+    const { clock, store } = await sceneIn('leased (A)')
+    await clock.advance(TTL)
+    expect(await store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' })).toEqual({ granted: false })
+  })
+})
+
 describe('names', () => {
   it.each(['a', 'A', '\u00e9', 'e\u0301', '__proto__', 'constructor', '租约/лизинг 🔑', 'x'.repeat(1_024)])(
     'a lease on %j is on nothing else',

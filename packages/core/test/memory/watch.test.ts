@@ -108,6 +108,18 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['a'])
   })
 
+  it('a lease that was renewed after its expiry ends again', async () => {
+    const scene = await heldScene(TTL)
+    await scene.wait('a', LONG)
+    await scene.clock.advance(TTL)
+    expect(await scene.heard()).toEqual(['a'])
+    await scene.store.renew({ name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 1n, ttl: TTL })
+    await scene.clock.advance(TTL - 1)
+    expect(await scene.heard()).toEqual([])
+    await scene.clock.advance(1)
+    expect(await scene.heard()).toEqual(['a'])
+  })
+
   it('the one before him withdraws', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b', 'c']) await scene.wait(waiter, LONG)
