@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from '@microsoft/api-extractor'
+import { packages, shown, type Workspace } from './workspaces.js'
+
+/**
+ * Compares the public signature of every package, as `tsc -b` declared it, with its committed `<package>.api.md`.
+ * With `update`, writes the reports instead. Returns whether all is well.
+ */
+export function reportApis({ update }: { readonly update: boolean }): boolean {
+  const results = packages().map((workspace) => reportApi(workspace, update))
+  return results.every(Boolean)
+}
+
+function reportApi(workspace: Workspace, update: boolean): boolean {
+  const where = shown(workspace.folder)
+  const entry = join(workspace.folder, 'dist', 'index.d.ts')
+  if (!existsSync(entry)) {
+    console.error(`${where}: no declarations in dist; run "npm run build" first`)
+    return false
+  }
+  const report = `${workspace.id}.api.md`
+  const config = ExtractorConfig.prepare({
+    configObject: configOf(workspace, entry, report),
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(workspace.folder, 'package.json'),
+  })
+  const { apiReportChanged, errorCount } = Extractor.invoke(config, {
+    localBuild: update,
+    messageCallback: (message) => {
+      // Leaves out what it says about itself, which would be most of the output.
+      if (message.messageId.startsWith('console-')) message.logLevel = ExtractorLogLevel.None
+    },
+  })
+  console.log(`${join(where, report)}: ${verdict(apiReportChanged, errorCount, update)}`)
+  return errorCount === 0 && (update || !apiReportChanged)
+}
+
+function verdict(changed: boolean, errors: number, update: boolean): string {
+  if (changed && !update) return 'does not show the signature as it is; run "npm run api", and commit it'
+  if (errors > 0) return 'see above'
+  return changed ? 'written; commit it' : 'good'
+}
+
+function configOf(workspace: Workspace, entry: string, report: string): IConfigFile {
+  return {
+    projectFolder: workspace.folder,
+    mainEntryPointFilePath: entry,
+    compiler: {
+      // Without the source condition, so that what is read of another package is its declarations, too.
+      overrideTsconfig: {
+        extends: '../../tsconfig.base.json',
+        compilerOptions: { customConditions: [], composite: false, incremental: false },
+        files: [entry],
+      },
+    },
+    apiReport: {
+      enabled: true,
+      reportFileName: report,
+      reportFolder: workspace.folder,
+      reportTempFolder: join(workspace.folder, 'temp'),
+    },
+    docModel: { enabled: false },
+    dtsRollup: { enabled: false },
+    tsdocMetadata: { enabled: false },
+    messages: {
+      compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
+      extractorMessageReporting: {
+        // An error rather than a line of the report, which would change whenever the source moves by a line.
+        default: { logLevel: ExtractorLogLevel.Error },
+        // Everything that index.ts names is public, no tags are asked for, and `name: string` needs no words.
+        'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
+        'ae-undocumented': { logLevel: ExtractorLogLevel.None },
+      },
+      tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { reportApis } from './api-report.js'
+import { runQuietTool, runTool } from './run-tool.js'
+import { packages, shown } from './workspaces.js'
+
+/** What is checked beside the tests, in this order; each tells whether all is well. */
+const steps: Record<string, () => boolean> = {
+  lint: () => runTool('biome', ['check', '--error-on-warnings', '.']),
+  types: () => all([() => runTool('tsc', ['-b']), () => runTool('tsc', ['-p', 'tsconfig.test.json'])]),
+  unused: () =>
+    all([
+      () => runTool('knip', []),
+      // What only tests use is unused, too.
+      () => runTool('knip', ['--production', '--include', 'files,dependencies,unlisted']),
+    ]),
+  shape: () =>
+    all(
+      packages().map(
+        ({ folder }) =>
+          () =>
+            hasGoodShape(folder),
+      ),
+    ),
+  api: () => reportApis({ update: false }),
+}
+
+/** Looks at the package as it would be packed: `dist` must have been built. */
+function hasGoodShape(folder: string): boolean {
+  const good = all([
+    () => runQuietTool('publint', ['--strict'], folder),
+    () => runQuietTool('attw', ['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'], folder),
+  ])
+  console.log(`${shown(folder)}: ${good ? 'good' : 'see above'}`)
+  return good
+}
+
+/** Takes every step, also after one that failed. */
+function all(checks: readonly (() => boolean)[]): boolean {
+  return checks.map((check) => check()).every(Boolean)
+}
+
+function main(asked: readonly string[]): void {
+  const unknown = asked.filter((name) => !(name in steps))
+  if (unknown.length > 0) throw new Error(`no such check: ${unknown.join(', ')}; there are ${Object.keys(steps)}`)
+  const failed: string[] = []
+  for (const [name, run] of Object.entries(steps)) {
+    if (asked.length > 0 && !asked.includes(name)) continue
+    console.log(`\n── ${name} ──`)
+    if (!run()) failed.push(name)
+  }
+  console.log(failed.length === 0 ? '\nAll checks passed.' : `\nFailed: ${failed.join(', ')}.`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+}
+
+main(process.argv.slice(2))

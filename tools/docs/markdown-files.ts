@@ -1,0 +1,18 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { filesBelow, packages, root, workspacesIn } from '../workspaces.js'
+
+/** The pages that people read; not the reports of the API. */
+export function markdownFiles(): string[] {
+  const beside = [
+    root,
+    ...packages().map(({ folder }) => folder),
+    ...workspacesIn('examples').map(({ folder }) => folder),
+  ]
+  const pages = beside.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.md') && !name.endsWith('.api.md'))
+      .map((name) => join(folder, name)),
+  )
+  return [...pages, ...filesBelow(join(root, 'docs'), '.md')]
+}

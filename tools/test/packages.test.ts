@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { importedPackages } from '../conventions/imports.js'
+import { againstTheArrows } from '../conventions/layers.js'
+import { filesBelow, packages, readManifest, root } from '../workspaces.js'
+
+const house = readManifest(root)
+
+describe.each(packages())('package $id', ({ id, folder, manifest }) => {
+  const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+  const imported = new Set(filesBelow(join(folder, 'src'), '.ts').flatMap(importedPackages))
+
+  it('is named for its folder, and has the version, the engines and the licence of all', () => {
+    expect(manifest.name).toBe(`@leasehold/${id}`)
+    expect(manifest.version).toBe(house.version)
+    expect(manifest.engines).toEqual(house.engines)
+    expect(manifest.license).toBe('MIT')
+    expect(manifest.type).toBe('module')
+  })
+
+  it('has a README', () => {
+    expect(existsSync(join(folder, 'README.md'))).toBe(true)
+  })
+
+  it('has the licence', () => {
+    expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
+  })
+
+  it('has a committed report of its API', () => {
+    expect(existsSync(join(folder, `${id}.api.md`))).toBe(true)
+  })
+
+  it('declares the dependencies that it imports, and no others', () => {
+    expect([...declared].sort()).toEqual([...imported].sort())
+  })
+
+  it('needs other packages of the house only along the arrows', () => {
+    expect(againstTheArrows(id, new Set([...declared, ...imported]))).toEqual([])
+  })
+
+  it('depends on the packages of the house at their own version', () => {
+    const own = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([name]) =>
+      name.startsWith('@leasehold/'),
+    )
+    for (const [name, range] of own) expect(range, name).toBe(house.version)
+  })
+
+  it('is built and type-checked with the others', () => {
+    const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
+    expect(references).toContainEqual({ path: `packages/${id}` })
+  })
+})
+
+describe('the arrows between the layers', () => {
+  it.each([
+    ['core', ['@leasehold/testkit'], ['@leasehold/testkit']],
+    ['config', ['@leasehold/core'], ['@leasehold/core']],
+    ['actor', ['@leasehold/core', 'xstate', '@leasehold/local'], ['@leasehold/local']],
+    ['redis', ['@leasehold/core', 'ioredis', '@leasehold/config'], ['@leasehold/config']],
+    ['cli', ['@leasehold/core', '@leasehold/redis', '@leasehold/config'], []],
+  ])('%s with %j: against them are %j', (id, needs, against) => {
+    expect(againstTheArrows(id, needs)).toEqual(against)
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { regionOf } from '../docs/region.js'
+import { snippetFaults, withSnippets } from '../docs/snippets.js'
+
+const SOURCE = 'tools/test/fixtures/snippets/greeting.ts'
+
+function page(source: string, code: string): string {
+  return ['# A page', '', `<!-- from: ${source} -->`, '```ts', code, '```', '', 'The end.'].join('\n')
+}
+
+describe('a region', () => {
+  it('is what stands between its marks, at the left margin', () => {
+    expect(regionOf('a\n  // #region x\n  b\n    c\n  // #endregion x\nd', 'x')).toBe('b\n  c')
+  })
+
+  it('does not show the marks of others', () => {
+    expect(regionOf('// #region x\na\n// #region y\nb\n// #endregion y\n// #endregion x', 'x')).toBe('a\nb')
+  })
+
+  it('may stand in a file whose comments start with #', () => {
+    expect(regionOf('# #region x\na = 1\n# #endregion x', 'x')).toBe('a = 1')
+  })
+
+  it('without a name is the whole file', () => {
+    expect(regionOf('a\nb\n', undefined)).toBe('a\nb')
+  })
+
+  it('must exist, and must end', () => {
+    expect(() => regionOf('a', 'x')).toThrow('no region "x"')
+    expect(() => regionOf('// #region x\na', 'x')).toThrow('region "x" does not end')
+  })
+})
+
+describe('the snippets of a page', () => {
+  it('are right where they are what their source says', () => {
+    expect(snippetFaults(page(`${SOURCE}#inner`, "return 'Hello, '.concat(name)"))).toEqual([])
+  })
+
+  it('are wrong where the source says something else', () => {
+    expect(snippetFaults(page(`${SOURCE}#inner`, 'return name'))).toEqual([
+      `line 4: not what ${SOURCE}#inner says; run "npm run docs:snippets"`,
+    ])
+  })
+
+  it('are wrong where they name no source', () => {
+    expect(snippetFaults('```ts\nconst a = 1\n```')).toHaveLength(1)
+    expect(snippetFaults('```sh\nnpm install\n```')).toEqual([])
+  })
+
+  it('are wrong where their source is missing', () => {
+    expect(snippetFaults(page('tools/none.ts#x', ''))).toEqual(['line 4: tools/none.ts#x: no such file'])
+    expect(snippetFaults(page(`${SOURCE}#none`, ''))).toEqual([`line 4: ${SOURCE}#none: no region "none"`])
+  })
+
+  it('are rewritten from their sources, each in its place', () => {
+    const two = `${page(`${SOURCE}#greeting`, 'old')}\n${page(`${SOURCE}#inner`, 'old\nand longer')}`
+    const updated = withSnippets(two)
+    expect(snippetFaults(updated)).toEqual([])
+    expect(updated.match(/The end\./g)).toHaveLength(2)
+    expect(withSnippets(updated)).toBe(updated)
+  })
+})

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the whole repository. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What is read of a `package.json` here. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+  readonly type?: string
+  readonly engines?: { readonly node?: string }
+  readonly private?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** A folder with a `package.json` of its own. */
+export interface Workspace {
+  /** The last part of its path, such as `core`. */
+  readonly id: string
+  readonly folder: string
+  readonly manifest: Manifest
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+/** The packages that are published, in the order of their names. */
+export function packages(): Workspace[] {
+  return workspacesIn('packages')
+}
+
+/** The workspaces that are folders of `parent`, in the order of their names; none where it is empty. */
+export function workspacesIn(parent: string): Workspace[] {
+  const folder = join(root, parent)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .sort()
+    .map((id) => ({ id, folder: join(folder, id) }))
+    .filter((entry) => existsSync(join(entry.folder, 'package.json')))
+    .map((entry) => ({ ...entry, manifest: readManifest(entry.folder) }))
+}
+
+/** Every file below a folder whose path ends in one of `endings`, sorted; none where there is no such folder. */
+export function filesBelow(folder: string, ...endings: string[]): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.includes('node_modules'))
+    .sort()
+}
+
+/** A path as it is shown to people: from the root of the repository. */
+export function shown(path: string): string {
+  return relative(root, path)
+}
