@@ -28,12 +28,6 @@ export interface LeaseEnvironment {
   readonly logger?: Logger | undefined
 }
 
-/** What is asked for by one who waits for a release or a hand-off. */
-interface Leaving {
-  readonly promise: Promise<ReleaseResult>
-  readonly resolve: (result: ReleaseResult) => void
-}
-
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
  * can be granted the name; each safety rule is in `docs/guide/guarantees.md`, with its test.
@@ -43,10 +37,11 @@ export class StoreLease extends Lease {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #engine: LeaseEngine
-  #onLost: ((lost: LeaseLost) => void)[] = noCallbacks
+  #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
   #controller: AbortController | undefined
   #emitter: LeaseEventEmitter | undefined
-  #leaving: Leaving | undefined
+  /** Those who are told how the release or the hand-off under way ends. */
+  #leaving: ((result: ReleaseResult) => void)[] | undefined
   #closed = false
 
   /** Throws a `LeaseConfigurationError` where the store's limits do not admit the settings. */
@@ -100,20 +95,15 @@ export class StoreLease extends Lease {
     })
   }
 
-  override async release(): Promise<boolean> {
+  override release(): Promise<boolean> {
     const { phase } = this.#engine.state
     if (phase === 'held' || phase === 'jeopardy') {
-      const released = this.#leave(() => this.#engine.dispatch({ type: 'release' }))
-      return didRelease(await released)
+      return new Promise((resolve, reject) => {
+        this.#leave((result) => endRelease(result, resolve, reject))
+        this.#engine.dispatch({ type: 'release' })
+      })
     }
-    if (this.#leaving !== undefined) {
-      const { promise } = this.#leaving
-      if (!this.#engine.isQuiet) await this.#engine.abandon()
-      return didRelease(await promise)
-    }
-    if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
-    else await this.#engine.abandon()
-    return true
+    return this.#releaseUnheld()
   }
 
   /**
@@ -152,7 +142,12 @@ export class StoreLease extends Lease {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
     const target = { grantId: crypto.randomUUID(), owner }
-    const result = await this.#leave(() => this.#engine.dispatch({ type: 'hand-off', to: target }))
+    const result = await new Promise<ReleaseResult>((resolve) => {
+      this.#leave(resolve)
+      this.#engine.dispatch({ type: 'hand-off', to: target })
+      // The validity was over before the store could be asked, and the loss was told instead.
+      if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
+    })
     if (result.ended === 'handed-off') return toHandOff(result.grant)
     throw result.ended === 'unknown' ? result.error : this.#lossOf({ reason: 'taken' })
   }
@@ -239,25 +234,31 @@ export class StoreLease extends Lease {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
 
-  /** Asks for a release or a hand-off, after which nobody is told of a loss any more. */
-  #leave(ask: () => void): Promise<ReleaseResult> {
-    let resolve: (result: ReleaseResult) => void = () => {}
-    const promise = new Promise<ReleaseResult>((settle) => {
-      resolve = settle
-    })
-    this.#leaving = { promise, resolve }
+  /** What is not held may be being released, or acquired, or left over in the store. */
+  async #releaseUnheld(): Promise<boolean> {
+    if (this.#leaving !== undefined) {
+      const leaving = new Promise<boolean>((resolve, reject) => {
+        this.#leave((result) => endRelease(result, resolve, reject))
+      })
+      if (!this.#engine.isQuiet) await this.#engine.abandon()
+      return await leaving
+    }
+    if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
+    else await this.#engine.abandon()
+    return true
+  }
+
+  /** A release or a hand-off begins, or is shared; from now on nobody is told of a loss. */
+  #leave(onEnd: (result: ReleaseResult) => void): void {
+    this.#leaving = this.#leaving === undefined ? [onEnd] : [...this.#leaving, onEnd]
     this.#onLost = noCallbacks
-    ask()
-    // The validity was over before the hand-off could be asked for, and the loss was told instead.
-    if (this.#engine.state.phase !== 'releasing' && this.#leaving !== undefined) this.#endLeaving({ ended: 'held' })
-    return promise
   }
 
   #endLeaving(result: ReleaseResult): void {
-    const leaving = this.#leaving
+    const leaving = this.#leaving ?? []
     this.#leaving = undefined
     this.#controller = undefined
-    leaving?.resolve(result)
+    for (const onEnd of leaving) onEnd(result)
   }
 
   /** The end of a run: frees its grant, unless it is gone or another has taken its place. */
@@ -273,7 +274,7 @@ export class StoreLease extends Lease {
   #onGrant(effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
-        this.#onLost = effect.onLost.length === 0 ? noCallbacks : [...effect.onLost]
+        this.#onLost = effect.onLost
         this.#emitter?.emit('acquired', effect.grant)
         return
       case 'renewed':
@@ -340,9 +341,13 @@ export class StoreLease extends Lease {
   }
 }
 
-const noCallbacks: ((lost: LeaseLost) => void)[] = []
+const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
-function didRelease(result: ReleaseResult): boolean {
-  if (result.ended === 'unknown') throw result.error
-  return result.ended !== 'held'
+function endRelease(
+  result: ReleaseResult,
+  resolve: (released: boolean) => void,
+  reject: (error: unknown) => void,
+): void {
+  if (result.ended === 'unknown') reject(result.error)
+  else resolve(result.ended !== 'held')
 }

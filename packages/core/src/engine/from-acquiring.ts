@@ -49,12 +49,21 @@ export function sendClaim(rules: LeaseRules, now: number, state: Acquiring): Tra
       ? { method: 'acquire', grantId, queue }
       : { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
   return {
+    // Field by field: this is the way of every acquisition, and a spread costs as much as all the rest of it.
     state: {
-      ...state,
+      phase: 'acquiring',
       op,
+      grantId,
+      queue,
+      adopted,
       call: { method: call.method, sentAt: now, limitAt: now + rules.operationTimeout },
       sentAt: now,
+      retryAt: state.retryAt,
       woken: false,
+      refusals: state.refusals,
+      failures: state.failures,
+      failure: state.failure,
+      uncertain: state.uncertain,
     },
     effects: [{ type: 'call', op, call }],
   }

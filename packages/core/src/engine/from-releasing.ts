@@ -39,7 +39,17 @@ export function sendRelease(now: number, state: Releasing): Transition {
 function send(now: number, state: Releasing, call: StoreCall): Transition {
   const op = state.op + 1
   return {
-    state: { ...state, op, call: { method: call.method, sentAt: now, limitAt: state.limitAt } },
+    state: {
+      phase: 'releasing',
+      op,
+      grant: state.grant,
+      to: state.to,
+      call: { method: call.method, sentAt: now, limitAt: state.limitAt },
+      retryAt: state.retryAt,
+      limitAt: state.limitAt,
+      failures: state.failures,
+      failure: state.failure,
+    },
     effects: [{ type: 'call', op, call }],
   }
 }

@@ -23,6 +23,8 @@ export type GrantEffect =
   | { readonly type: 'granted'; readonly grant: Grant; readonly onLost: readonly ((lost: LeaseLost) => void)[] }
   | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
+const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
+
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
@@ -217,10 +219,12 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   #onGranted(grant: Grant): void {
-    const claims = this.#claims.takeAll()
-    const onLost = claims.flatMap(({ onLost: callback }) => callback ?? [])
-    for (const { resolve } of claims) resolve(true)
-    this.#onGrant({ type: 'granted', grant, onLost })
+    let onLost: ((lost: LeaseLost) => void)[] | undefined
+    for (const claim of this.#claims.takeAll()) {
+      if (claim.onLost !== undefined) onLost = [...(onLost ?? []), claim.onLost]
+      claim.resolve(true)
+    }
+    this.#onGrant({ type: 'granted', grant, onLost: onLost ?? noCallbacks })
   }
 
   /** Tells those whose time is up: that someone else holds the lease, or what failed. */
@@ -240,13 +244,17 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   #onAnswer(answer: StoreAnswer): void {
     switch (answer.type) {
-      case 'acquire-answer':
-        if (answer.outcome.granted && !awaits(this.#state, answer.op)) this.#onStaleGrant(answer.outcome.grant)
-        this.dispatch({ ...answer, plan: this.#plan() })
+      case 'acquire-answer': {
+        const { type, op, outcome } = answer
+        if (outcome.granted && !awaits(this.#state, op)) this.#onStaleGrant(outcome.grant)
+        this.dispatch({ type, op, outcome, plan: this.#plan() })
         return
+      }
       case 'read-answer':
+        this.dispatch({ type: answer.type, op: answer.op, record: answer.record, plan: this.#plan() })
+        return
       case 'renew-answer':
-        this.dispatch({ ...answer, plan: this.#plan() })
+        this.dispatch({ type: answer.type, op: answer.op, outcome: answer.outcome, plan: this.#plan() })
         return
       default:
         this.dispatch(answer)

@@ -1,4 +1,4 @@
-import type { LeaseStore } from '../store/lease-store.js'
+import type { AcquireRequest, ImmediateOperations, LeaseStore } from '../store/lease-store.js'
 import type { Attempt } from './attempt-signals.js'
 import type { StoreCall } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
@@ -28,12 +28,15 @@ export class StoreCaller {
 
   /** Every answer, and every failure, is told with the number of the call. */
   call(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
+    if (this.#store.immediate !== undefined && (call.method === 'acquire' || call.method === 'release')) {
+      this.#onAnswer(this.#askNow(this.#store.immediate, op, call, metadata))
+    } else this.#ask(op, call, metadata)
+  }
+
+  #ask(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
     const attempt = this.#context.signals.take()
     this.#attempt = attempt
-    const failed = (failure: unknown): void => {
-      const error = toLeaseError(this.#rules, call.method, failure)
-      this.#ended(attempt, { type: 'failure', op, error, definitive: isDefinitive(error) })
-    }
+    const failed = (failure: unknown): void => this.#ended(attempt, this.#failureOf(op, call, failure))
     try {
       this.#send(op, call, attempt, metadata, failed)
     } catch (failure) {
@@ -42,15 +45,46 @@ export class StoreCaller {
     }
   }
 
+  #askNow(
+    immediate: ImmediateOperations,
+    op: number,
+    call: Extract<StoreCall, { method: 'acquire' | 'release' }>,
+    metadata: Readonly<Record<string, string>> | undefined,
+  ): StoreAnswer {
+    try {
+      if (call.method === 'release') return { type: 'release-answer', op, outcome: immediate.release(call.grant) }
+      return { type: 'acquire-answer', op, outcome: immediate.acquire(this.#requestOf(call, metadata)) }
+    } catch (failure) {
+      return this.#failureOf(op, call, failure)
+    }
+  }
+
+  #failureOf(op: number, { method }: StoreCall, failure: unknown): StoreAnswer {
+    const error = toLeaseError(this.#rules, method, failure)
+    return { type: 'failure', op, error, definitive: isDefinitive(error) }
+  }
+
+  #requestOf(
+    { grantId, queue }: Extract<StoreCall, { method: 'acquire' }>,
+    metadata: Readonly<Record<string, string>> | undefined,
+  ): AcquireRequest {
+    const { name, owner, ttl } = this.#rules
+    if (metadata === undefined) return { name, owner, grantId, ttl, queue }
+    return { name, owner, grantId, ttl, queue, metadata }
+  }
+
   /** Ends the call under way. Its answer, should it still come, is stale. */
   abort(): void {
-    this.#attempt?.controller.abort()
+    const attempt = this.#attempt
+    if (attempt === undefined) return
     this.#attempt = undefined
+    attempt.ended = true
+    attempt.controller.abort()
   }
 
   /** Without an answer the place goes stale by itself, for it is not repeated any more. */
   withdraw(grantId: string): void {
-    const { signal } = this.#context.signals.take().controller
+    const { signal } = this.#context.signals.take()
     this.#store.withdraw?.(this.#rules.name, grantId, signal).catch(() => {})
   }
 
@@ -62,17 +96,13 @@ export class StoreCaller {
     failed: (failure: unknown) => void,
   ): void {
     const store = this.#store
-    const { signal } = attempt.controller
+    const { signal } = attempt
     switch (call.method) {
-      case 'acquire': {
-        const { name, owner, ttl } = this.#rules
-        const { grantId, queue } = call
-        const request = { name, owner, grantId, ttl, queue }
+      case 'acquire':
         store
-          .acquire(metadata === undefined ? request : { ...request, metadata }, signal)
+          .acquire(this.#requestOf(call, metadata), signal)
           .then((outcome) => this.#ended(attempt, { type: 'acquire-answer', op, outcome }), failed)
         return
-      }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
         store

@@ -8,6 +8,7 @@ import type {
   AcquireOutcome,
   AcquireRequest,
   BreakOptions,
+  ImmediateOperations,
   LeaseStore,
   ReleaseOutcome,
   RenewOutcome,
@@ -44,6 +45,7 @@ export interface MemoryLeaseStoreOptions {
 export class MemoryLeaseStore implements LeaseStore {
   readonly kind = 'memory'
   readonly limits: StoreLimits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true }
+  readonly immediate: ImmediateOperations
   readonly #clock: Clock
   readonly #records = new Map<string, MemoryRecord>()
   readonly #rooms: WaitingRooms
@@ -53,6 +55,10 @@ export class MemoryLeaseStore implements LeaseStore {
 
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
     this.#clock = clock
+    this.immediate = {
+      acquire: (request) => this.#acquire(request),
+      release: (grant) => this.#release(grant),
+    }
     this.#rooms = new WaitingRooms(clock, (name) => {
       const record = this.#records.get(name)
       return record !== undefined && isLocked(record) ? record.lockedUntil : Number.NEGATIVE_INFINITY
@@ -64,25 +70,7 @@ export class MemoryLeaseStore implements LeaseStore {
    * name is not acceptable. A grant id whose lease is in force is granted again, with the same fencing token.
    */
   acquire(request: MemoryAcquireRequest, signal?: AbortSignal): Promise<AcquireOutcome> {
-    const { name, grantId, ttl } = request
-    const record = this.#records.get(name)
-    const failure =
-      this.#unusable(signal) ??
-      ttlFailure(name, ttl, this.limits) ??
-      // The name of a record was checked when it came.
-      (record === undefined ? nameFailure(name) : undefined)
-    if (failure !== undefined) return Promise.reject(failure)
-    const now = this.#clock.now()
-    if (record !== undefined) {
-      settle(record, now)
-      if (record.state === 'leased' && record.grant.grantId === grantId) {
-        return this.#grant(record, request, record.grant.fencingToken, record.metadata, now)
-      }
-      if (isLocked(record)) return this.#refuse(request, record, now)
-    }
-    if (!this.#rooms.admits(name, grantId, now)) return this.#refuse(request, undefined, now)
-    const token = (record?.grant.fencingToken ?? this.#deletedToken) + 1n
-    return this.#grant(record, request, token, NO_METADATA, now)
+    return this.#settled(signal, () => this.#acquire(request))
   }
 
   /** The ttl is the recorded one: to change it, acquire again under the same grant id. */
@@ -99,17 +87,8 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   /** Also after the grant has expired or was broken, as long as nobody else was granted. */
-  release({ name, grantId }: Grant, signal?: AbortSignal): Promise<ReleaseOutcome> {
-    const failure = this.#unusable(signal)
-    if (failure !== undefined) return Promise.reject(failure)
-    const record = this.#records.get(name)
-    if (record === undefined) return Promise.resolve({ released: false })
-    if (record.grant.grantId !== grantId || record.state === 'available') {
-      return Promise.resolve({ released: false, ...holderOf(record, this.#clock.now()) })
-    }
-    record.state = 'available'
-    this.#tell(name)
-    return Promise.resolve(RELEASED)
+  release(grant: Grant, signal?: AbortSignal): Promise<ReleaseOutcome> {
+    return this.#settled(signal, () => this.#release(grant))
   }
 
   read(name: string, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
@@ -139,7 +118,7 @@ export class MemoryLeaseStore implements LeaseStore {
     }
     const token = isRepeated ? current.fencingToken : current.fencingToken + 1n
     const request = { name, owner: to.owner, grantId: to.grantId, ttl: current.ttl }
-    return this.#grant(record, request, token, metadata, now)
+    return Promise.resolve(this.#grant(record, request, token, metadata, now))
   }
 
   /**
@@ -225,6 +204,52 @@ export class MemoryLeaseStore implements LeaseStore {
     return undefined
   }
 
+  #acquire(request: MemoryAcquireRequest): AcquireOutcome {
+    const { name, grantId, ttl } = request
+    const record = this.#records.get(name)
+    const failure =
+      this.#unusable(undefined) ??
+      ttlFailure(name, ttl, this.limits) ??
+      // The name of a record was checked when it came.
+      (record === undefined ? nameFailure(name) : undefined)
+    if (failure !== undefined) throw failure
+    const now = this.#clock.now()
+    if (record !== undefined) {
+      settle(record, now)
+      if (record.state === 'leased' && record.grant.grantId === grantId) {
+        return this.#grant(record, request, record.grant.fencingToken, record.metadata, now)
+      }
+      if (isLocked(record)) return this.#refuse(request, record, now)
+    }
+    if (!this.#rooms.admits(name, grantId, now)) return this.#refuse(request, undefined, now)
+    const token = (record?.grant.fencingToken ?? this.#deletedToken) + 1n
+    return this.#grant(record, request, token, NO_METADATA, now)
+  }
+
+  #release({ name, grantId }: Grant): ReleaseOutcome {
+    const failure = this.#unusable(undefined)
+    if (failure !== undefined) throw failure
+    const record = this.#records.get(name)
+    if (record === undefined) return { released: false }
+    if (record.grant.grantId !== grantId || record.state === 'available') {
+      return { released: false, ...holderOf(record, this.#clock.now()) }
+    }
+    record.state = 'available'
+    this.#tell(name)
+    return RELEASED
+  }
+
+  /** What an operation that takes effect at once came to, as a promise. */
+  #settled<T>(signal: AbortSignal | undefined, operate: () => T): Promise<T> {
+    const failure = this.#unusable(signal)
+    if (failure !== undefined) return Promise.reject(failure)
+    try {
+      return Promise.resolve(operate())
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
   #renewed({ name, grantId }: Grant, now: number): RenewOutcome {
     const record = this.#records.get(name)
     if (record === undefined) return { renewed: false, reason: 'deleted' }
@@ -245,7 +270,7 @@ export class MemoryLeaseStore implements LeaseStore {
     fencingToken: bigint,
     otherwise: Readonly<Record<string, string>>,
     now: number,
-  ): Promise<AcquireOutcome> {
+  ): AcquireOutcome {
     const { name, owner, grantId = randomUUID(), ttl } = request
     const grant = { name, owner, grantId, fencingToken, ttl }
     const metadata = request.metadata === undefined ? otherwise : Object.freeze({ ...request.metadata })
@@ -257,22 +282,20 @@ export class MemoryLeaseStore implements LeaseStore {
       record.lockedUntil = lockedUntil
       record.metadata = metadata
     }
-    this.#rooms.remove(name, grantId, now)
-    return Promise.resolve({ granted: true, grant })
+    if (this.#rooms.size > 0) this.#rooms.remove(name, grantId, now)
+    return { granted: true, grant }
   }
 
   #refuse(
     { name, grantId, ttl, queue }: MemoryAcquireRequest,
     holder: MemoryRecord | undefined,
     now: number,
-  ): Promise<AcquireOutcome> {
+  ): AcquireOutcome {
     if (queue === true && grantId !== undefined) {
       const aliveUntil = now + (ttl === Number.POSITIVE_INFINITY ? LONGEST_UNREPEATED : ttl)
       this.#rooms.keep(name, grantId, now, aliveUntil)
     }
-    return Promise.resolve(
-      holder === undefined ? { granted: false } : { granted: false, holder: recordAt(holder, now) },
-    )
+    return holder === undefined ? { granted: false } : { granted: false, holder: recordAt(holder, now) }
   }
 
   #look(name: string): LeaseRecord | undefined {

@@ -58,6 +58,12 @@ export interface BreakOptions {
   readonly reason?: string
 }
 
+/** Operations of a store without I/O: see `LeaseStore.immediate`. */
+export interface ImmediateOperations {
+  acquire(request: AcquireRequest): AcquireOutcome
+  release(grant: Grant): ReleaseOutcome
+}
+
 /**
  * The atomic operations on lease records in one backend. Implement it and get the engine: heartbeats, jeopardy,
  * loss, fencing, waiting and events are written once, above it.
@@ -74,6 +80,11 @@ export interface BreakOptions {
  */
 export interface LeaseStore {
   readonly limits: StoreLimits
+  /**
+   * The operations whose outcome is known at once, where there is no I/O. They do what `acquire` and `release` do, and
+   * throw what those reject with; the engine then answers a caller without a detour through the event loop.
+   */
+  readonly immediate?: ImmediateOperations
   /** What kind of store it is, for errors and logs, such as `memory` or `redis`. */
   readonly kind?: string
 
