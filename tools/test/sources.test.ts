@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sourceFaults } from '../conventions/source-faults.js'
+import { filesBelow, root, shown } from '../workspaces.js'
+
+const files = ['packages', 'examples', 'tools']
+  .flatMap((folder) => filesBelow(join(root, folder), '.ts', '.mts', '.js', '.mjs'))
+  .filter((file) => !/[\\/](?:dist|temp|coverage)[\\/]/.test(file))
+
+it('no source file has a fault', () => {
+  const faults = files.map((file) => [shown(file), sourceFaults(file, readFileSync(file, 'utf8'))] as const)
+  expect(faults.filter(([, found]) => found.length > 0)).toEqual([])
+})
+
+describe('a fault is', () => {
+  it.each([
+    ['packages/core/src/utils.ts', ''],
+    ['packages/core/src/store/types.ts', ''],
+    ['packages/core/test/a.test.ts', `// ${'biome'}-ignore lint/style: no`],
+    ['packages/core/src/a.ts', `// ${'@ts'}-ignore`],
+    ['packages/core/test/a.test.ts', `// ${'@ts'}-expect-error`],
+    ['packages/core/src/a.ts', 'let count = 0'],
+    ['packages/core/src/a.ts', 'const a = 1\nexport let count = 0'],
+  ])('%s with %j', (file, text) => {
+    expect(sourceFaults(file, text)).toHaveLength(1)
+  })
+
+  it.each([
+    ['packages/core/src/lease-record.ts', 'function next() {\n  let count = 0\n}'],
+    ['packages/core/test/types.test.ts', `// ${'@ts'}-expect-error`],
+    ['packages/core/test/lease.types.test.ts', `// ${'@ts'}-expect-error`],
+    ['packages/core/test/a.test.ts', 'let store: LeaseStore'],
+  ])('not %s with %j', (file, text) => {
+    expect(sourceFaults(file, text)).toEqual([])
+  })
+})
