@@ -1,10 +1,12 @@
 import type { Clock } from './clock.js'
-import type { Claim } from './engine/claims.js'
+import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import { detailsOf } from './engine/failures.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
+import { Verdict } from './engine/verdict.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
+import type { LeaseError } from './errors/lease-error.js'
 import { LeaseHeldError } from './errors/lease-held-error.js'
 import { LeaseLostError } from './errors/lease-lost-error.js'
 import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
@@ -86,22 +88,19 @@ export class StoreLease extends Lease {
     return this.#controller.signal
   }
 
-  override acquire(options: AcquireOptions = {}): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      if (this.checkLease()) {
-        this.#addOnLost(options.onLost)
-        resolve(true)
-      } else this.#claim(options, undefined, resolve, reject)
-    })
+  override acquire(options: AcquireOptions = noOptions): Promise<boolean> {
+    if (!this.checkLease()) return this.#claim(options, undefined)
+    this.#addOnLost(options.onLost)
+    return Promise.resolve(true)
   }
 
   override release(): Promise<boolean> {
     const { phase } = this.#engine.state
     if (phase === 'held' || phase === 'jeopardy') {
-      return new Promise((resolve, reject) => {
-        this.#leave((result) => endRelease(result, resolve, reject))
-        this.#engine.dispatch({ type: 'release' })
-      })
+      const verdict = new Verdict()
+      this.#leave((result) => endRelease(result, verdict))
+      this.#engine.dispatch({ type: 'release' })
+      return verdict.promise
     }
     return this.#releaseUnheld()
   }
@@ -141,7 +140,7 @@ export class StoreLease extends Lease {
     if (!this.checkLease()) {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
-    const target = { grantId: crypto.randomUUID(), owner }
+    const target = { grantId: this.#engine.context.grantIds.next(), owner }
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
       this.#engine.dispatch({ type: 'hand-off', to: target })
@@ -166,7 +165,7 @@ export class StoreLease extends Lease {
         this.#details,
       )
     }
-    return await new Promise((resolve, reject) => this.#claim({ ...options, wait: 0 }, grant, resolve, reject))
+    return await this.#claim({ ...options, wait: 0 }, grant)
   }
 
   /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
@@ -208,26 +207,26 @@ export class StoreLease extends Lease {
     return detailsOf(this.#engine.rules)
   }
 
-  #claim(
-    { wait = 0, signal, onLost, metadata }: AcquireOptions,
-    adopted: Grant | undefined,
-    resolve: (granted: boolean) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    if (typeof wait !== 'number' || !(wait >= 0)) {
-      throw new LeaseConfigurationError(`wait must be 0 or more milliseconds, not ${String(wait)}`, this.#details)
-    }
-    if (this.#closed) throw new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
-    signal?.throwIfAborted()
-    const waitUntil = wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait
-    const claim: Claim = { resolve, reject, onLost, waitUntil, metadata }
+  #claim(options: AcquireOptions, adopted: Grant | undefined): Promise<boolean> {
+    const { wait = 0, signal } = options
+    const refusal = this.#refusalOf(wait)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait, options)
     if (signal !== undefined) {
       claim.unlisten = this.#engine.context.aborts.add(signal, () => {
         this.#engine.unclaim(claim)
-        reject(signal.reason)
+        claim.reject(signal.reason)
       })
     }
     this.#engine.claim(claim, adopted)
+    return claim.promise
+  }
+
+  #refusalOf(wait: unknown): LeaseError | undefined {
+    if (this.#closed) return new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
+    if (typeof wait === 'number' && wait >= 0) return undefined
+    return new LeaseConfigurationError(`wait must be 0 or more milliseconds, not ${String(wait)}`, this.#details)
   }
 
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
@@ -237,11 +236,10 @@ export class StoreLease extends Lease {
   /** What is not held may be being released, or acquired, or left over in the store. */
   async #releaseUnheld(): Promise<boolean> {
     if (this.#leaving !== undefined) {
-      const leaving = new Promise<boolean>((resolve, reject) => {
-        this.#leave((result) => endRelease(result, resolve, reject))
-      })
+      const verdict = new Verdict()
+      this.#leave((result) => endRelease(result, verdict))
       if (!this.#engine.isQuiet) await this.#engine.abandon()
-      return await leaving
+      return await verdict.promise
     }
     if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
     else await this.#engine.abandon()
@@ -341,13 +339,10 @@ export class StoreLease extends Lease {
   }
 }
 
+const noOptions: AcquireOptions = {}
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
-function endRelease(
-  result: ReleaseResult,
-  resolve: (released: boolean) => void,
-  reject: (error: unknown) => void,
-): void {
-  if (result.ended === 'unknown') reject(result.error)
-  else resolve(result.ended !== 'held')
+function endRelease(result: ReleaseResult, verdict: Verdict): void {
+  if (result.ended === 'unknown') verdict.reject(result.error)
+  else verdict.resolve(result.ended !== 'held')
 }

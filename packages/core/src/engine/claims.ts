@@ -1,15 +1,22 @@
+import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
+import { Verdict } from './verdict.js'
 
 /** One caller of `acquire` that waits for the outcome. */
-export interface Claim {
-  readonly resolve: (granted: boolean) => void
-  readonly reject: (error: unknown) => void
+export class Claim extends Verdict {
   readonly onLost: ((lost: LeaseLost) => void) | undefined
   /** When it gives up waiting for its turn; `-Infinity` for one who tries once. */
   readonly waitUntil: number
   readonly metadata: Readonly<Record<string, string>> | undefined
   /** Stops listening to the caller's signal. */
-  unlisten?: () => void
+  unlisten: (() => void) | undefined
+
+  constructor(waitUntil: number, { onLost, metadata }: AcquireOptions) {
+    super()
+    this.waitUntil = waitUntil
+    this.onLost = onLost
+    this.metadata = metadata
+  }
 }
 
 /** The callers that share an attempt. Each is told once, and is then forgotten. */

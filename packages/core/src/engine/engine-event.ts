@@ -33,21 +33,11 @@ export type AskedEvent =
   /** The grant is to end without a release. */
   | { readonly type: 'end'; readonly reason: LeaseLostReason }
 
-/** Said by the store. `plan`: when the heartbeat after one that is confirmed now is due. */
+/** Said by the store. */
 export type AnswerEvent =
-  | {
-      readonly type: 'acquire-answer'
-      readonly op: number
-      readonly outcome: AcquireOutcome
-      readonly plan: HeartbeatPlan
-    }
-  | {
-      readonly type: 'read-answer'
-      readonly op: number
-      readonly record: LeaseRecord | undefined
-      readonly plan: HeartbeatPlan
-    }
-  | { readonly type: 'renew-answer'; readonly op: number; readonly outcome: RenewOutcome; readonly plan: HeartbeatPlan }
+  | { readonly type: 'acquire-answer'; readonly op: number; readonly outcome: AcquireOutcome }
+  | { readonly type: 'read-answer'; readonly op: number; readonly record: LeaseRecord | undefined }
+  | { readonly type: 'renew-answer'; readonly op: number; readonly outcome: RenewOutcome }
   | { readonly type: 'release-answer'; readonly op: number; readonly outcome: ReleaseOutcome }
   /** `definitive`: it certainly had no effect, and repeating it is of no use. */
   | { readonly type: 'failure'; readonly op: number; readonly error: unknown; readonly definitive: boolean }
@@ -55,5 +45,9 @@ export type AnswerEvent =
 /** Told by the timer or the watch. */
 export type PassedEvent =
   | { readonly type: 'tick' }
+  /** When the heartbeat after the last confirmed request is due. */
+  | { readonly type: 'plan'; readonly plan: HeartbeatPlan }
+  /** The time limit of a release begins. */
+  | { readonly type: 'limit' }
   /** It may be our turn. */
   | { readonly type: 'turn' }

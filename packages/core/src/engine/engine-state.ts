@@ -50,6 +50,8 @@ export interface Held {
   readonly phase: 'held' | 'jeopardy'
   readonly op: number
   readonly grant: Grant
+  /** When the last confirmed request was sent. */
+  readonly confirmedAt: number
   /** The end of validity: the holder may act only before it. */
   readonly validUntil: number
   /** The instant of `maxHold`. */
@@ -57,8 +59,8 @@ export interface Held {
   /** How much suspended time the clock had counted when validity was last confirmed. */
   readonly suspended: number
   readonly call: PendingCall | undefined
-  /** When the next heartbeat is due, while none is under way. */
-  readonly heartbeatAt: number
+  /** When the next heartbeat is due, while none is under way; planned only once the timer is armed. */
+  readonly heartbeatAt: number | undefined
   readonly attemptTimeout: number
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
@@ -71,10 +73,11 @@ export interface Releasing {
   readonly grant: Grant
   /** To whom the lease is handed off, where this is a hand-off. */
   readonly to: HandOffTarget | undefined
-  readonly call: PendingCall | undefined
+  /** The call that is under way. */
+  readonly call: PendingCall['method'] | undefined
   readonly retryAt: number
-  /** When the release is given up as unknown. */
-  readonly limitAt: number
+  /** When the release is given up as unknown; counted from when the timer is armed, in the turn after it was asked for. */
+  readonly limitAt: number | undefined
   readonly failures: number
   readonly failure: unknown
 }
@@ -90,14 +93,29 @@ export function wakeAt(state: EngineState): number {
     case 'idle':
       return Number.POSITIVE_INFINITY
     case 'acquiring':
-    case 'releasing':
       return state.call?.limitAt ?? state.retryAt
+    case 'releasing':
+      return Math.min(
+        state.limitAt ?? Number.NEGATIVE_INFINITY,
+        state.call === undefined ? state.retryAt : Number.POSITIVE_INFINITY,
+      )
     default:
-      return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt)
+      return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt ?? state.confirmedAt)
   }
 }
 
 /** Whether the call with this number is under way; the answer to any other is stale. */
 export function awaits(state: EngineState, op: number): boolean {
   return state.phase !== 'idle' && state.call !== undefined && state.op === op
+}
+
+/** Whether the lease is held and its next heartbeat not planned yet. */
+export function isUnplanned(state: EngineState): state is Held {
+  const isHeld = state.phase === 'held' || state.phase === 'jeopardy'
+  return isHeld && state.call === undefined && state.heartbeatAt === undefined
+}
+
+/** Whether a release is under way that has no time limit yet. */
+export function isUnlimited(state: EngineState): boolean {
+  return state.phase === 'releasing' && state.limitAt === undefined
 }

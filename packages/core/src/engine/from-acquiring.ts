@@ -1,6 +1,4 @@
-import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
-import type { LeaseRecord } from '../store/lease-record.js'
-import type { AcquireOutcome } from '../store/lease-store.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import { type EngineEffect, quiet, type StoreCall, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
@@ -77,18 +75,12 @@ function onAnswer(
 ): Transition {
   if (!awaits(state, event.op)) return quiet(state)
   const { outcome } = event
-  if (outcome.granted) return granted(rules, state, outcome, event.plan, circumstances)
+  if (outcome.granted) return granted(rules, state, outcome.grant, circumstances)
   return refused(rules, state, outcome.holder, circumstances)
 }
 
-function granted(
-  rules: LeaseRules,
-  state: Acquiring,
-  { grant }: Extract<AcquireOutcome, { granted: true }>,
-  plan: HeartbeatPlan,
-  circumstances: Circumstances,
-): Transition {
-  const held = becomeHeld(rules, state, grant, plan, circumstances)
+function granted(rules: LeaseRules, state: Acquiring, grant: Grant, circumstances: Circumstances): Transition {
+  const held = becomeHeld(rules, state, grant, circumstances)
   if (circumstances.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant }] }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
   const error = timedOut(rules, 'acquire', circumstances.now - state.sentAt)
@@ -122,7 +114,7 @@ function onRead(
   if (record?.grantId === state.grantId && record.state === 'leased') {
     const { name, owner, grantId, fencingToken, ttl } = record
     const grant = { name, owner, grantId, fencingToken, ttl }
-    return granted(rules, state, { granted: true, grant }, event.plan, circumstances)
+    return granted(rules, state, grant, circumstances)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   if (locked) return refused(rules, state, record, circumstances)

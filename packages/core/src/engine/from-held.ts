@@ -4,7 +4,7 @@ import type { Grant } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { type EngineEffect, quiet, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
-import { type Acquiring, awaits, type HandOffTarget, type Held } from './engine-state.js'
+import { type Acquiring, awaits, type HandOffTarget, type Held, isUnplanned } from './engine-state.js'
 import { timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
 import type { LeaseRules } from './lease-rules.js'
@@ -18,7 +18,7 @@ const LATEST_HEARTBEAT = 0.95
 /** The lease is held, with or without its last heartbeat confirmed. */
 export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, circumstances: Circumstances): Transition {
   // A release asked for ends the grant without a word of loss, though its validity may be over.
-  if (event.type === 'release') return leave(rules, state, undefined, circumstances)
+  if (event.type === 'release') return leave(state, undefined)
   if (circumstances.now >= state.validUntil) return expire(state, circumstances)
   switch (event.type) {
     case 'tick':
@@ -28,8 +28,10 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
     case 'failure':
       if (!awaits(state, event.op)) return quiet(state)
       return onFailedHeartbeat(rules, state, event.error, circumstances)
+    case 'plan':
+      return onPlan(state, event.plan)
     case 'hand-off':
-      return leave(rules, state, event.to, circumstances)
+      return leave(state, event.to)
     case 'end':
       return lose(state, { reason: event.reason }, true)
     default:
@@ -42,21 +44,20 @@ export function becomeHeld(
   rules: LeaseRules,
   { op, sentAt }: Acquiring,
   grant: Grant,
-  plan: HeartbeatPlan,
   { suspended }: Circumstances,
 ): Held {
   const holdUntil = sentAt + rules.maxHold
-  const validUntil = endOfValidity(rules, grant, sentAt, holdUntil)
   return {
     phase: 'held',
     op,
     grant,
-    validUntil,
+    confirmedAt: sentAt,
+    validUntil: endOfValidity(rules, grant, sentAt, holdUntil),
     holdUntil,
     suspended,
     call: undefined,
-    heartbeatAt: dueAt(sentAt, validUntil, plan),
-    attemptTimeout: plan.attemptTimeout,
+    heartbeatAt: undefined,
+    attemptTimeout: rules.operationTimeout,
     failures: 0,
     failure: undefined,
   }
@@ -67,9 +68,12 @@ function endOfValidity(rules: LeaseRules, grant: Grant, sentAt: number, holdUnti
   return Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)), holdUntil)
 }
 
-function dueAt(sentAt: number, validUntil: number, { after }: HeartbeatPlan): number {
-  const latest = (validUntil - sentAt) * LATEST_HEARTBEAT
-  return sentAt + (after > 0 ? Math.min(after, latest) : latest / 2)
+function onPlan(state: Held, { after, attemptTimeout }: HeartbeatPlan): Transition {
+  if (!isUnplanned(state)) return quiet(state)
+  const { confirmedAt, validUntil } = state
+  const latest = (validUntil - confirmedAt) * LATEST_HEARTBEAT
+  const heartbeatAt = confirmedAt + (after > 0 ? Math.min(after, latest) : latest / 2)
+  return quiet({ ...state, heartbeatAt, attemptTimeout })
 }
 
 function onTick(rules: LeaseRules, state: Held, circumstances: Circumstances): Transition {
@@ -80,14 +84,14 @@ function onTick(rules: LeaseRules, state: Held, circumstances: Circumstances): T
     const next = onFailedHeartbeat(rules, state, error, circumstances)
     return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }
   }
-  if (now < state.heartbeatAt) return quiet(state)
-  return sendHeartbeat(rules, state, now)
+  if (state.heartbeatAt === undefined || now < state.heartbeatAt) return quiet(state)
+  return sendHeartbeat(rules, state, state.heartbeatAt, now)
 }
 
-function sendHeartbeat(rules: LeaseRules, state: Held, now: number): Transition {
+function sendHeartbeat(rules: LeaseRules, state: Held, dueAt: number, now: number): Transition {
   const op = state.op + 1
   const effects: EngineEffect[] = [{ type: 'call', op, call: { method: 'renew', grant: state.grant } }]
-  const late = state.phase === 'held' && now > state.heartbeatAt + rules.operationTimeout
+  const late = state.phase === 'held' && now > dueAt + rules.operationTimeout
   if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined })
   const limitAt = Math.min(now + state.attemptTimeout, state.validUntil)
   return {
@@ -99,7 +103,7 @@ function sendHeartbeat(rules: LeaseRules, state: Held, now: number): Transition 
 function onRenewed(
   rules: LeaseRules,
   state: Held,
-  { op, outcome, plan }: Answer<'renew-answer'>,
+  { op, outcome }: Answer<'renew-answer'>,
   { now, suspended }: Circumstances,
 ): Transition {
   const { call, grant, holdUntil } = state
@@ -108,7 +112,6 @@ function onRenewed(
     const { reason, holder } = outcome
     return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
   }
-  const validUntil = endOfValidity(rules, grant, call.sentAt, holdUntil)
   const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: now - call.sentAt }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   return {
@@ -116,12 +119,13 @@ function onRenewed(
       phase: 'held',
       op,
       grant,
-      validUntil,
+      confirmedAt: call.sentAt,
+      validUntil: endOfValidity(rules, grant, call.sentAt, holdUntil),
       holdUntil,
       suspended,
       call: undefined,
-      heartbeatAt: dueAt(call.sentAt, validUntil, plan),
-      attemptTimeout: plan.attemptTimeout,
+      heartbeatAt: undefined,
+      attemptTimeout: rules.operationTimeout,
       failures: 0,
       failure: undefined,
     },
@@ -164,15 +168,15 @@ function lose(state: Held, lost: Extract<EngineEffect, { type: 'lost' }>['lost']
 }
 
 /** Ends validity at once, and then the heartbeat that is under way: its answer is stale from here on. */
-function leave(rules: LeaseRules, state: Held, to: HandOffTarget | undefined, { now }: Circumstances): Transition {
-  const next = sendRelease(now, {
+function leave(state: Held, to: HandOffTarget | undefined): Transition {
+  const next = sendRelease({
     phase: 'releasing',
     op: state.op,
     grant: state.grant,
     to,
     call: undefined,
-    retryAt: now,
-    limitAt: now + rules.operationTimeout,
+    retryAt: Number.POSITIVE_INFINITY,
+    limitAt: undefined,
     failures: 0,
     failure: undefined,
   })

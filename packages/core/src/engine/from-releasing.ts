@@ -23,6 +23,8 @@ export function fromReleasing(
       return onRead(rules, state, event, circumstances)
     case 'failure':
       return onFailure(rules, state, event, circumstances)
+    case 'limit':
+      return quiet({ ...state, limitAt: limitOf(rules, state, circumstances) })
     case 'tick':
       return onTick(rules, state, circumstances)
     default:
@@ -30,13 +32,12 @@ export function fromReleasing(
   }
 }
 
-export function sendRelease(now: number, state: Releasing): Transition {
+export function sendRelease(state: Releasing): Transition {
   const { grant, to } = state
-  const call: StoreCall = to === undefined ? { method: 'release', grant } : { method: 'change', grant, to }
-  return send(now, state, call)
+  return send(state, to === undefined ? { method: 'release', grant } : { method: 'change', grant, to })
 }
 
-function send(now: number, state: Releasing, call: StoreCall): Transition {
+function send(state: Releasing, call: StoreCall): Transition {
   const op = state.op + 1
   return {
     state: {
@@ -44,7 +45,7 @@ function send(now: number, state: Releasing, call: StoreCall): Transition {
       op,
       grant: state.grant,
       to: state.to,
-      call: { method: call.method, sentAt: now, limitAt: state.limitAt },
+      call: call.method,
       retryAt: state.retryAt,
       limitAt: state.limitAt,
       failures: state.failures,
@@ -87,28 +88,32 @@ function onFailure(
   { op, error, definitive }: Answer<'failure'>,
   circumstances: Circumstances,
 ): Transition {
-  if (!awaits(state, op) || state.call === undefined) return quiet(state)
+  if (!awaits(state, op)) return quiet(state)
   if (definitive) return giveUp(state, error)
   const failed = { ...state, failures: state.failures + 1, failure: error }
   // A change is not repeated blindly: if it took effect, our grant is no longer the one in force.
-  if (state.call.method === 'change') return send(circumstances.now, failed, { method: 'read' })
+  if (state.call === 'change') return send(failed, { method: 'read' })
   return repeat(rules, failed, circumstances)
 }
 
-function repeat(rules: LeaseRules, state: Releasing, { now, random }: Circumstances): Transition {
-  const pause = retryPause(rules, Math.max(state.failures, 1), state.limitAt - now, random)
-  return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, state.limitAt) })
+function repeat(rules: LeaseRules, state: Releasing, circumstances: Circumstances): Transition {
+  const { now, random } = circumstances
+  const limitAt = limitOf(rules, state, circumstances)
+  const pause = retryPause(rules, Math.max(state.failures, 1), limitAt - now, random)
+  return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, limitAt), limitAt })
+}
+
+function limitOf(rules: LeaseRules, { limitAt }: Releasing, { now }: Circumstances): number {
+  return limitAt ?? now + rules.operationTimeout
 }
 
 function onTick(rules: LeaseRules, state: Releasing, { now }: Circumstances): Transition {
-  if (now >= state.limitAt) {
-    const error =
-      state.failure ?? timedOut(rules, state.to === undefined ? 'release' : 'hand-off', rules.operationTimeout)
-    const ended = giveUp(state, error)
+  if (state.limitAt !== undefined && now >= state.limitAt) {
+    const asked = state.to === undefined ? 'release' : 'hand-off'
+    const ended = giveUp(state, state.failure ?? timedOut(rules, asked, rules.operationTimeout))
     return state.call === undefined ? ended : { state: ended.state, effects: [{ type: 'abort' }, ...ended.effects] }
   }
-  if (state.call !== undefined || now < state.retryAt) return quiet(state)
-  return sendRelease(now, state)
+  return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state)
 }
 
 /** Unknown: the rest is done in the background, for as long as the grant can last. */

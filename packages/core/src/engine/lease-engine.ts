@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseSettings } from '../lease-settings.js'
@@ -7,13 +6,14 @@ import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreCall } from './engine-effect.js'
-import type { EngineEvent } from './engine-event.js'
-import { awaits, type EngineState, wakeAt } from './engine-state.js'
+import type { AnswerEvent, EngineEvent } from './engine-event.js'
+import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from './engine-state.js'
 import { isDefinitive, ownLeftover, toLeaseError } from './failures.js'
 import { GiveBack } from './give-back.js'
+import { Instant } from './instant.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
-import { type StoreAnswer, StoreCaller } from './store-caller.js'
+import { StoreCaller } from './store-caller.js'
 import { type Armable, contextOf, type StoreContext } from './store-context.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
@@ -90,9 +90,9 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.dispatch({ type: 'cancel' })
     try {
       await this.settleLeftovers()
-      for (const { resolve } of dropped) resolve(false)
+      for (const claim of dropped) claim.resolve(false)
     } catch (error) {
-      for (const { reject } of dropped) reject(error)
+      for (const claim of dropped) claim.reject(error)
       throw error
     }
   }
@@ -102,13 +102,11 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (this.#giveBack?.isEmpty === false) await this.#giveBack.settle()
   }
 
-  dispatch(event: EngineEvent): void {
+  dispatch(event: EngineEvent, instant = new Instant(this.#clock)): void {
     const before = this.#state.phase
-    const now = this.#clock.now()
-    const suspended = this.#clock.suspended?.() ?? 0
-    const { state, effects } = transition(this.rules, this.#state, event, { now, suspended, random: Math.random() })
+    const { state, effects } = transition(this.rules, this.#state, event, instant)
     this.#state = state
-    for (const effect of effects) this.#perform(effect, now)
+    for (const effect of effects) this.#perform(effect, instant)
     const after = this.state.phase
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
@@ -116,7 +114,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   onRenewed(op: number, outcome: RenewOutcome): void {
-    this.#onAnswer({ type: 'renew-answer', op, outcome })
+    this.dispatch({ type: 'renew-answer', op, outcome })
   }
 
   onFailed(op: number, failure: unknown): void {
@@ -126,6 +124,8 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   /** Brings the timer up to date: an earlier one is left to run, and then looks again. */
   arm(): void {
+    if (isUnlimited(this.#state)) this.dispatch({ type: 'limit' })
+    if (isUnplanned(this.#state)) this.dispatch({ type: 'plan', plan: this.#plan(this.#state.confirmedAt) })
     this.#toBeArmed = false
     const at = this.#nextLook()
     const isOver = at === Number.POSITIVE_INFINITY
@@ -170,7 +170,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     const adopted = this.#adopted
     this.#adopted = undefined
-    this.dispatch({ type: 'acquire', grantId: randomUUID(), queue: this.#queues, adopted })
+    this.dispatch({ type: 'acquire', grantId: this.context.grantIds.next(), queue: this.#queues, adopted })
   }
 
   get #queues(): boolean {
@@ -183,10 +183,10 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
-  #perform(effect: EngineEffect, now: number): void {
+  #perform(effect: EngineEffect, instant: Instant): void {
     switch (effect.type) {
       case 'call':
-        this.#call(effect.op, effect.call)
+        this.#call(effect.op, effect.call, instant)
         return
       case 'abort':
         this.#caller.abort()
@@ -202,10 +202,10 @@ export class LeaseEngine implements HeartbeatSender, Armable {
         return
       case 'refused':
         // Refused by our own earlier grant, which is still being taken back: that is no one else.
-        this.#endWaits(now, this.#giveBack?.has(effect.holder?.grantId) ? ownLeftover(this.rules) : undefined)
+        this.#endWaits(instant.now, this.#giveBack?.has(effect.holder?.grantId) ? ownLeftover(this.rules) : undefined)
         return
       case 'failed':
-        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : now, effect.error)
+        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : instant.now, effect.error)
         return
       default:
         this.#observe(effect)
@@ -229,36 +229,28 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   /** Tells those whose time is up: that someone else holds the lease, or what failed. */
   #endWaits(now: number, failure: unknown): void {
-    for (const { resolve, reject } of this.#claims.takeDue(now)) {
-      if (failure === undefined) resolve(false)
-      else reject(failure)
+    for (const claim of this.#claims.takeDue(now)) {
+      if (failure === undefined) claim.resolve(false)
+      else claim.reject(failure)
     }
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  #call(op: number, call: StoreCall): void {
+  #call(op: number, call: StoreCall, instant: Instant): void {
     const { renewals } = this.context
-    if (call.method !== 'renew' || renewals === undefined) this.#caller.call(op, call, this.#claims.metadata)
-    else renewals.add(this, op, call.grant, this.rules.operationTimeout)
+    if (call.method === 'renew' && renewals !== undefined) {
+      renewals.add(this, op, call.grant, this.rules.operationTimeout)
+      return
+    }
+    const answer = this.#caller.call(op, call, this.#claims.metadata)
+    if (answer !== undefined) this.dispatch(answer, instant)
   }
 
-  #onAnswer(answer: StoreAnswer): void {
-    switch (answer.type) {
-      case 'acquire-answer': {
-        const { type, op, outcome } = answer
-        if (outcome.granted && !awaits(this.#state, op)) this.#onStaleGrant(outcome.grant)
-        this.dispatch({ type, op, outcome, plan: this.#plan() })
-        return
-      }
-      case 'read-answer':
-        this.dispatch({ type: answer.type, op: answer.op, record: answer.record, plan: this.#plan() })
-        return
-      case 'renew-answer':
-        this.dispatch({ type: answer.type, op: answer.op, outcome: answer.outcome, plan: this.#plan() })
-        return
-      default:
-        this.dispatch(answer)
+  #onAnswer(answer: AnswerEvent): void {
+    if (answer.type === 'acquire-answer' && answer.outcome.granted && !awaits(this.#state, answer.op)) {
+      this.#onStaleGrant(answer.outcome.grant)
     }
+    this.dispatch(answer)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
@@ -274,12 +266,11 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.#giveBack.add(grantId, grant)
   }
 
-  /** When the next heartbeat is due, if the call under way is confirmed. */
-  #plan(): HeartbeatPlan {
+  /** When the heartbeat after a request that was sent then is due. */
+  #plan(sentAt: number): HeartbeatPlan {
     const { timeouts } = this.#settings
     const plan = timeouts.strategy.plan(timeouts, Math.random())
-    if (this.context.renewals === undefined || this.#state.phase === 'idle') return plan
-    return { ...plan, after: alignToBatch(this.#state.call?.sentAt ?? 0, plan.after) }
+    return this.context.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
   }
 
   #watchForTurn(): void {

@@ -6,31 +6,32 @@ import { isDefinitive, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import type { StoreContext } from './store-context.js'
 
-type Without<T, K> = T extends unknown ? Omit<T, K & keyof T> : never
-
-/** What the store said, before the engine has added the plan of the next heartbeat. */
-export type StoreAnswer = Without<AnswerEvent, 'plan'>
-
 /** Makes the calls of one lease to its store, one at a time, each with a signal that ends it. */
 export class StoreCaller {
   readonly #rules: LeaseRules
   readonly #store: LeaseStore
   readonly #context: StoreContext
-  readonly #onAnswer: (answer: StoreAnswer) => void
+  readonly #onAnswer: (answer: AnswerEvent) => void
   #attempt: Attempt | undefined
 
-  constructor(rules: LeaseRules, store: LeaseStore, context: StoreContext, onAnswer: (answer: StoreAnswer) => void) {
+  constructor(rules: LeaseRules, store: LeaseStore, context: StoreContext, onAnswer: (answer: AnswerEvent) => void) {
     this.#rules = rules
     this.#store = store
     this.#context = context
     this.#onAnswer = onAnswer
   }
 
-  /** Every answer, and every failure, is told with the number of the call. */
-  call(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
-    if (this.#store.immediate !== undefined && (call.method === 'acquire' || call.method === 'release')) {
-      this.#onAnswer(this.#askNow(this.#store.immediate, op, call, metadata))
-    } else this.#ask(op, call, metadata)
+  /**
+   * Every answer, and every failure, bears the number of the call. One that is known at once is returned; any other is
+   * told later.
+   */
+  call(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): AnswerEvent | undefined {
+    const { immediate } = this.#store
+    if (immediate !== undefined && (call.method === 'acquire' || call.method === 'release')) {
+      return this.#askNow(immediate, op, call, metadata)
+    }
+    this.#ask(op, call, metadata)
+    return undefined
   }
 
   #ask(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
@@ -50,7 +51,7 @@ export class StoreCaller {
     op: number,
     call: Extract<StoreCall, { method: 'acquire' | 'release' }>,
     metadata: Readonly<Record<string, string>> | undefined,
-  ): StoreAnswer {
+  ): AnswerEvent {
     try {
       if (call.method === 'release') return { type: 'release-answer', op, outcome: immediate.release(call.grant) }
       return { type: 'acquire-answer', op, outcome: immediate.acquire(this.#requestOf(call, metadata)) }
@@ -59,7 +60,7 @@ export class StoreCaller {
     }
   }
 
-  #failureOf(op: number, { method }: StoreCall, failure: unknown): StoreAnswer {
+  #failureOf(op: number, { method }: StoreCall, failure: unknown): AnswerEvent {
     const error = toLeaseError(this.#rules, method, failure)
     return { type: 'failure', op, error, definitive: isDefinitive(error) }
   }
@@ -127,7 +128,7 @@ export class StoreCaller {
   }
 
   /** Only a call under way is ours to end: a signal that was given back may already serve another lease. */
-  #ended(attempt: Attempt, answer: StoreAnswer): void {
+  #ended(attempt: Attempt, answer: AnswerEvent): void {
     if (this.#attempt === attempt) this.#attempt = undefined
     this.#context.signals.give(attempt)
     this.#onAnswer(answer)

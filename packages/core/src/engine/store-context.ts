@@ -2,6 +2,7 @@ import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AttemptSignals } from './attempt-signals.js'
+import { GrantIds } from './grant-ids.js'
 import { RenewalBatch } from './renewal-batch.js'
 
 /** What has a timer to be brought up to date. */
@@ -13,6 +14,7 @@ export interface Armable {
 export class StoreContext {
   readonly signals = new AttemptSignals()
   readonly aborts = new AbortListeners()
+  readonly grantIds = new GrantIds()
   readonly renewals: RenewalBatch | undefined
   readonly #clock: Clock
   #unarmed: Armable[] = []
