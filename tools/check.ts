@@ -1,6 +1,6 @@
 import { reportApis } from './api-report.js'
 import { runQuietTool, runTool } from './run-tool.js'
-import { packages, shown } from './workspaces.js'
+import { packages, shown, type Workspace } from './workspaces.js'
 
 /** What is checked beside the tests, in this order; each tells whether all is well. */
 const steps: Record<string, () => boolean> = {
@@ -12,25 +12,20 @@ const steps: Record<string, () => boolean> = {
       // What only tests use is unused, too.
       () => runTool('knip', ['--production', '--no-config-hints', '--include', 'files,dependencies,unlisted']),
     ]),
-  shape: () =>
-    all(
-      packages().map(
-        ({ folder }) =>
-          () =>
-            hasGoodShape(folder),
-      ),
-    ),
+  shape: () => all(packages().map(looksGood)),
   api: () => reportApis({ update: false }),
 }
 
 /** Looks at the package as it would be packed: `dist` must have been built. */
-function hasGoodShape(folder: string): boolean {
-  const good = all([
-    () => runQuietTool('publint', ['--strict'], folder),
-    () => runQuietTool('attw', ['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'], folder),
-  ])
-  console.log(`${shown(folder)}: ${good ? 'good' : 'see above'}`)
-  return good
+function looksGood({ folder }: Workspace): () => boolean {
+  return () => {
+    const good = all([
+      () => runQuietTool('publint', ['--strict'], folder),
+      () => runQuietTool('attw', ['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'], folder),
+    ])
+    console.log(`${shown(folder)}: ${good ? 'good' : 'see above'}`)
+    return good
+  }
 }
 
 /** Takes every step, also after one that failed. */
