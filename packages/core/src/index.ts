@@ -9,6 +9,7 @@ export { LeaseNameError } from './errors/lease-name-error.js'
 export { LeaseTimeoutError } from './errors/lease-timeout-error.js'
 export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
 export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
+export type { LeasedWork } from './guarded-run.js'
 export type { HandOff } from './hand-off.js'
 export { type AcquireOptions, Lease } from './lease.js'
 export type { LeaseEvents, LeaseListener } from './lease-events.js'
@@ -16,9 +17,13 @@ export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
 export { checkLeaseName, encodeLeaseName, type NameAlphabet } from './lease-name.js'
 export { LeaseSettings, type LeaseSettingsOptions } from './lease-settings.js'
 export { defaultLogger, type Logger } from './logger.js'
-export { GuardedCell } from './memory/guarded-cell.js'
+export { type CellOptions, GuardedCell } from './memory/guarded-cell.js'
 export { memoryLease } from './memory/memory-lease.js'
-export { MemoryLeaseStore, type MemoryLeaseStoreOptions } from './memory/memory-lease-store.js'
+export {
+  type MemoryAcquireRequest,
+  MemoryLeaseStore,
+  type MemoryLeaseStoreOptions,
+} from './memory/memory-lease-store.js'
 export type { ConfigSource } from './provider/lease-block.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'
 export { LeaseProvider } from './provider/lease-provider.js'
@@ -28,6 +33,7 @@ export type {
   AcquireOutcome,
   AcquireRequest,
   BreakOptions,
+  ImmediateOperations,
   LeaseStore,
   ReleaseOutcome,
   RenewOutcome,

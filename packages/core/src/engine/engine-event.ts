@@ -17,7 +17,7 @@ export interface Circumstances {
 export type EngineEvent = AskedEvent | AnswerEvent | PassedEvent
 
 /** Asked by whoever uses the lease. */
-export type AskedEvent =
+type AskedEvent =
   | {
       readonly type: 'acquire'
       readonly grantId: string
@@ -43,7 +43,7 @@ export type AnswerEvent =
   | { readonly type: 'failure'; readonly op: number; readonly error: unknown; readonly definitive: boolean }
 
 /** Told by the timer or the watch. */
-export type PassedEvent =
+type PassedEvent =
   | { readonly type: 'tick' }
   /** When the heartbeat after the last confirmed request is due. */
   | { readonly type: 'plan'; readonly plan: HeartbeatPlan }

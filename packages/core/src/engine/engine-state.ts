@@ -12,7 +12,7 @@ export interface Idle {
 }
 
 /** A call to the store that is under way. */
-export interface PendingCall {
+interface PendingCall {
   readonly method: 'acquire' | 'change' | 'read' | 'renew' | 'release'
   /** Validity counts from here. */
   readonly sentAt: number

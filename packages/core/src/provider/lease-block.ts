@@ -10,7 +10,7 @@ export interface ConfigSource {
 }
 
 /** The block that every lease falls back to. */
-export const DEFAULT_PATH = 'leasehold.lease'
+const DEFAULT_PATH = 'leasehold.lease'
 
 /** One lease's block of the configuration, its keys in the camel case of the code. */
 export type LeaseBlock = Readonly<Record<string, unknown>>

@@ -1,0 +1,47 @@
+import { createLease, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { INTERVAL, LIMIT, setUpHeld, silentLogger, TTL } from '../support/held-lease.js'
+
+// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
+afterEach(() => void vi.restoreAllMocks())
+
+describe('rule 9: heartbeats carry jitter, and leases of one store are renewed together', () => {
+  it('jitter spreads the heartbeats, and never makes one later than planned', async () => {
+    const instants = new Set<number>()
+    for (const random of [0, 0.25, 0.5, 0.75, 0.999]) {
+      vi.spyOn(Math, 'random').mockReturnValue(random)
+      const { clock, store } = await setUpHeld()
+      while (store.count('renew') === 0) await clock.advance(1)
+      instants.add(clock.now())
+      expect(clock.now()).toBeLessThanOrEqual(INTERVAL)
+      expect(clock.now()).toBeGreaterThanOrEqual(INTERVAL * 0.9 - 1)
+    }
+    expect(instants.size).toBe(5)
+  })
+
+  it('one call to the store renews the leases that fall due together', async () => {
+    vi.restoreAllMocks()
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const renewMany = vi.spyOn(store, 'renewMany')
+    const renew = vi.spyOn(store, 'renew')
+    const leases = Array.from({ length: 1_000 }, (_, place) =>
+      createLease(store, `job-${place}`, {
+        heartbeatTimeout: TTL,
+        heartbeatInterval: INTERVAL,
+        operationTimeout: LIMIT,
+        clock,
+        logger: silentLogger,
+      }),
+    )
+    await Promise.all(leases.map((lease) => lease.acquire()))
+    await clock.advance(3 * TTL)
+    expect(leases.every((lease) => lease.checkLease())).toBe(true)
+    const renewed = renewMany.mock.calls.reduce((sum, [grants]) => sum + grants.length, 0)
+    expect(renewed).toBeGreaterThan(1_000 * 29)
+    expect(renewMany.mock.calls.length).toBeLessThan(renewed / 10)
+    expect(renew).not.toHaveBeenCalled()
+  })
+})
