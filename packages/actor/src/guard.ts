@@ -11,7 +11,7 @@ import {
   running,
   stopped,
 } from './guard-snapshot.js'
-import { RetryTimer } from './retry-timer.js'
+import { armRetry, clearRetry } from './retry-timer.js'
 import { Stash } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
@@ -31,21 +31,22 @@ export class Guard implements AttemptListener {
   readonly #scope: AnyActorScope
   readonly #input: unknown
   readonly #stash: Stash
-  readonly #timer = new RetryTimer()
   #lease: Lease | undefined
   #attempt: Attempt | undefined
+  #timer: unknown
   #host: WorkerHost | undefined
   /** The worker while messages may go to it: from its start until its end or the loss. */
   #open: AnyActorRef | undefined
   /** Once it is certain that the actor ends: what becomes of messages until it has. */
   #fate: DropReason | undefined
+  #unstashing = false
   #closed = false
   #restored: Snapshot<unknown> | undefined
   #attempts = 0
   #generation = 0
   #lastError: unknown
 
-  constructor(plan: GuardPlan, scope: AnyActorScope, { input, worker, stash = [] }: GuardSeed) {
+  constructor(plan: GuardPlan, scope: AnyActorScope, { input, worker, stash }: GuardSeed) {
     this.#plan = plan
     this.#scope = scope
     this.#input = input
@@ -62,7 +63,7 @@ export class Guard implements AttemptListener {
 
   transition(snapshot: GuardSnapshot<Guard>, event: AnyEventObject | ControlEvent): GuardSnapshot<Guard> {
     try {
-      if (event instanceof ControlEvent) return this.#onControl(snapshot, event)
+      if (ControlEvent.is(event)) return this.#onControl(snapshot, event)
       if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
       if (isReserved(event.type)) return snapshot
       if (this.#stash.length > 0 || !this.#maySend()) return this.#onHeldUp(snapshot, event)
@@ -135,6 +136,9 @@ export class Guard implements AttemptListener {
         return this.snapshotIn('acquiringLease')
       case 'lease.retry':
         return this.#tryAgain(snapshot)
+      case 'lease.unstash':
+        this.#unstashing = false
+        return this.#unstash(snapshot)
       case 'lease.lost':
         return this.#onLoss(details.lost)
       case 'xstate.done.actor.worker':
@@ -149,8 +153,7 @@ export class Guard implements AttemptListener {
     this.#acquire()
     if (this.#attempt?.isHeld !== true) return snapshot
     if (this.#host === undefined) return this.#activate()
-    if (!this.#drain()) this.#arm()
-    return this.snapshotIn(snapshot.value)
+    return this.#unstash(snapshot)
   }
 
   #acquire(): void {
@@ -185,10 +188,7 @@ export class Guard implements AttemptListener {
       }
       this.#open = host.worker
       host.start()
-      if (this.#stash.length === 0) return
-      this.#drain()
-      // The snapshot counts what waits, and is from before.
-      this.#tell('lease.retry')
+      this.#askToUnstash()
     } catch (error) {
       this.#scope.self.send(new ControlEvent('xstate.error.actor.worker', { error }))
     }
@@ -199,14 +199,28 @@ export class Guard implements AttemptListener {
     return this.#open !== undefined && this.#lease?.checkLease() === true
   }
 
-  /** Hands on what waits, in order, as long as the lease is valid. `true`: nothing waits, and the worker may act. */
-  #drain(): boolean {
-    while (this.#maySend()) {
-      const event = this.#stash.shift()
-      if (event === undefined) return true
-      this.#open?.send(event)
-    }
-    return false
+  /** Has the next of those who wait handed on, behind what is in the mailbox. */
+  #askToUnstash(): void {
+    if (this.#unstashing || this.#stash.length === 0) return
+    this.#unstashing = true
+    this.#tell('lease.unstash')
+  }
+
+  /**
+   * Hands on the message whose turn it is. One an event, as if it were sent now: were the whole stash handed on in one
+   * event, a stop that the first message leads to would have to wait until the last was handled.
+   */
+  #unstash(snapshot: GuardSnapshot<Guard>): GuardSnapshot<Guard> {
+    if (this.#maySend()) {
+      this.#sendNext()
+      this.#askToUnstash()
+    } else if (this.#open !== undefined) this.#arm()
+    return this.snapshotIn(snapshot.value)
+  }
+
+  #sendNext(): void {
+    const event = this.#stash.shift()
+    if (event !== undefined) this.#open?.send(event)
   }
 
   /** A message that cannot go straight on: the lease is not held, or others wait before it. */
@@ -215,14 +229,17 @@ export class Guard implements AttemptListener {
       this.#stash.drop(event, this.#fate)
       return snapshot
     }
-    if (this.#drain()) this.#open?.send(event)
-    else this.#stash.add(event)
-    if (this.#open !== undefined && this.#stash.length > 0) this.#arm()
+    const isOpen = this.#maySend()
+    // Room is made before the message is added, so that a stash that is being handed on does not overflow.
+    if (isOpen) this.#sendNext()
+    this.#stash.add(event)
+    if (isOpen) this.#askToUnstash()
+    else if (this.#open !== undefined) this.#arm()
     return this.snapshotIn(snapshot.value)
   }
 
   #onLoss(lost: LeaseLost | undefined): GuardSnapshot<Guard> {
-    this.#timer.clear(this.#scope)
+    this.#disarm()
     this.#attempt = undefined
     const error = this.#lossOf(lost)
     if (!this.#plan.reacquires) return this.#fail(error, 'lost')
@@ -267,7 +284,7 @@ export class Guard implements AttemptListener {
     this.#closed = true
     this.#fate = why
     this.#open = undefined
-    this.#timer.clear(this.#scope)
+    this.#disarm()
     this.#host?.stop()
     if (this.#host === undefined) attempt?.end()
     else this.#host.whenEnded(() => attempt?.end())
@@ -276,7 +293,15 @@ export class Guard implements AttemptListener {
   }
 
   #arm(): void {
-    this.#timer.arm(this.#scope, this.#plan.retryInterval, () => this.#tell('lease.retry'))
+    this.#timer ??= armRetry(this.#scope, this.#plan.retryInterval, () => {
+      this.#timer = undefined
+      this.#tell('lease.retry')
+    })
+  }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) clearRetry(this.#scope, this.#timer)
+    this.#timer = undefined
   }
 
   #tell(type: ControlType): void {

@@ -11,8 +11,10 @@ type PortSnapshot = Snapshot<undefined> & { readonly stopChild: (child: AnyActor
 export const portLogic: ActorLogic<PortSnapshot, AnyEventObject> = {
   getInitialSnapshot: ({ stopChild }) => ({ status: 'active', output: undefined, error: undefined, stopChild }),
   transition: (snapshot, event, scope) => {
-    // The end of the worker is seen by watching it.
     if (!isReserved(event.type)) parentOfGuard(scope)?.send(event)
+    // The guard has seen the end of the worker by watching it. Only now may the port stop: XState warns of words to
+    // the dead, which these would be.
+    else if (event.type.endsWith('.actor.worker')) scope.self.send({ type: 'xstate.stop' })
     return snapshot
   },
   getPersistedSnapshot: (snapshot) => snapshot,

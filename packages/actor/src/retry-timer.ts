@@ -4,30 +4,19 @@ import type { AnyActorScope } from 'xstate'
 const JITTER = 0.2
 
 /**
- * One timer on the clock of the actor system. Straight on the clock: XState's scheduler looks through every timer of
- * the whole system whenever an actor stops, so that stopping many that wait would take time in the square of them.
+ * Runs `task` once, after 80 to 100 % of `interval`, in milliseconds, and returns what {@link clearRetry} takes.
+ *
+ * Straight on the clock of the actor system: XState's scheduler looks through every timer of the whole system whenever
+ * an actor stops, so that stopping many that wait would take time in the square of them.
  */
-export class RetryTimer {
-  #timer: unknown
+export function armRetry(scope: AnyActorScope, interval: number, task: () => void): unknown {
+  const timer: unknown = scope.system._clock.setTimeout(task, interval * (1 - JITTER * Math.random()))
+  unref(timer)
+  return timer
+}
 
-  /** Runs `task` once, after 80 to 100 % of `interval`, in milliseconds; not where a task is waiting already. */
-  arm(scope: AnyActorScope, interval: number, task: () => void): void {
-    if (this.#timer !== undefined) return
-    this.#timer = scope.system._clock.setTimeout(
-      () => {
-        this.#timer = undefined
-        task()
-      },
-      interval * (1 - JITTER * Math.random()),
-    )
-    unref(this.#timer)
-  }
-
-  clear(scope: AnyActorScope): void {
-    if (this.#timer === undefined) return
-    scope.system._clock.clearTimeout(this.#timer)
-    this.#timer = undefined
-  }
+export function clearRetry(scope: AnyActorScope, timer: unknown): void {
+  scope.system._clock.clearTimeout(timer)
 }
 
 /** XState's default clock hands out Node's timers, which would keep the process alive for nothing but a retry. */

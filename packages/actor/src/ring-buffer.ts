@@ -3,7 +3,6 @@ const FIRST_ROOM = 8
 
 /** First in, first out, at a constant cost an item. Grows without bound: whoever adds to it looks at `length`. */
 export class RingBuffer<T> {
-  // Nothing is allocated before the first item: most buffers never have one.
   #room: (T | undefined)[] = []
   #head = 0
   #length = 0

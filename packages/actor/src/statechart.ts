@@ -17,14 +17,15 @@ export const statechart = {
       },
     },
     active: {
-      entry: ['startWorker', 'unstashInOrder'],
+      entry: 'startWorker',
       exit: 'stopWorker',
       on: {
-        'lease.retry': { actions: 'unstashInOrder' },
+        'lease.unstash': [{ actions: 'handOn', guard: 'valid' }, { actions: 'waitForRetry' }],
+        'lease.retry': [{ actions: 'handOn', guard: 'valid' }, { actions: 'waitForRetry' }],
         'lease.lost': [{ target: 'acquiringLease', guard: 'reacquires' }, { target: 'failed' }],
         'xstate.done.actor.worker': { target: 'done' },
         'xstate.error.actor.worker': { target: 'failed' },
-        '*': [{ actions: 'forward', guard: 'valid' }, { actions: 'stash' }],
+        '*': [{ actions: 'forward', guard: 'validAndNothingStashed' }, { actions: 'stash' }],
       },
     },
     done: { type: 'final', entry: 'release' },

@@ -54,10 +54,12 @@ export class WorkerHost {
 
   #end(): void {
     if (this.#phase === 'ended') return
-    const byItself = this.#phase === 'running'
+    const before = this.#phase
     this.#phase = 'ended'
-    this.#scope.stopChild(this.#port)
-    if (byItself) this.#onEnd(this.worker)
+    const { status }: Snapshot<unknown> = this.worker.getSnapshot()
+    const isLastWordDue = before !== 'created' && (status === 'done' || status === 'error')
+    if (!isLastWordDue) this.#scope.stopChild(this.#port)
+    if (before === 'running') this.#onEnd(this.worker)
     for (const callback of this.#whenEnded) callback()
   }
 }

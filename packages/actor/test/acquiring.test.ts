@@ -1,24 +1,10 @@
 import { LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
 import { createActor, SimulatedClock } from 'xstate'
-import { type LeaseGuardedOptions, leaseGuarded, StashOverflowError } from '../src/index.js'
+import { leaseGuarded, StashOverflowError } from '../src/index.js'
+import { setUp } from './support/guarded-recorder.js'
 import { message, Recorder, settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
-
-type Options = Partial<LeaseGuardedOptions<Recorder['worker']>>
-
-function setUp(options: Options = {}) {
-  const lease = new ScriptedLease()
-  const recorder = new Recorder()
-  const clock = new SimulatedClock()
-  const onDropped = vi.fn()
-  const logic = leaseGuarded(recorder.worker, { lease, retryInterval: 1_000, onDropped, ...options })
-  const actor = createActor(logic, { clock })
-  const onError = vi.fn()
-  actor.subscribe({ error: onError })
-  actor.start()
-  return { lease, recorder, clock, actor, onDropped, onError }
-}
 
 describe('acquiringLease', () => {
   it('is where a guarded actor starts: it asks for the lease, and no worker runs', () => {

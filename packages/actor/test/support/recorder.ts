@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type ActorLogic, type AnyActorScope, fromCallback, type Snapshot } from 'xstate'
+import { fromCallback } from 'xstate'
 
 export interface Message {
   readonly type: 'message'
@@ -45,18 +45,4 @@ export async function settle(): Promise<void> {
 /** Runs exactly so many rounds of promise reactions. */
 export async function microtasks(count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) await null
-}
-
-/** The least worker there is: counts messages, in an actor scope that it hands out. */
-export function countingWorker(onScope: (scope: AnyActorScope) => void = () => {}) {
-  type Counted = Snapshot<number> & { readonly count: number }
-  const logic: ActorLogic<Counted, Message> = {
-    getInitialSnapshot: (scope) => {
-      onScope(scope)
-      return { status: 'active', output: undefined, error: undefined, count: 0 }
-    },
-    transition: (snapshot, event) => (event.type === 'message' ? { ...snapshot, count: snapshot.count + 1 } : snapshot),
-    getPersistedSnapshot: (snapshot) => snapshot,
-  }
-  return logic
 }

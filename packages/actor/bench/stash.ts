@@ -1,0 +1,93 @@
+/** A million messages stashed and handed on, in time linear in their number; guards stopped in linear time. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createActor, fromTransition } from 'xstate'
+import { leaseGuarded } from '../src/index.js'
+import { populate } from '../test/support/population.js'
+import { type Bound, processorTime, report } from './support/bound.js'
+import { IdleLease } from './support/idle-lease.js'
+
+const MESSAGES = 1_000_000
+const GUARDS = 10_000
+const ROUNDS = 9
+
+/** Twice as many may take so many times as long. In the square of the number it would be four times. */
+const LINEAR = 3
+
+const worker = fromTransition((count: number, _event: { type: 'add' }) => count + 1, 0)
+
+/** Held from the start, valid only when told so: what is sent before waits in the stash. */
+class DoubtfulLease extends IdleLease {
+  valid = true
+
+  override checkLease(): boolean {
+    return this.valid && super.checkLease()
+  }
+}
+
+async function stash(count: number): Promise<{ stashed: number; replayed: number }> {
+  const lease = new DoubtfulLease('grant')
+  const actor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000 })).start()
+  await nextTurn()
+  lease.valid = false
+  const stashed = await processorTime(() => {
+    for (let sent = 1; sent < count; sent += 1) actor.send({ type: 'add' })
+  })
+  lease.valid = true
+  const replayed = await processorTime(() => actor.send({ type: 'add' }))
+  const handled = actor.getSnapshot().children.worker?.getSnapshot().context
+  if (handled !== count) throw new Error(`${handled} of ${count} messages were handled`)
+  actor.stop()
+  return { stashed, replayed }
+}
+
+/** Stops guards that wait for a retry, in so many systems, all of them there from the start. */
+async function stop(systems: number, each: number): Promise<number> {
+  const guarded = leaseGuarded(worker, { lease: new IdleLease('deny'), retryInterval: 1_000 })
+  const populations = Array.from({ length: systems }, () => populate(guarded, each))
+  await nextTurn()
+  globalThis.gc?.()
+  return await processorTime(() => {
+    for (const { stopAll } of populations) stopAll()
+  })
+}
+
+interface Comparison {
+  readonly what: string
+  readonly one: () => Promise<number>
+  readonly other: () => Promise<number>
+  readonly atMost: number
+}
+
+/** The quickest of the rounds of each, interleaved: garbage and neighbours only add time. */
+async function compare({ what, one, other, atMost }: Comparison): Promise<Bound> {
+  await other()
+  let [least, leastOfOther] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let round = 0; round < ROUNDS; round += 1) {
+    least = Math.min(least, await one())
+    leastOfOther = Math.min(leastOfOther, await other())
+  }
+  console.log(`${what}: ${leastOfOther.toFixed(1)} ms against ${least.toFixed(1)} ms`)
+  return { what, measured: leastOfOther / least, atMost, unit: 'x' }
+}
+
+report(`linear time, quickest of ${ROUNDS} rounds`, [
+  await compare({
+    what: `${MESSAGES} messages stashed, against half as many`,
+    one: async () => (await stash(MESSAGES / 2)).stashed,
+    other: async () => (await stash(MESSAGES)).stashed,
+    atMost: LINEAR,
+  }),
+  await compare({
+    what: `${MESSAGES} messages replayed, against half as many`,
+    one: async () => (await stash(MESSAGES / 2)).replayed,
+    other: async () => (await stash(MESSAGES)).replayed,
+    atMost: LINEAR,
+  }),
+  await compare({
+    // The same number in all, so that the caches of the processor have no say: in the square it would be 2.
+    what: `${GUARDS} waiting guards of one system stopped, against two systems of ${GUARDS / 2}`,
+    one: () => stop(2, GUARDS / 2),
+    other: () => stop(1, GUARDS),
+    atMost: 1.7,
+  }),
+])
