@@ -32,6 +32,21 @@ describe('onLost', () => {
     expect(seen).toEqual([true, false, 'idle'])
   })
 
+  it('is told before the name is freed, so that the worker gets to stop first', async () => {
+    const { clock, store, lease } = setUp()
+    let releases = -1
+    const acquired = lease.acquire({
+      onLost: () => {
+        releases = store.count('release')
+      },
+    })
+    store.last('acquire').answer('yes')
+    await acquired
+    await clock.advance(TTL)
+    expect(releases).toBe(0)
+    expect(store.count('release')).toBe(1)
+  })
+
   it('never fires before acquire has resolved, though the validity ends in the same turn', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })

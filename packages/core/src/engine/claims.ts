@@ -22,6 +22,7 @@ export class Claim extends Verdict {
 /** The callers that share an attempt. Each is told once, and is then forgotten. */
 export class Claims {
   #claims: Claim[] = []
+  #deadline = Number.POSITIVE_INFINITY
 
   get isEmpty(): boolean {
     return this.#claims.length === 0
@@ -29,16 +30,12 @@ export class Claims {
 
   /** When the first of those who wait gives up; `Infinity` where none waits. */
   get deadline(): number {
-    let deadline = Number.POSITIVE_INFINITY
-    for (const { waitUntil } of this.#claims) {
-      if (waitUntil !== Number.NEGATIVE_INFINITY && waitUntil < deadline) deadline = waitUntil
-    }
-    return deadline
+    return this.#deadline
   }
 
   /** Whether any of them wants a place in the queue. */
   get waits(): boolean {
-    return this.#claims.some(({ waitUntil }) => waitUntil !== Number.NEGATIVE_INFINITY)
+    return this.#claims.some(isWaiting)
   }
 
   /** What the first caller wants to be kept in the record. */
@@ -48,11 +45,12 @@ export class Claims {
 
   add(claim: Claim): void {
     this.#claims.push(claim)
+    if (isWaiting(claim)) this.#deadline = Math.min(this.#deadline, claim.waitUntil)
   }
 
   /** Forgets one that is not to be told of the outcome any more. */
   remove(claim: Claim): void {
-    this.#claims = this.#claims.filter((other) => other !== claim)
+    this.#keep((other) => other !== claim)
     claim.unlisten?.()
   }
 
@@ -60,6 +58,7 @@ export class Claims {
   takeAll(): readonly Claim[] {
     const claims = this.#claims
     this.#claims = []
+    this.#deadline = Number.POSITIVE_INFINITY
     for (const claim of claims) claim.unlisten?.()
     return claims
   }
@@ -69,7 +68,19 @@ export class Claims {
     const isDue = ({ waitUntil }: Claim): boolean => waitUntil <= now
     if (this.#claims.every(isDue)) return this.takeAll()
     const due = this.#claims.filter(isDue)
-    for (const claim of due) this.remove(claim)
+    this.#keep((claim) => !isDue(claim))
+    for (const claim of due) claim.unlisten?.()
     return due
   }
+
+  #keep(isKept: (claim: Claim) => boolean): void {
+    this.#claims = this.#claims.filter(isKept)
+    this.#deadline = this.#claims
+      .filter(isWaiting)
+      .reduce((earliest, { waitUntil }) => Math.min(earliest, waitUntil), Number.POSITIVE_INFINITY)
+  }
+}
+
+function isWaiting({ waitUntil }: Claim): boolean {
+  return waitUntil !== Number.NEGATIVE_INFINITY
 }

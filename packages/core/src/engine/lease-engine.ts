@@ -72,7 +72,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (phase === 'idle') {
       this.#adopted = adopted
       this.#begin()
-    } else if (phase === 'acquiring') this.#join()
+    } else if (phase === 'acquiring') this.#join(claim)
     // Its validity is over and no timer has run yet. The loss is told in a microtask, for the grant may be so new that
     // whoever asked for it has not been told of it yet.
     else if (phase !== 'releasing') queueMicrotask(() => this.dispatch({ type: 'tick' }))
@@ -177,9 +177,12 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     return this.#store.limits.ordered && this.#claims.waits
   }
 
-  #join(): void {
-    if (this.#queues) this.dispatch({ type: 'queue' })
-    // One more asks now: the answer to a question of his own is what he is told.
+  #join({ waitUntil }: Claim): void {
+    if (waitUntil !== Number.NEGATIVE_INFINITY) {
+      if (this.#queues) this.dispatch({ type: 'queue' })
+      return
+    }
+    // Who tries once is told the answer to a question of his own.
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
