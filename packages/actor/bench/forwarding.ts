@@ -1,8 +1,8 @@
 /** What the guard adds to a message: a guarded worker against the same worker alone, in interleaved rounds. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { leaseGuarded } from '@leasehold/actor'
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { createActor, fromTransition } from 'xstate'
-import { leaseGuarded } from '../src/index.js'
 import { median, processorTime, report } from './support/bound.js'
 import { IdleLease } from './support/idle-lease.js'
 

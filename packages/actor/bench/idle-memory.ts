@@ -1,7 +1,7 @@
 /** What a guard weighs that waits for its lease: many of them in one system. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { leaseGuarded } from '@leasehold/actor'
 import { fromTransition } from 'xstate'
-import { leaseGuarded } from '../src/index.js'
 import { populate } from '../test/support/population.js'
 import { type Bound, report } from './support/bound.js'
 import { IdleLease } from './support/idle-lease.js'

@@ -1,7 +1,7 @@
 /** A million messages stashed and handed on, in time linear in their number; guards stopped in linear time. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { leaseGuarded } from '@leasehold/actor'
 import { createActor, fromTransition } from 'xstate'
-import { leaseGuarded } from '../src/index.js'
 import { populate } from '../test/support/population.js'
 import { type Bound, processorTime, report } from './support/bound.js'
 import { IdleLease } from './support/idle-lease.js'

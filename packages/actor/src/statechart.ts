@@ -13,7 +13,7 @@ export const statechart = {
         'lease.refused': { actions: 'waitForRetry' },
         'lease.retry': [{ target: 'active', guard: 'held' }, { actions: 'acquire' }],
         'lease.lost': [{ actions: 'waitForRetry', guard: 'reacquires' }, { target: 'failed' }],
-        '*': { actions: 'stash' },
+        '*': [{ target: 'failed', guard: 'overflows' }, { actions: 'stash' }],
       },
     },
     active: {
@@ -25,7 +25,11 @@ export const statechart = {
         'lease.lost': [{ target: 'acquiringLease', guard: 'reacquires' }, { target: 'failed' }],
         'xstate.done.actor.worker': { target: 'done' },
         'xstate.error.actor.worker': { target: 'failed' },
-        '*': [{ actions: 'forward', guard: 'validAndNothingStashed' }, { actions: 'stash' }],
+        '*': [
+          { actions: 'forward', guard: 'validAndNothingStashed' },
+          { target: 'failed', guard: 'overflows' },
+          { actions: 'stash' },
+        ],
       },
     },
     done: { type: 'final', entry: 'release' },

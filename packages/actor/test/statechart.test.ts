@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { type AnyActorRef, createActor, createMachine, type InspectionEvent, SimulatedClock } from 'xstate'
+import { leaseGuarded, StashOverflowError } from '../src/index.js'
+import { statechart } from '../src/statechart.js'
+import { toMermaid } from './support/mermaid.js'
+import { message, Recorder, settle } from './support/recorder.js'
+import { ScriptedLease } from './support/scripted-lease.js'
+
+interface Move {
+  readonly from: string
+  readonly type: string
+  readonly to: string
+  /** Where the statechart goes. */
+  readonly says: string
+}
+
+/** A guard that is watched: each of its moves, beside what the statechart says to the same event. */
+function setUpWatched(onLeaseLost: 'stop' | 'reacquire') {
+  const lease = new ScriptedLease()
+  const clock = new SimulatedClock()
+  const moves: Move[] = []
+  const stash = { capacity: 10 }
+  const guards = {
+    overflows: () => actor.getSnapshot().error instanceof StashOverflowError,
+    valid: () => lease.checkLease(),
+    held: () => lease.checkLease(),
+    reacquires: () => onLeaseLost === 'reacquire',
+    validAndNothingStashed: () => lease.checkLease(),
+  }
+  const twin = createActor(createMachine(statechart).provide({ guards })).start()
+  const inspect = (event: InspectionEvent): void => {
+    if (event.type !== '@xstate.snapshot' || (event.actorRef as AnyActorRef).id !== 'guard') return
+    if (event.event.type === 'xstate.init') return
+    const from = String(twin.getSnapshot().value)
+    twin.send(event.event)
+    const { status, value } = actor.getSnapshot()
+    const to = status === 'error' ? 'failed' : status === 'done' ? 'done' : value
+    moves.push({ from, type: event.event.type, to, says: String(twin.getSnapshot().value) })
+  }
+  const worker = createMachine({
+    initial: 'going',
+    states: { going: { on: { end: 'end' } }, end: { type: 'final' } },
+    on: {
+      fail: {
+        actions: () => {
+          throw new Error('mine')
+        },
+      },
+    },
+  })
+  const logic = leaseGuarded(worker, { lease, retryInterval: 1_000, onLeaseLost, stash })
+  const actor = createActor(logic, { id: 'guard', clock, inspect })
+  actor.subscribe({ error: () => {} })
+  actor.start()
+  return { lease, clock, actor, moves }
+}
+
+describe('the statechart', () => {
+  it('is what inspectors are given', () => {
+    const logic = leaseGuarded(new Recorder().worker, { lease: new ScriptedLease(), retryInterval: 1_000 })
+    expect(logic.config).toBe(statechart)
+    expect(() => JSON.stringify(logic.config)).not.toThrow()
+  })
+
+  it('says what the guard does, in every move from state to state', async () => {
+    const seen: Move[] = []
+
+    const first = setUpWatched('reacquire')
+    first.actor.send(message(1))
+    first.lease.deny()
+    await settle()
+    first.clock.increment(1_000)
+    first.lease.grant()
+    first.lease.valid = false
+    await settle()
+    first.lease.valid = true
+    first.clock.increment(1_000)
+    first.actor.send(message(2))
+    first.lease.valid = false
+    first.actor.send(message(3))
+    first.lease.lose()
+    first.lease.grant()
+    first.lease.lose()
+    await settle()
+    first.clock.increment(1_000)
+    first.lease.grant()
+    await settle()
+    first.actor.send({ type: 'end' })
+    seen.push(...first.moves)
+
+    for (const type of ['lost', 'lost before active', 'fail']) {
+      const { lease, actor, moves } = setUpWatched('stop')
+      lease.grant()
+      if (type !== 'lost before active') await settle()
+      if (type === 'fail') actor.send({ type: 'fail' })
+      else lease.lose()
+      await settle()
+      seen.push(...moves)
+    }
+
+    for (const doubtful of [false, true]) {
+      const { lease, actor, moves } = setUpWatched('stop')
+      if (doubtful) {
+        lease.grant()
+        await settle()
+        lease.valid = false
+      }
+      for (let id = 1; id <= 11; id += 1) actor.send(message(id))
+      seen.push(...moves)
+    }
+
+    expect(seen.filter(({ to, says }) => to !== says)).toEqual([])
+    const between = seen.filter(({ from, to }) => from !== to).map(({ from, type, to }) => `${from} ${type} ${to}`)
+    expect([...new Set(between)].sort()).toEqual([
+      'acquiringLease lease.granted active',
+      'acquiringLease lease.lost failed',
+      'acquiringLease lease.retry active',
+      'acquiringLease message failed',
+      'active lease.lost acquiringLease',
+      'active lease.lost failed',
+      'active message failed',
+      'active xstate.done.actor.worker done',
+      'active xstate.error.actor.worker failed',
+    ])
+  })
+
+  it('is drawn in the README as it is', async () => {
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+    expect(readme).toContain(`\`\`\`mermaid\n${toMermaid(createMachine(statechart))}\n\`\`\``)
+  })
+})
