@@ -112,7 +112,8 @@ class World {
   #check(effect: EngineEffect, before: EngineState): void {
     switch (effect.type) {
       case 'abort':
-        expect(this.open.size).toBe(1)
+        // None where the loss came with the answer.
+        expect(this.open.size).toBeLessThanOrEqual(1)
         this.open.clear()
         return
       case 'call': {
