@@ -35,7 +35,8 @@ export class Claims {
 
   /** Whether any of them wants a place in the queue. */
   get waits(): boolean {
-    return this.#claims.some(isWaiting)
+    for (const claim of this.#claims) if (isWaiting(claim)) return true
+    return false
   }
 
   /** What the first caller wants to be kept in the record. */

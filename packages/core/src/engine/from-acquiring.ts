@@ -27,7 +27,7 @@ export function fromAcquiring(
       return onTick(rules, state, circumstances)
     case 'turn':
       if (state.call !== undefined) return quiet({ ...state, woken: true })
-      return sendClaim(rules, circumstances.now, state)
+      return sendClaim(rules, circumstances.now, state.op, state)
     case 'queue':
       return quiet({ ...state, queue: true })
     case 'cancel':
@@ -38,10 +38,13 @@ export function fromAcquiring(
   }
 }
 
+/** What is claimed; and, where it was asked for before, what came of that. */
+type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquiring>
+
 /** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
-export function sendClaim(rules: LeaseRules, now: number, state: Acquiring): Transition {
-  const op = state.op + 1
-  const { grantId, queue, adopted } = state
+export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claimed: Claimed): Transition {
+  const op = lastOp + 1
+  const { grantId, queue, adopted } = claimed
   const call: StoreCall =
     adopted === undefined
       ? { method: 'acquire', grantId, queue }
@@ -56,12 +59,12 @@ export function sendClaim(rules: LeaseRules, now: number, state: Acquiring): Tra
       adopted,
       call: { method: call.method, sentAt: now, limitAt: now + rules.operationTimeout },
       sentAt: now,
-      retryAt: state.retryAt,
+      retryAt: Number.POSITIVE_INFINITY,
       woken: false,
-      refusals: state.refusals,
-      failures: state.failures,
-      failure: state.failure,
-      uncertain: state.uncertain,
+      refusals: claimed.refusals ?? 0,
+      failures: claimed.failures ?? 0,
+      failure: claimed.failure,
+      uncertain: claimed.uncertain ?? false,
     },
     effects: [{ type: 'call', op, call }],
   }
@@ -142,7 +145,7 @@ function onFailure(
 
 function onTick(rules: LeaseRules, state: Acquiring, circumstances: Circumstances): Transition {
   const { now } = circumstances
-  if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(rules, now, state)
+  if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(rules, now, state.op, state)
   if (now < state.call.limitAt) return quiet(state)
   const error = timedOut(rules, 'acquire', rules.operationTimeout)
   const effects: EngineEffect[] = [{ type: 'abort' }]

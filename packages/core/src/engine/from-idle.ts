@@ -7,19 +7,6 @@ import type { LeaseRules } from './lease-rules.js'
 /** Nothing is held and nothing asked for: only a new claim changes that. */
 export function fromIdle(rules: LeaseRules, state: Idle, event: EngineEvent, { now }: Circumstances): Transition {
   if (event.type !== 'acquire') return quiet(state)
-  return sendClaim(rules, now, {
-    phase: 'acquiring',
-    op: state.op,
-    grantId: event.grantId,
-    queue: event.queue,
-    adopted: event.adopted,
-    call: undefined,
-    sentAt: now,
-    retryAt: Number.POSITIVE_INFINITY,
-    woken: false,
-    refusals: 0,
-    failures: 0,
-    failure: undefined,
-    uncertain: false,
-  })
+  const { grantId, queue, adopted } = event
+  return sendClaim(rules, now, state.op, { grantId, queue, adopted })
 }

@@ -13,6 +13,10 @@ export class Instant implements Circumstances {
     this.#clock = clock
   }
 
+  isOf(clock: Clock): boolean {
+    return this.#clock === clock
+  }
+
   get now(): number {
     this.#now ??= this.#clock.now()
     return this.#now

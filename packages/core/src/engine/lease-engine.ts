@@ -245,7 +245,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
       renewals.add(this, op, call.grant, this.rules.operationTimeout)
       return
     }
-    const answer = this.#caller.call(op, call, this.#claims.metadata)
+    const answer = this.#caller.call(op, call, this.#claims.metadata, instant)
     if (answer !== undefined) this.dispatch(answer, instant)
   }
 

@@ -3,6 +3,7 @@ import type { Attempt } from './attempt-signals.js'
 import type { StoreCall } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { isDefinitive, toLeaseError } from './failures.js'
+import type { Instant } from './instant.js'
 import type { LeaseRules } from './lease-rules.js'
 import type { StoreContext } from './store-context.js'
 
@@ -25,10 +26,15 @@ export class StoreCaller {
    * Every answer, and every failure, bears the number of the call. One that is known at once is returned; any other is
    * told later.
    */
-  call(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): AnswerEvent | undefined {
+  call(
+    op: number,
+    call: StoreCall,
+    metadata: Readonly<Record<string, string>> | undefined,
+    instant: Instant,
+  ): AnswerEvent | undefined {
     const { immediate } = this.#store
     if (immediate !== undefined && (call.method === 'acquire' || call.method === 'release')) {
-      return this.#askNow(immediate, op, call, metadata)
+      return this.#askNow(immediate, op, call, metadata, instant)
     }
     this.#ask(op, call, metadata)
     return undefined
@@ -51,10 +57,12 @@ export class StoreCaller {
     op: number,
     call: Extract<StoreCall, { method: 'acquire' | 'release' }>,
     metadata: Readonly<Record<string, string>> | undefined,
+    instant: Instant,
   ): AnswerEvent {
     try {
       if (call.method === 'release') return { type: 'release-answer', op, outcome: immediate.release(call.grant) }
-      return { type: 'acquire-answer', op, outcome: immediate.acquire(this.#requestOf(call, metadata)) }
+      const now = instant.isOf(immediate.clock) ? instant.now : immediate.clock.now()
+      return { type: 'acquire-answer', op, outcome: immediate.acquire(this.#requestOf(call, metadata), now) }
     } catch (failure) {
       return this.#failureOf(op, call, failure)
     }

@@ -56,7 +56,8 @@ export class MemoryLeaseStore implements LeaseStore {
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
     this.#clock = clock
     this.immediate = {
-      acquire: (request) => this.#acquire(request),
+      clock,
+      acquire: (request, now) => this.#acquire(request, now),
       release: (grant) => this.#release(grant),
     }
     this.#rooms = new WaitingRooms(clock, (name) => {
@@ -70,7 +71,7 @@ export class MemoryLeaseStore implements LeaseStore {
    * name is not acceptable. A grant id whose lease is in force is granted again, with the same fencing token.
    */
   acquire(request: MemoryAcquireRequest, signal?: AbortSignal): Promise<AcquireOutcome> {
-    return this.#settled(signal, () => this.#acquire(request))
+    return this.#settled(signal, () => this.#acquire(request, this.#clock.now()))
   }
 
   /** The ttl is the recorded one: to change it, acquire again under the same grant id. */
@@ -204,7 +205,7 @@ export class MemoryLeaseStore implements LeaseStore {
     return undefined
   }
 
-  #acquire(request: MemoryAcquireRequest): AcquireOutcome {
+  #acquire(request: MemoryAcquireRequest, now: number): AcquireOutcome {
     const { name, grantId, ttl } = request
     const record = this.#records.get(name)
     const failure =
@@ -213,7 +214,6 @@ export class MemoryLeaseStore implements LeaseStore {
       // The name of a record was checked when it came.
       (record === undefined ? nameFailure(name) : undefined)
     if (failure !== undefined) throw failure
-    const now = this.#clock.now()
     if (record !== undefined) {
       settle(record, now)
       if (record.state === 'leased' && record.grant.grantId === grantId) {

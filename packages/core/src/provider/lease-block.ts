@@ -36,7 +36,7 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     heartbeatTimeout: duration('heartbeatTimeout'),
     // Akka's key; the other is the name in code.
     operationTimeout: duration('leaseOperationTimeout') ?? duration('operationTimeout'),
-    strategy: block['strategy'] as TimeoutOptions['strategy'],
+    strategy: block.strategy as TimeoutOptions['strategy'],
   })
   return new LeaseSettings({ name, owner, timeouts, maxHold: duration('maxHold'), options: block })
 }

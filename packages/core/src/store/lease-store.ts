@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { Grant, LeaseRecord } from './lease-record.js'
 
 /** What a store can do and what it asks of the settings. The engine and the laws read it; users need not. */
@@ -60,7 +61,10 @@ export interface BreakOptions {
 
 /** Operations of a store without I/O: see `LeaseStore.immediate`. */
 export interface ImmediateOperations {
-  acquire(request: AcquireRequest): AcquireOutcome
+  /** The clock by which the store decides on expiry. */
+  readonly clock: Clock
+  /** `now` is the instant of that clock at which it is asked: who shares the clock need not read it twice. */
+  acquire(request: AcquireRequest, now: number): AcquireOutcome
   release(grant: Grant): ReleaseOutcome
 }
 
