@@ -10,7 +10,7 @@ export interface AttemptListener {
   onReleaseFailed(error: unknown): void
 }
 
-type Phase = 'pending' | 'abandoned' | 'held' | 'over'
+type Phase = 'pending' | 'held' | 'over'
 
 /**
  * One call of `acquire` and the grant that comes of it. Each has its own memory of a loss: the word of it may come
@@ -45,13 +45,9 @@ export class Attempt {
   /** The end of all interest: cancels the call that is under way, gives back what is held or granted later on. */
   end(): void {
     const phase = this.#phase
-    if (phase === 'pending') {
-      this.#phase = 'abandoned'
-      this.#controller?.abort()
-    } else if (phase === 'held') {
-      this.#phase = 'over'
-      this.#release()
-    }
+    this.#phase = 'over'
+    if (phase === 'pending') this.#controller?.abort()
+    if (phase === 'held') this.#release()
   }
 
   #acquire(): Promise<boolean> {

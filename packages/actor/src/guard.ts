@@ -260,11 +260,9 @@ export class Guard implements AttemptListener {
     return new LeaseLostError(`lease '${name}' was lost: ${reason}`, { leaseName: name, owner, reason, cause })
   }
 
-  /** Released at once, before anyone is told of the end. */
   #onWorkerEnded(worker: AnyActorRef): void {
     this.#open = undefined
     this.#fate = 'stopped'
-    this.#attempt?.end()
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
     const { self } = this.#scope
     if (status === 'done') self.send(new ControlEvent('xstate.done.actor.worker', { output }))

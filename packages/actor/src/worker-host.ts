@@ -27,9 +27,8 @@ export class WorkerHost {
     this.worker = createActor(logic, { parent: this.#port, id: 'worker', input, ...restored })
   }
 
+  /** Not to be called after {@link stop}: XState would start what was stopped. */
   start(): void {
-    // XState would start an actor that was stopped before.
-    if (this.#phase !== 'created') return
     this.#phase = 'running'
     this.#port.start()
     this.worker.on('*', (event) => this.#scope.emit(event))

@@ -177,6 +177,18 @@ describe('a full stash', () => {
     expect(onDropped).not.toHaveBeenCalled()
   })
 
+  it('has room for those that come while it is handed on, as many as were handed on', async () => {
+    const { lease, recorder, actor } = setUp({ stash: { capacity: 3 } })
+    recorder.onHandle = (id) => {
+      if (id === 1) for (const later of [4, 5, 6]) actor.send(message(later))
+    }
+    for (const id of [1, 2, 3]) actor.send(message(id))
+    lease.grant()
+    await settle()
+    expect(recorder.handled).toEqual([1, 2, 3, 4, 5, 6])
+    expect(actor.getSnapshot().status).toBe('active')
+  })
+
   it('is not in the way of messages while active', async () => {
     const { lease, recorder, actor } = setUp({ stash: { capacity: 1 } })
     lease.grant()

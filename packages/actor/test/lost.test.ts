@@ -1,6 +1,6 @@
 import { LeaseLostError } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
-import { createActor, createMachine, fromCallback, toPromise } from 'xstate'
+import { createActor, createMachine, fromCallback, fromTransition, toPromise } from 'xstate'
 import { leaseGuarded } from '../src/index.js'
 import { setUp, setUpActive } from './support/guarded-recorder.js'
 import { type Message, message, microtasks, settle } from './support/recorder.js'
@@ -71,6 +71,32 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(recorder.alive).toBe(0)
     expect(onDropped.mock.calls).toEqual([2, 3].map((id) => [message(id), 'lost']))
     expect(actor.getSnapshot().status).toBe('error')
+  })
+
+  it('what is queued cannot overflow the stash: the actor ends with the loss', async () => {
+    const { lease, recorder, actor, onDropped } = await setUpActive({ stash: { capacity: 1 } })
+    recorder.onHandle = () => {
+      for (const later of [2, 3, 4]) actor.send(message(later))
+      lease.lose()
+    }
+    actor.send(message(1))
+    expect(actor.getSnapshot().error).toBeInstanceOf(LeaseLostError)
+    expect(onDropped.mock.calls).toEqual([2, 3, 4].map((id) => [message(id), 'lost']))
+  })
+
+  it('what is queued is not sent to the stopped worker, though checkLease may still say yes', async () => {
+    const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
+    lease.checkLease = () => true
+    recorder.onHandle = (id) => {
+      if (id !== 1) return
+      for (const later of [2, 3]) actor.send(message(later))
+      lease.lose()
+    }
+    actor.send(message(1))
+    expect(recorder.handled).toEqual([1])
+    lease.grant()
+    await settle()
+    expect(recorder.handled).toEqual([1, 2, 3])
   })
 
   it('while unstashing: the rest is given up', async () => {
@@ -166,6 +192,23 @@ describe('a lost lease, policy reacquire', () => {
     actor.send(message(1))
     expect(recorder).toMatchObject({ handled: [1], alive: 0 })
     expect(lease.acquires).toBe(2)
+  })
+
+  it('waits as well for a worker that someone else made busy', async () => {
+    const lease = new ScriptedLease()
+    const handled: string[] = []
+    const worker = fromTransition((_: null, event: { type: string }) => {
+      if (event.type === 'lose') lease.lose()
+      handled.push(`${event.type}, asked ${lease.acquires} times`)
+      return null
+    }, null)
+    const actor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000, onLeaseLost: 'reacquire' })).start()
+    lease.grant()
+    await settle()
+    actor.getSnapshot().children.worker?.send({ type: 'lose' })
+    expect(handled).toEqual(['lose, asked 1 times', 'xstate.stop, asked 1 times'])
+    expect(lease.acquires).toBe(2)
+    actor.stop()
   })
 
   it('a lease that is lost before its worker has run is asked for again only after retryInterval', async () => {

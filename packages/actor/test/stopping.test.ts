@@ -1,5 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type AnyActorRef, createActor, createMachine, fromCallback, fromPromise, SimulatedClock } from 'xstate'
+import {
+  type AnyActor,
+  type AnyActorRef,
+  createActor,
+  createMachine,
+  fromCallback,
+  fromPromise,
+  fromTransition,
+  SimulatedClock,
+} from 'xstate'
 import { leaseGuarded } from '../src/index.js'
 import { setUp, setUpActive } from './support/guarded-recorder.js'
 import { type Message, message, microtasks, Recorder, settle } from './support/recorder.js'
@@ -107,6 +116,23 @@ describe('stop while active', () => {
     actor.send(message(1))
     await settle()
     expect(log).toEqual(['handled', 'stopped', 'released'])
+  })
+
+  it('asked for while someone else made the worker busy: the same', async () => {
+    const lease = new ScriptedLease()
+    const log: string[] = []
+    lease.onRelease = () => log.push('released') > 0
+    const worker = fromTransition((_: null, event: { type: string }) => {
+      if (event.type === 'end') actor.stop()
+      log.push(event.type)
+      return null
+    }, null)
+    const actor: AnyActor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000 })).start()
+    lease.grant()
+    await settle()
+    actor.getSnapshot().children.worker.send({ type: 'end' })
+    await settle()
+    expect(log).toEqual(['end', 'xstate.stop', 'released'])
   })
 
   it('a loss told afterwards changes nothing', async () => {
