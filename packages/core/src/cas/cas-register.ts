@@ -1,0 +1,52 @@
+/** What a compare-and-set register keeps for a name. Every field has to come back as it was written. */
+export interface CasRecord {
+  /** Who holds the name; empty: nobody. */
+  readonly owner: string
+  /** Of the last grant; empty where there never was one. */
+  readonly grantId: string
+  /** Of the last grant; it stays in the record when the name is free. */
+  readonly fencingToken: bigint
+  /** For how long the record has to be seen unchanged before the name may be taken over, in milliseconds. */
+  readonly ttl: number
+  /** One larger with every write: a heartbeat changes nothing else, and has to give the record another version. */
+  readonly revision: number
+  readonly metadata: Readonly<Record<string, string>>
+  /** Present where the lease was broken: for how long the name stays locked, in milliseconds. */
+  readonly breakPeriod?: number
+}
+
+/** What tells one write of an entry from another: an ETag, a resource version, a revision number. */
+export type CasVersion = string | number | bigint
+
+export interface CasWritten<V extends CasVersion> {
+  readonly version: V
+  /** When the entry was made, in milliseconds, on the clock of the store itself; see {@link CasRegister.forgets}. */
+  readonly createdAt?: number
+}
+
+export interface CasEntry<V extends CasVersion> extends CasWritten<V> {
+  readonly record: CasRecord
+}
+
+/**
+ * What a backend has to be able to do to keep leases: three methods, each atomic for one name. They reject when the
+ * outcome is unknown, end when the signal aborts, and map names injectively (see `encodeLeaseName`).
+ */
+export interface CasRegister<V extends CasVersion> {
+  /** For errors and logs, such as `etcd`. */
+  readonly kind?: string
+  /**
+   * Whether an entry can vanish, by an operator's hand or a lost disk. Every entry and every `create` then has to tell
+   * `createdAt`, from which fencing tokens start anew, above all that were there before.
+   */
+  readonly forgets?: boolean
+  /** The entry as last written, never an older one; `undefined` where there is none. */
+  read(name: string, signal: AbortSignal): Promise<CasEntry<V> | undefined>
+  /** `undefined`: there is an entry already, and nothing was written. */
+  create(name: string, record: CasRecord, signal: AbortSignal): Promise<CasWritten<V> | undefined>
+  /** `undefined`: the entry has another version, or is gone, and nothing was written. */
+  replace(name: string, record: CasRecord, version: V, signal: AbortSignal): Promise<CasWritten<V> | undefined>
+  /** Yields when the entry may have changed; without it, waiters poll. */
+  watch?(name: string, signal: AbortSignal): AsyncIterable<unknown>
+  close?(): Promise<void>
+}

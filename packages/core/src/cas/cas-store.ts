@@ -1,0 +1,287 @@
+import type { Clock } from '../clock.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type {
+  AcquireOutcome,
+  AcquireRequest,
+  BreakOptions,
+  LeaseStore,
+  ReleaseOutcome,
+  RenewOutcome,
+  StoreLimits,
+} from '../store/lease-store.js'
+import { systemClock } from '../system-clock.js'
+import {
+  type CasStanding,
+  checkRecord,
+  isLocked,
+  rewrite,
+  standingOf,
+  toGrant,
+  toLeaseRecord,
+  unowned,
+} from './cas-records.js'
+import type { CasEntry, CasRecord, CasRegister, CasVersion } from './cas-register.js'
+import { Observations } from './observations.js'
+
+/** How often an operation that lost a race against another writer is begun anew. */
+const ROUNDS = 5
+
+const HOUR = 3_600_000
+
+export interface CasStoreOptions {
+  /** On which records are observed; the machine's unless given. */
+  readonly clock?: Clock
+  /** The smallest ttl, in milliseconds; 1 s unless given: each challenger has to see a record twice within it. */
+  readonly minTtl?: number
+  /**
+   * The largest ttl, in milliseconds; 1 h unless given. The same for all who share the register: it also caps the ttl
+   * of records written by others, so that one absurd write cannot lock a name for ever.
+   */
+  readonly maxTtl?: number
+}
+
+/**
+ * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
+ * takes over only after it has itself seen the record unchanged for the recorded ttl, on its own monotonic clock
+ * (the rule of client-go's leader election). Throws a `LeaseConfigurationError` where the limits make no sense.
+ */
+export function casStore<V extends CasVersion>(register: CasRegister<V>, options: CasStoreOptions = {}): LeaseStore {
+  return new CasLeaseStore(register, options)
+}
+
+/** An entry together with where it stands. */
+interface Seen<V extends CasVersion> extends CasEntry<V> {
+  readonly standing: CasStanding
+}
+
+class CasLeaseStore<V extends CasVersion> implements LeaseStore {
+  readonly kind: string
+  readonly limits: StoreLimits
+  readonly watch?: NonNullable<LeaseStore['watch']>
+  readonly #register: CasRegister<V>
+  readonly #clock: Clock
+  readonly #observations: Observations<V>
+  /** The entries of the grants made here, as last written: a heartbeat then needs no read. */
+  readonly #written = new Map<string, CasEntry<V>>()
+  #closed = false
+
+  constructor(register: CasRegister<V>, { clock = systemClock, minTtl = 1_000, maxTtl = HOUR }: CasStoreOptions) {
+    if (!(minTtl > 0 && maxTtl >= minTtl && maxTtl < Number.POSITIVE_INFINITY)) {
+      throw new LeaseConfigurationError(
+        `minTtl (${minTtl}) and maxTtl (${maxTtl}) must be finite, 0 < minTtl <= maxTtl`,
+      )
+    }
+    this.kind = register.kind ?? 'cas'
+    this.limits = { minTtl, maxTtl, infinite: false, ordered: false }
+    this.#register = register
+    this.#clock = clock
+    this.#observations = new Observations(maxTtl)
+    if (register.watch !== undefined) this.watch = (name, signal) => this.#watch(name, signal)
+  }
+
+  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+    const { name, grantId } = request
+    return await this.#inRounds(name, signal, async () => {
+      const seen = (await this.#see(name, signal)) ?? (await this.#create(name, signal))
+      if (seen === undefined) return undefined
+      const { record, standing } = seen
+      const isOurs = record.grantId === grantId && standing.state === 'leased'
+      if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
+      // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
+      // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
+      const fencingToken = isOurs ? record.fencingToken : nextToken(seen)
+      const { owner, ttl, metadata = {} } = request
+      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, fencingToken }, signal)
+    })
+  }
+
+  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    return await this.#inRounds(name, signal, async (isFirst) => {
+      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, signal))
+      const refusal = refusalOf(name, grantId, entry)
+      if (refusal !== undefined) {
+        this.#written.delete(name)
+        return refusal
+      }
+      // A version that is not the one we wrote last, under our grant id: our own write, whose answer was lost.
+      if (entry === undefined || !(await this.#write(name, entry, rewrite(entry.record), signal))) return undefined
+      return { renewed: true }
+    })
+  }
+
+  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
+    const { name, grantId } = grant
+    return await this.#inRounds(name, signal, async (isFirst) => {
+      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, signal))
+      if (entry === undefined) return { released: false }
+      if (entry.record.grantId !== grantId || entry.record.owner === '') {
+        return { released: false, ...this.#holderOf(name, entry) }
+      }
+      // The record stays, for the fencing token lives in it.
+      if (!(await this.#write(name, entry, rewrite(entry.record, { owner: '' }), signal))) return undefined
+      this.#written.delete(name)
+      return { released: true }
+    })
+  }
+
+  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    this.#checkUsable(signal)
+    const seen = await this.#see(name, signal)
+    return seen === undefined ? undefined : toLeaseRecord(name, seen.record, seen.standing)
+  }
+
+  async change(
+    { name, grantId }: Grant,
+    to: { readonly grantId: string; readonly owner: string },
+    signal: AbortSignal,
+  ): Promise<AcquireOutcome> {
+    return await this.#inRounds(name, signal, async () => {
+      const seen = await this.#see(name, signal)
+      if (seen === undefined) return { granted: false }
+      const { record, standing } = seen
+      const isRepeated = record.grantId === to.grantId
+      if (standing.state !== 'leased' || (record.grantId !== grantId && !isRepeated)) {
+        return { granted: false, ...this.#holderOf(name, seen) }
+      }
+      const fencingToken = isRepeated ? record.fencingToken : nextToken(seen)
+      return await this.#grant(name, seen, { ...to, fencingToken }, signal)
+    })
+  }
+
+  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
+    const { period = Number.POSITIVE_INFINITY, reason } = options
+    if (!(period >= 0)) throw new LeaseConfigurationError(`the break period must be 0 or more ms, not ${period}`)
+    return await this.#inRounds(name, signal, async () => {
+      const seen = await this.#see(name, signal)
+      if (seen === undefined || seen.record.owner === '') {
+        throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
+      }
+      const remaining = Math.min(seen.standing.remaining, period)
+      const metadata = reason === undefined ? seen.record.metadata : { ...seen.record.metadata, breakReason: reason }
+      const broken = rewrite(seen.record, { breakPeriod: remaining, metadata })
+      return (await this.#write(name, seen, broken, signal)) ? { remaining } : undefined
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#written.clear()
+    await this.#register.close?.()
+  }
+
+  #watch(name: string, signal: AbortSignal): AsyncIterable<undefined> {
+    const register = this.#register
+    return (async function* () {
+      for await (const _ of register.watch?.(name, signal) ?? []) yield undefined
+    })()
+  }
+
+  /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
+  async #inRounds<T>(
+    name: string,
+    signal: AbortSignal,
+    round: (isFirst: boolean) => Promise<T | undefined>,
+  ): Promise<T> {
+    for (let count = 0; count < ROUNDS; count += 1) {
+      this.#checkUsable(signal)
+      const outcome = await round(count === 0)
+      if (outcome !== undefined) return outcome
+    }
+    throw new LeaseUnavailableError(
+      `'${name}' was written by others ${ROUNDS} times in a row: try again`,
+      this.#detailsOf(name),
+    )
+  }
+
+  /** Reads the entry, and notes for how long it has been seen unchanged: from when the answer arrived. */
+  async #see(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
+    const entry = await this.#register.read(name, signal)
+    if (entry === undefined) {
+      this.#observations.forget(name)
+      return undefined
+    }
+    checkRecord(name, this.kind, entry.record)
+    return { ...entry, standing: this.#standingOf(name, entry) }
+  }
+
+  #standingOf(name: string, { record, version }: CasEntry<V>): CasStanding {
+    const unchanged = this.#observations.see(name, version, this.#clock.now())
+    return standingOf(record, unchanged, this.limits.maxTtl)
+  }
+
+  /**
+   * Makes the entry of a name that is new, owned by nobody: where a register forgets, the token of the first grant is
+   * the time of this very creation, which is known only after it.
+   */
+  async #create(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
+    const written = await this.#register.create(name, unowned, signal)
+    if (written === undefined) return undefined
+    if (this.#register.forgets === true && written.createdAt === undefined) {
+      throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt`)
+    }
+    return { ...written, record: unowned, standing: { state: 'available', remaining: 0 } }
+  }
+
+  async #grant(
+    name: string,
+    seen: CasEntry<V>,
+    changes: Partial<CasRecord>,
+    signal: AbortSignal,
+  ): Promise<AcquireOutcome | undefined> {
+    const record = rewrite(seen.record, changes)
+    if (!(await this.#write(name, seen, record, signal))) return undefined
+    return { granted: true, grant: toGrant(name, record) }
+  }
+
+  /** Conditional on the version that was seen. `false`: another writer was faster. */
+  async #write(name: string, { version }: CasEntry<V>, record: CasRecord, signal: AbortSignal): Promise<boolean> {
+    const written = await this.#register.replace(name, record, version, signal)
+    if (written === undefined) return false
+    this.#written.set(name, { ...written, record })
+    this.#observations.see(name, written.version, this.#clock.now())
+    return true
+  }
+
+  #writtenOf({ name, grantId }: Grant): CasEntry<V> | undefined {
+    const entry = this.#written.get(name)
+    return entry?.record.grantId === grantId ? entry : undefined
+  }
+
+  #holderOf(name: string, entry: CasEntry<V>): { holder?: LeaseRecord } {
+    const standing = this.#standingOf(name, entry)
+    return isLocked(standing) ? { holder: toLeaseRecord(name, entry.record, standing) } : {}
+  }
+
+  #checkUsable(signal: AbortSignal): void {
+    if (this.#closed) throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { store: this.kind })
+    signal.throwIfAborted()
+  }
+
+  #detailsOf(name: string): { leaseName: string; store: string } {
+    return { leaseName: name, store: this.kind }
+  }
+}
+
+/** The token of the next grant: one more than the last; the first of a name that a register may have forgotten, its time. */
+function nextToken({ record, createdAt }: CasEntry<CasVersion>): bigint {
+  const next = record.fencingToken + 1n
+  const start = createdAt === undefined ? 0n : BigInt(Math.ceil(createdAt))
+  return next > start ? next : start
+}
+
+/** Why the grant is over, if it is. */
+function refusalOf(name: string, grantId: string, entry: CasEntry<CasVersion> | undefined): RenewOutcome | undefined {
+  if (entry === undefined) return { renewed: false, reason: 'deleted' }
+  const { record } = entry
+  if (record.grantId !== grantId) {
+    if (record.owner === '') return { renewed: false, reason: 'taken' }
+    const holder: LeaseRecord = { ...toGrant(name, record), metadata: record.metadata, state: 'leased' }
+    return { renewed: false, reason: 'taken', holder }
+  }
+  if (record.breakPeriod !== undefined) return { renewed: false, reason: 'broken' }
+  return record.owner === '' ? { renewed: false, reason: 'expired' } : undefined
+}
