@@ -1,5 +1,5 @@
 export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas/cas-register.js'
-export { type CasStoreOptions, casStore } from './cas/cas-store.js'
+export { type CasStore, type CasStoreOptions, casStore } from './cas/cas-store.js'
 export type { Clock } from './clock.js'
 export { type CreateLeaseOptions, createLease } from './create-lease.js'
 export { LeaseConfigurationError } from './errors/lease-configuration-error.js'

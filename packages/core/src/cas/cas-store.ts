@@ -43,12 +43,15 @@ export interface CasStoreOptions {
   readonly maxTtl?: number
 }
 
+/** A store that can hand leases over and break them. */
+export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break'>>
+
 /**
  * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
  * takes over only after it has itself seen the record unchanged for the recorded ttl, on its own monotonic clock
  * (the rule of client-go's leader election). Throws a `LeaseConfigurationError` where the limits make no sense.
  */
-export function casStore<V extends CasVersion>(register: CasRegister<V>, options: CasStoreOptions = {}): LeaseStore {
+export function casStore<V extends CasVersion>(register: CasRegister<V>, options: CasStoreOptions = {}): CasStore {
   return new CasLeaseStore(register, options)
 }
 
@@ -57,7 +60,7 @@ interface Seen<V extends CasVersion> extends CasEntry<V> {
   readonly standing: CasStanding
 }
 
-class CasLeaseStore<V extends CasVersion> implements LeaseStore {
+class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly kind: string
   readonly limits: StoreLimits
   readonly watch?: NonNullable<LeaseStore['watch']>

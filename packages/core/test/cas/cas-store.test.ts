@@ -1,5 +1,6 @@
 import {
   type AcquireOutcome,
+  type CasStore,
   casStore,
   createLease,
   LeaseConfigurationError,
@@ -22,7 +23,7 @@ interface Fixture {
   readonly clock: VirtualClock
   readonly register: MapRegister
   /** A store as every process has its own. */
-  readonly open: (clock?: VirtualClock) => LeaseStore
+  readonly open: (clock?: VirtualClock) => CasStore
 }
 
 function setUp(forgets = false): Fixture {
@@ -303,10 +304,10 @@ describe('change and break over a compare-and-set register', () => {
     const { open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
-    const next = await store.change?.(grant, { grantId: 'b', owner: 'b' }, signal)
+    const next = await store.change(grant, { grantId: 'b', owner: 'b' }, signal)
     expect(next).toMatchObject({ granted: true, grant: { owner: 'b', fencingToken: grant.fencingToken + 1n } })
     expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
-    expect(await store.change?.(grant, { grantId: 'c', owner: 'c' }, signal)).toMatchObject({ granted: false })
+    expect(await store.change(grant, { grantId: 'c', owner: 'c' }, signal)).toMatchObject({ granted: false })
   })
 
   it('break locks the name for the period, as each challenger has seen it, and can only be shortened', async () => {
@@ -326,10 +327,10 @@ describe('change and break over a compare-and-set register', () => {
   it('break of a free or unknown name is a conflict', async () => {
     const { open } = setUp()
     const store = open()
-    await expect(store.break?.('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
+    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
     await store.release(await grantOf(claim(store, 'a')), signal)
-    await expect(store.break?.('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
-    await expect(store.break?.('job', { period: -1 }, signal)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
+    await expect(store.break('job', { period: -1 }, signal)).rejects.toBeInstanceOf(LeaseConfigurationError)
   })
 })
 
