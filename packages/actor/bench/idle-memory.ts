@@ -17,7 +17,7 @@ function collect(): number {
 }
 
 async function weigh(what: string, answer: 'none' | 'deny' | 'grant', atMost: number): Promise<Bound> {
-  const logic = leaseGuarded(worker, { lease: new IdleLease(answer), retryInterval: 3_600_000 })
+  const logic = leaseGuarded(worker, { lease: new IdleLease(answer), retryInterval: 30_000 })
   const before = collect()
   const population = populate(logic, GUARDS, { realTime: true })
   await nextTurn()

@@ -10,7 +10,9 @@ const JITTER = 0.2
  * an actor stops, so that stopping many that wait would take time in the square of them.
  */
 export function armRetry(scope: AnyActorScope, interval: number, task: () => void): unknown {
-  const timer: unknown = scope.system._clock.setTimeout(task, interval * (1 - JITTER * Math.random()))
+  // In whole milliseconds, so that timers of the same length share a list of Node's.
+  const delay = Math.ceil(interval * (1 - JITTER * Math.random()))
+  const timer: unknown = scope.system._clock.setTimeout(task, delay)
   unref(timer)
   return timer
 }
