@@ -1,3 +1,4 @@
+export { AbortListeners } from './abort-listeners.js'
 export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas/cas-register.js'
 export { type CasStore, type CasStoreOptions, casStore } from './cas/cas-store.js'
 export type { Clock } from './clock.js'

@@ -1,0 +1,28 @@
+import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+
+const EPERM = 1
+const EACCES = 13
+const EROFS = 30
+
+/** lmdb tells the number of the system's error, Node its name. */
+const refusals: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', EACCES, EPERM, EROFS])
+const misplaced: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 20, 21])
+
+/** The typed error for what the file system or lmdb failed with. */
+export function failureOf(error: unknown, path: string): LeaseError {
+  if (error instanceof LeaseError) return error
+  const details = { store: 'local', cause: error }
+  const reason = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (refusals.has(code)) {
+    return new LeaseUnauthorisedError(
+      `this user may not write to ${path} (${reason}): give it the permission, or, for several users, let the first ` +
+        'one make the folder with a mode such as 0o770',
+      details,
+    )
+  }
+  if (misplaced.has(code)) {
+    return new LeaseConfigurationError(`${path} cannot be used (${reason}): choose another folder`, details)
+  }
+  return new LeaseUnavailableError(`the lease database in ${path} failed: ${reason}`, details)
+}

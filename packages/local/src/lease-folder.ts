@@ -1,0 +1,100 @@
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { databaseFile } from './database-file.js'
+import { failureOf } from './failure-of.js'
+import { networkFileSystem } from './network-file-systems.js'
+
+/** What a new database, its lock and the bells need, in bytes; on a full disk, touching the mapped lock ends the process. */
+const LEAST_SPACE = 256 * 1024
+
+const DEFAULT_MODE = 0o700
+
+/** What is asked about a file system; as `fs.statfsSync` answers. */
+export type StatFileSystem = (path: string) => {
+  readonly type: number
+  readonly bavail: number
+  readonly bsize: number
+}
+
+export interface LeaseFolderOptions {
+  readonly folder: string
+  readonly mode?: number | undefined
+  readonly statfs?: StatFileSystem | undefined
+}
+
+/** A folder in which leases can be kept. */
+export class LeaseFolder {
+  readonly path: string
+  /** The permissions of the folders that are made. */
+  readonly mode: number
+  /** The permissions of the files in them. */
+  readonly fileMode: number
+  readonly #statfs: StatFileSystem
+
+  /**
+   * Makes the folder where there is none. Throws a `LeaseConfigurationError` for a folder that can never do, a
+   * `LeaseUnauthorisedError` for one that this user may not write to.
+   */
+  constructor({ folder, mode = DEFAULT_MODE, statfs = statfsSync }: LeaseFolderOptions) {
+    if (typeof folder !== 'string' || folder === '') {
+      throw new LeaseConfigurationError(`folder must be the path of a folder on a local disk, not ${describe(folder)}`)
+    }
+    if (!Number.isInteger(mode) || mode < 0 || mode > 0o7777) {
+      throw new LeaseConfigurationError(`mode must be permission bits such as 0o700 or 0o770, not ${String(mode)}`)
+    }
+    this.path = resolve(folder)
+    this.fileMode = mode & 0o666
+    this.mode = mode
+    this.#statfs = statfs
+    try {
+      this.#make(mode)
+    } catch (error) {
+      throw failureOf(error, this.path)
+    }
+    this.#checkFileSystem()
+  }
+
+  file(name: string): string {
+    return join(this.path, name)
+  }
+
+  /** Throws a `LeaseUnavailableError` where the disk is too full for a new database. */
+  checkSpace(bootId: string): void {
+    if (existsSync(this.file(databaseFile(bootId)))) return
+    const { bavail, bsize } = this.#statfs(this.path)
+    if (bavail * bsize >= LEAST_SPACE) return
+    throw new LeaseUnavailableError(`the disk of ${this.path} is full: make room for at least ${LEAST_SPACE} bytes`, {
+      store: 'local',
+    })
+  }
+
+  /** Gives a database and its lock the permissions that the umask took away; only their owner may. */
+  share(database: string): void {
+    for (const path of [database, `${database}-lock`]) {
+      const { uid, mode } = statSync(path)
+      if (uid === process.geteuid?.() && (mode & 0o777) !== this.fileMode) chmodSync(path, this.fileMode)
+    }
+  }
+
+  #make(mode: number): void {
+    const made = mkdirSync(this.path, { recursive: true, mode })
+    // The process's umask takes away what other users were meant to have.
+    if (made !== undefined) chmodSync(this.path, mode)
+    accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK)
+  }
+
+  #checkFileSystem(): void {
+    const network = networkFileSystem(this.#statfs(this.path).type)
+    if (network === undefined) return
+    throw new LeaseConfigurationError(
+      `the folder ${this.path} is on ${network}, which several machines may share, and the leases in a folder are of ` +
+        'one machine: choose a folder on a local disk, or a store for several machines',
+      { store: 'local' },
+    )
+  }
+}
+
+function describe(folder: unknown): string {
+  return folder === '' ? 'an empty string' : folder === null ? 'null' : typeof folder
+}

@@ -1,0 +1,33 @@
+/**
+ * File systems on which several machines may see one folder, by the type that statfs tells. A memory-mapped database
+ * and its lock are of one machine, and so is the boot clock: over such a file system two machines would both be granted.
+ * FUSE may be either kind, and cannot be told apart.
+ */
+const types: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x517b, 'SMB'],
+  [0x564c, 'NCP'],
+  [0x01021997, '9p'],
+  [0x65735546, 'FUSE'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x00c36400, 'Ceph'],
+  [0x01161970, 'GFS2'],
+  [0x7461636f, 'OCFS2'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+  [0x19830326, 'BeeGFS'],
+  [0x013661be, 'BeeGFS'],
+  [0xaad7aaea, 'PanFS'],
+  [0x786f4256, 'VirtualBox shared folders'],
+  [0xbacbacbc, 'VMware shared folders'],
+])
+
+/** The name of the network file system with this type; `undefined` of a type that is one machine's own. */
+export function networkFileSystem(type: number): string | undefined {
+  // Some platforms tell the type as a signed number.
+  return types.get(type >>> 0)
+}

@@ -1,0 +1,27 @@
+import type { AcquireOutcome, AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
+import { LocalLeaseStore, type LocalLeaseStoreOptions } from '@leasehold/local'
+import { onTestFinished } from 'vitest'
+
+export const TTL = 10_000
+export const signal = new AbortController().signal
+
+/** A store that is closed at the end of the test. */
+export function openStore(options: LocalLeaseStoreOptions): LocalLeaseStore {
+  const store = new LocalLeaseStore(options)
+  onTestFinished(() => store.close())
+  return store
+}
+
+export function claim(
+  store: LeaseStore,
+  grantId: string,
+  request: Partial<AcquireRequest> = {},
+): Promise<AcquireOutcome> {
+  return store.acquire({ name: 'job', owner: `owner of ${grantId}`, grantId, ttl: TTL, ...request }, signal)
+}
+
+export async function granted(outcome: Promise<AcquireOutcome>): Promise<Grant> {
+  const answer = await outcome
+  if (!answer.granted) throw new Error('not granted')
+  return answer.grant
+}

@@ -1,0 +1,102 @@
+import { createLease } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+const queue = { queue: true }
+
+describe('the queue of a name', () => {
+  it('serves first come, first served, also over two stores of one folder', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const [a, b] = [openStore({ folder, clock }), openStore({ folder, clock })]
+    const holder = await granted(claim(a, 'holder'))
+    expect((await claim(b, 'first', queue)).granted).toBe(false)
+    expect((await claim(a, 'second', queue)).granted).toBe(false)
+    await a.release(holder, signal)
+    expect(await claim(a, 'hasty')).toEqual({ granted: false })
+    expect(await claim(a, 'second', queue)).toEqual({ granted: false })
+    const first = await granted(claim(b, 'first', queue))
+    await b.release(first, signal)
+    expect((await claim(a, 'second', queue)).granted).toBe(true)
+  })
+
+  it('skips who has withdrawn, and who has not repeated the request for a ttl', async () => {
+    const clock = new VirtualClock()
+    const store = openStore({ folder: temporaryFolder(), clock })
+    const holder = await granted(claim(store, 'holder', { ttl: 10 * TTL }))
+    for (const waiter of ['silent', 'withdrawn', 'patient']) await claim(store, waiter, queue)
+    await store.withdraw('job', 'withdrawn', signal)
+    clock.block(TTL)
+    await claim(store, 'patient', queue)
+    await store.release(holder, signal)
+    expect((await claim(store, 'patient', queue)).granted).toBe(true)
+  })
+
+  it('costs the same at 5,000 waiters as at 500, but for noise', async () => {
+    const store = openStore({ folder: temporaryFolder() })
+    await claim(store, 'holder')
+    const enqueue = async (from: number, count: number): Promise<number> => {
+      const before = process.cpuUsage()
+      for (let place = from; place < from + count; place += 1) await claim(store, `waiter ${place}`, queue)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / count
+    }
+    const early = await enqueue(0, 500)
+    await enqueue(500, 4_000)
+    const late = await enqueue(4_500, 500)
+    expect(late / early).toBeLessThan(4)
+  })
+})
+
+describe('a watch', () => {
+  it('wakes whose turn it is on release, across stores, and leaves nothing behind when it ends', async () => {
+    const folder = temporaryFolder()
+    const [a, b] = [openStore({ folder }), openStore({ folder })]
+    const holder = createLease(a, 'job')
+    const waiter = createLease(b, 'job')
+    await holder.acquire()
+    const acquired = waiter.acquire({ wait: 60_000 })
+    await new Promise((resolve) => setImmediate(resolve))
+    await holder.release()
+    expect(await acquired).toBe(true)
+    await waiter.release()
+  })
+
+  it('wakes at the expiry of the holder', async () => {
+    const clock = new VirtualClock()
+    const store = openStore({ folder: temporaryFolder(), clock })
+    await claim(store, 'silent')
+    const waiter = createLease(store, 'job', { clock })
+    const acquired = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
+    await clock.advance(TTL - 100)
+    expect(waiter.checkLease()).toBe(false)
+    await clock.advance(1_200)
+    expect(waiter.checkLease()).toBe(true)
+    await acquired
+    await waiter.release()
+    await clock.settle()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('of thousands on one signal prints no warning', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const store = openStore({ folder: temporaryFolder() })
+    const holder = createLease(store, 'job')
+    await holder.acquire()
+    const controller = new AbortController()
+    const waits = Array.from({ length: 2_000 }, () =>
+      createLease(store, 'job').acquire({ wait: Number.POSITIVE_INFINITY, signal: controller.signal }),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort('closing')
+    const outcomes = await Promise.allSettled(waits)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    await holder.release()
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+})
