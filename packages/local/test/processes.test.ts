@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { monotonicClock } from '../src/wall-clock.js'
+import { openStore, signal } from './support/open-store.js'
+import { Child, type Told } from './support/spawn-child.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+/** Of the leases that the children hold, in milliseconds. */
+const TTL = 2_000
+
+const isGranted = ({ granted }: Told): boolean => granted === true
+const isWaiting = ({ waiting }: Told): boolean => waiting === true
+
+describe.concurrent('several processes of one machine', () => {
+  it('a holder that was killed is succeeded after its ttl, and not before', async () => {
+    const folder = temporaryFolder()
+    const holder = new Child(folder, 'hold')
+    const first = await holder.tells(isGranted)
+    const waiter = new Child(folder, 'wait')
+    await waiter.tells(isWaiting)
+    await holder.kill('SIGKILL')
+    const killed = monotonicClock()
+    const next = await waiter.tells(isGranted)
+    // The last heartbeat was at most an interval and its time limit before the kill.
+    expect(next.at - first.at).toBeGreaterThanOrEqual(TTL)
+    expect(next.at - killed).toBeGreaterThan(TTL - 400 - 500)
+    expect(next.at - killed).toBeLessThan(TTL + 3_000)
+    expect(BigInt(next.token ?? 0)).toBeGreaterThan(BigInt(first.token ?? 0))
+  })
+
+  it('a release reaches the next holder in under 50 ms at the median', async () => {
+    const folder = temporaryFolder()
+    const latencies: number[] = []
+    let holder = new Child(folder, 'hold')
+    await holder.tells(isGranted)
+    const waiters = Array.from({ length: 5 }, () => new Child(folder, 'wait'))
+    for (const waiter of waiters) await waiter.tells(isWaiting)
+    await pause(300)
+    for (let turn = 0; turn < 5; turn += 1) {
+      holder.signal('SIGTERM')
+      const { at } = await holder.tells(({ releasing }) => releasing === true)
+      const next = await Promise.race(waiters.filter((waiter) => waiter !== holder).map((w) => whenGranted(w)))
+      latencies.push((next.told?.at ?? Number.NaN) - at)
+      waiters.splice(waiters.indexOf(next.waiter), 1)
+      holder = next.waiter
+    }
+    latencies.sort((a, b) => a - b)
+    console.info(`release to next grant, in another process: ${latencies.map((ms) => ms.toFixed(1)).join(', ')} ms`)
+    expect(latencies[2]).toBeLessThan(50)
+  })
+
+  it('a waiter that dies in the middle of the queue keeps nobody waiting', async () => {
+    const folder = temporaryFolder()
+    const holder = new Child(folder, 'hold')
+    await holder.tells(isGranted)
+    const first = new Child(folder, 'wait')
+    await first.tells(isWaiting)
+    await pause(200)
+    const second = new Child(folder, 'wait')
+    await second.tells(isWaiting)
+    await pause(200)
+    await first.kill('SIGKILL')
+    holder.signal('SIGTERM')
+    const { at } = await holder.tells(({ released }) => released === true)
+    const next = await second.tells(isGranted)
+    // Long before the place of the dead one ends by itself, a ttl after its last request.
+    expect(next.at - at).toBeLessThan(1_500)
+  })
+
+  it('killed in the middle of their work again and again, they leave an intact database, and tokens only grow', async () => {
+    const folder = temporaryFolder()
+    const tokens: { token: bigint; at: number }[] = []
+    for (let round = 0; round < 3; round += 1) {
+      const children = [new Child(folder, 'cycle'), new Child(folder, 'cycle')]
+      await Promise.all(children.map((child) => child.tells(({ token }) => token !== undefined)))
+      await pause(300 + 100 * round)
+      for (const child of children) await child.kill('SIGKILL')
+      for (const { told } of children) for (const { token, at } of told) tokens.push({ token: BigInt(token ?? 0), at })
+    }
+    expect(tokens.length).toBeGreaterThan(10)
+    tokens.sort((a, b) => a.at - b.at)
+    expect(new Set(tokens.map(({ token }) => token)).size).toBe(tokens.length)
+    for (const [place, { token }] of tokens.entries()) {
+      if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1]?.token ?? 0n)
+    }
+    const store = openStore({ folder })
+    await expect(store.read('job', signal)).resolves.toBeDefined()
+    const { remaining = 0 } = (await store.read('job', signal)) ?? {}
+    await pause(remaining)
+    const next = await store.acquire({ name: 'job', owner: 'o', grantId: 'after', ttl: TTL }, signal)
+    expect(next.granted && next.grant.fencingToken).toBeGreaterThan(tokens.at(-1)?.token ?? 0n)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('of different users: refused by default, at home together by mode', async () => {
+    const folder = temporaryFolder()
+    const own = `${folder}/own`
+    openStore({ folder: own })
+    const { chmodSync } = await import('node:fs')
+    chmodSync(folder, 0o777)
+    const refused = new Child(own, 'try', { uid: 65_534 })
+    expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
+    const shared = `${folder}/shared`
+    const store = openStore({ folder: shared, mode: 0o777 })
+    await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
+    expect(await new Child(shared, 'try', { uid: 65_534 }).tells(() => true)).toMatchObject({ granted: true })
+    expect(await new Child(shared, 'try', { uid: 65_534, name: 'held' }).tells(() => true)).toMatchObject({
+      granted: false,
+    })
+  })
+})
+
+async function whenGranted(waiter: Child): Promise<{ waiter: Child; told: Told }> {
+  return { waiter, told: await waiter.tells(isGranted) }
+}

@@ -1,0 +1,46 @@
+/** What the tests of several processes run in each: `child.ts FOLDER MODE …`. */
+import { createLease } from '@leasehold/core'
+import { LocalLeaseStore } from '@leasehold/local'
+
+const [folder = '', mode, name = 'job'] = process.argv.slice(2)
+
+function tell(message: object): void {
+  process.stdout.write(`${JSON.stringify({ ...message, at: Number(process.hrtime.bigint()) / 1e6 })}\n`)
+}
+
+// Not one line of the child is to be lost when it is killed, and it must not outlive its parent.
+process.stdin.on('end', () => process.exit()).resume()
+
+try {
+  const store = new LocalLeaseStore({ folder })
+  const times = { heartbeatTimeout: 2_000, heartbeatInterval: 400, operationTimeout: 500 }
+  const lease = createLease(store, name, times)
+  if (mode === 'cycle') {
+    // As fast as it can, until it is killed.
+    for (;;) {
+      if (!(await lease.acquire({ wait: 60_000 }))) continue
+      tell({ token: String(lease.fencingToken) })
+      await lease.release()
+    }
+  }
+  if (mode === 'hold' || mode === 'wait') {
+    const waiting = lease.acquire(mode === 'wait' ? { wait: 60_000 } : {})
+    if (mode === 'wait') tell({ waiting: true })
+    const granted = await waiting
+    tell({ granted, token: String(lease.fencingToken), remaining: lease.remaining })
+    process.on('SIGTERM', async () => {
+      tell({ releasing: true })
+      await lease.release()
+      tell({ released: true })
+      process.exit()
+    })
+  }
+  if (mode === 'try') {
+    tell({ granted: await lease.acquire() })
+    process.exit()
+  }
+} catch (error) {
+  const { name: kind, message } = error as Error
+  tell({ error: kind, message })
+  process.exit()
+}

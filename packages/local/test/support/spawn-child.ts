@@ -1,0 +1,61 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+
+/** One line of a child: what happened, and when on the monotonic clock of the machine, in milliseconds. */
+export interface Told {
+  readonly at: number
+  readonly granted?: boolean
+  readonly waiting?: boolean
+  readonly releasing?: boolean
+  readonly released?: boolean
+  readonly token?: string
+  readonly remaining?: number
+  readonly error?: string
+  readonly message?: string
+}
+
+/** A process of its own that uses a folder; ended with the test. */
+export class Child {
+  readonly told: Told[] = []
+  readonly #process: ChildProcessWithoutNullStreams
+  readonly #exited: Promise<void>
+  #wake: () => void = () => {}
+
+  constructor(folder: string, mode: string, options: { name?: string; uid?: number } = {}) {
+    const { name = 'job', uid } = options
+    const file = new URL('./child.ts', import.meta.url).pathname
+    this.#process = spawn(
+      process.execPath,
+      ['--import', 'tsx', '--conditions', '@leasehold/source', file, folder, mode, name],
+      uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: '/tmp', TMPDIR: '/tmp' } },
+    )
+    this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
+    createInterface({ input: this.#process.stdout }).on('line', (line) => {
+      this.told.push(JSON.parse(line))
+      this.#wake()
+    })
+    this.#process.stderr.on('data', (text) => process.stderr.write(text))
+    onTestFinished(() => this.kill('SIGKILL'))
+  }
+
+  /** The first line, told or yet to come, that is as asked for. */
+  async tells(isIt: (told: Told) => boolean): Promise<Told> {
+    for (;;) {
+      const told = this.told.find(isIt)
+      if (told !== undefined) return told
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill(signal)
+    await this.#exited
+  }
+}
