@@ -18,13 +18,16 @@ type Phase = 'pending' | 'held' | 'over'
  */
 export class Attempt {
   readonly #lease: Lease
+  readonly #wait: number
   readonly #listener: AttemptListener
   #phase: Phase = 'pending'
   #lost: LeaseLost | undefined
   #controller: AbortController | undefined
 
-  constructor(lease: Lease, listener: AttemptListener) {
+  /** `wait`: for how long the attempt waits for its turn, in milliseconds. */
+  constructor(lease: Lease, wait: number, listener: AttemptListener) {
     this.#lease = lease
+    this.#wait = wait
     this.#listener = listener
   }
 
@@ -53,6 +56,7 @@ export class Attempt {
   #acquire(): Promise<boolean> {
     const attempt = this
     return this.#lease.acquire({
+      wait: this.#wait,
       onLost: (lost) => this.#lose(lost),
       // A signal weighs more than the rest of the attempt, so it is made for a lease that looks at it.
       get signal() {

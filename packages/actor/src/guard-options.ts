@@ -31,6 +31,12 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
    * the actor system. The last fifth of it is left to chance.
    */
   readonly retryInterval: number
+  /**
+   * For how long each attempt waits for its turn, in milliseconds; 0 unless given: it asks once, and again after
+   * `retryInterval`. `Infinity`: until granted, in the store's queue where it has one, so that a release reaches the
+   * next actor at once.
+   */
+  readonly wait?: number | undefined
   readonly stash?: StashOptions | undefined
   /** What to do when the lease is lost; `stop` unless given: the actor ends with a `LeaseLostError`. */
   readonly onLeaseLost?: 'stop' | 'reacquire' | undefined
@@ -43,6 +49,7 @@ export interface GuardPlan {
   readonly worker: AnyActorLogic
   readonly lease: Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
   readonly retryInterval: number
+  readonly wait: number
   readonly capacity: number
   readonly overflow: StashOverflow
   readonly reacquires: boolean
@@ -56,11 +63,12 @@ const policies = ['stop', 'reacquire'] as const
 
 /** Throws a `LeaseConfigurationError` that says which option to change. */
 export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardPlan {
-  const { lease, retryInterval, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
+  const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
   check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
   const finite = Number.isFinite(retryInterval) && retryInterval > 0
   check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
+  check(typeof wait === 'number' && wait >= 0, 'wait', '0 or more milliseconds', wait)
   const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)
   check(whole, 'stash.capacity', 'a positive whole number, or Infinity', capacity)
   check(overflows.includes(overflow), 'stash.overflow', `one of ${overflows.join(', ')}`, overflow)
@@ -71,6 +79,7 @@ export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuarded
     // Inside, the types of the worker are not known: its input and its events only pass through.
     lease: lease as GuardPlan['lease'],
     retryInterval,
+    wait,
     capacity,
     overflow,
     reacquires: onLeaseLost === 'reacquire',

@@ -159,7 +159,7 @@ export class Guard implements AttemptListener {
   #acquire(): void {
     const lease = this.#lease
     if (lease === undefined || this.#attempt !== undefined || this.#host !== undefined || this.#fate) return
-    this.#attempt = new Attempt(lease, this)
+    this.#attempt = new Attempt(lease, this.#plan.wait, this)
     this.#attempt.begin()
   }
 

@@ -34,6 +34,33 @@ function setUpRivals() {
 }
 
 describe('guarded actors over the engine and the memory store', () => {
+  it('with wait, stand in the queue of the store: a release reaches the next in no time at all', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const [first, second] = ['first', 'second'].map((owner) => {
+      const lease = createLease(store, 'orders', { owner, clock, ...settings })
+      const logic = leaseGuarded(new Recorder().worker, {
+        lease,
+        retryInterval: 60_000,
+        wait: Number.POSITIVE_INFINITY,
+      })
+      return createActor(logic, { clock: new SimulatedClock() })
+    })
+    first?.start()
+    await clock.settle()
+    second?.start()
+    await clock.settle()
+    expect(second?.getSnapshot().matches('acquiringLease')).toBe(true)
+    const before = clock.now()
+    first?.stop()
+    await clock.settle()
+    expect(second?.getSnapshot().matches('active')).toBe(true)
+    expect(clock.now()).toBe(before)
+    second?.stop()
+    await clock.settle()
+    expect(clock.pending).toBe(0)
+  })
+
   it('one works, the other stashes; when the first stops, the other takes over with all it was sent', async () => {
     const { a, b, advance } = setUpRivals()
     a.actor.start()

@@ -11,6 +11,8 @@ describe('options', () => {
   const wrong: [string, unknown][] = [
     ['retryInterval', { ...good, retryInterval: 0 }],
     ['retryInterval', { ...good, retryInterval: -1 }],
+    ['wait', { ...good, wait: -1 }],
+    ['wait', { ...good, wait: Number.NaN }],
     ['retryInterval', { ...good, retryInterval: Number.NaN }],
     ['retryInterval', { ...good, retryInterval: Number.POSITIVE_INFINITY }],
     ['retryInterval', { ...good, retryInterval: '5s' }],

@@ -2,7 +2,7 @@
  * The bound on how much faster or slower the holder's clock may run than whatever times the lease on the other side:
  * one part in a hundred. Quartz clocks stay within a few hundred parts in a million.
  */
-export const CLOCK_DRIFT = 0.01
+const CLOCK_DRIFT = 0.01
 
 /**
  * What is taken off beside the drift, in milliseconds: the boot clock of Linux, by which a suspend is seen, is read

@@ -16,7 +16,7 @@ export const IDS = {
 export type Letter = keyof typeof IDS
 
 /** The columns of both tables; a lease can be available because it never was leased, or because it was released. */
-export const COLUMNS = [
+const COLUMNS = [
   'available',
   'available, released',
   'leased (A)',

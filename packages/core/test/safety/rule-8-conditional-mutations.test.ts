@@ -52,7 +52,7 @@ describe('rule 8: every mutation of a record is conditional on our grant', () =>
       tokens.push(lease.fencingToken ?? 0n)
       if (end === 'release') await lease.release()
       if (end === 'expire') clock.block(TTL)
-      if (end === 'delete') store.delete('job')
+      if (end === 'delete') await store.delete('job')
     }
     expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)))
     expect(new Set(tokens).size).toBe(tokens.length)
