@@ -45,8 +45,7 @@ describe.concurrent('several processes of one machine', () => {
       holder = next.waiter
     }
     latencies.sort((a, b) => a - b)
-    console.info(`release to next grant, in another process: ${latencies.map((ms) => ms.toFixed(1)).join(', ')} ms`)
-    expect(latencies[2]).toBeLessThan(50)
+    expect(latencies[2], `all of them, in ms: ${latencies.join(', ')}`).toBeLessThan(50)
   })
 
   it('a waiter that dies in the middle of the queue keeps nobody waiting', async () => {
