@@ -3,7 +3,6 @@ const RECORD = 1
 const PLACE = 2
 const PLACE_OF_GRANT = 3
 const FACT = 4
-const GUARD = 5
 
 const NUMBER_BYTES = 6
 const LENGTH_BYTES = 2
@@ -11,11 +10,6 @@ const LENGTH_BYTES = 2
 /** The record of a name. Names are bytes of UTF-8: no two names share a key, whatever characters they have. */
 export function recordKey(name: string): Buffer {
   return Buffer.from(`${String.fromCharCode(RECORD)}${name}`)
-}
-
-/** Where the largest token that was seen for a guarded resource is kept. */
-export function guardKey(resource: string): Buffer {
-  return Buffer.from(`${String.fromCharCode(GUARD)}${resource}`)
 }
 
 /** A fact about the database as a whole. */

@@ -83,7 +83,7 @@ export class LeaseCycle {
       return isLocked(state) ? { ...refused, holder: toLeaseRecord(name, record, now) } : refused
     }
     if (state === 'breaking' || state === 'broken') return { renewed: false, reason: 'broken' }
-    if (state === 'available') return { renewed: false, reason: 'deleted' }
+    if (state === 'available') return { renewed: false, reason: 'expired' }
     this.#put(name, { ...record, ttl: stored(grant.ttl), endsAt: this.#endOf(grant.ttl) })
     return { renewed: true }
   }
@@ -113,7 +113,7 @@ export class LeaseCycle {
     if (record === undefined) return { granted: false }
     const state = stateAt(record, now)
     if (!isLocked(state)) return { granted: false }
-    const request = { name, owner: to.owner, grantId: to.grantId, ttl }
+    const request = { name, owner: to.owner, grantId: to.grantId, ttl, metadata: record.metadata }
     // The change was made before, and its answer lost.
     if (state === 'leased' && record.grantId === to.grantId) {
       return this.#grant(request, record, BigInt(record.fencingToken))

@@ -117,6 +117,7 @@ export class LeaseDatabase {
 
   #open(): RootDatabase<string, Uint8Array> {
     checkDatabaseFile(this.#path)
+    // A variable, for lmdb's types do not know of the option.
     const options = { permissionsMode: this.#folder.fileMode }
     const root = open<string, Uint8Array>({
       path: this.#path,
@@ -157,8 +158,8 @@ export class LeaseDatabase {
   #removeEarlier(): void {
     for (const file of readdirSync(this.#folder.path)) {
       const boot = bootOfFile(file)
-      if (boot !== undefined && !this.#path.endsWith(databaseFile(boot)))
-        rmSync(this.#folder.file(file), { force: true })
+      const isEarlier = boot !== undefined && !this.#path.endsWith(databaseFile(boot))
+      if (isEarlier) rmSync(this.#folder.file(file), { force: true })
     }
   }
 }

@@ -1,17 +1,35 @@
-import { LeaseConfigurationError, type LeaseFactory, StoreLease } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseFactory, StoreLease, systemClock } from '@leasehold/core'
 import { LocalLeaseStore } from './local-lease-store.js'
 
-/** The factory that `lease-class` loads: `folder` is where the leases are kept, `mode` the permissions of a new one. */
+/**
+ * The factory of leases in a folder, what `lease-class = "@leasehold/local"` names: all leases of one provider and one
+ * folder share their store. Of the block it reads `folder` and `mode` (octal digits, such as `"770"`).
+ */
 export const localLease: LeaseFactory = async (settings, { clock, logger, share }) => {
-  const { folder, mode } = settings.options
-  if (typeof folder !== 'string') {
-    throw new LeaseConfigurationError(`lease '${settings.name}': set folder to the path of a folder on a local disk`)
-  }
-  const store = await share(`local:${folder}`, () => new LocalLeaseStore({ folder, mode: toMode(mode) }))
+  const folder = checkFolder(settings.options.folder)
+  const mode = toMode(settings.options.mode)
+  // A clock that is not the machine's is a test's; the store's must then be the same.
+  const time = clock === systemClock ? {} : { clock }
+  const store = await share(`local:${mode ?? ''}:${folder}`, () => new LocalLeaseStore({ folder, mode, ...time }))
   return new StoreLease(settings, store, { clock, logger })
 }
 
-/** Permission bits, as octal digits where they come from a configuration file. */
+function checkFolder(folder: unknown): string {
+  if (typeof folder === 'string' && folder !== '') return folder
+  throw new LeaseConfigurationError("folder must be the path of a folder on a local disk, such as 'var/leases'", {
+    store: 'local',
+  })
+}
+
+/** Configuration has no octal numbers: what looks like one there is decimal, so the digits are read as they stand. */
 function toMode(mode: unknown): number | undefined {
-  return typeof mode === 'string' ? Number.parseInt(mode, 8) : (mode as number | undefined)
+  if (mode === undefined || mode === null) return undefined
+  const digits = String(mode)
+  if (/^[0-7]{3,4}$/.test(digits)) return Number.parseInt(digits, 8)
+  throw new LeaseConfigurationError(
+    `mode must be three or four octal digits such as "770", not ${JSON.stringify(mode)}`,
+    {
+      store: 'local',
+    },
+  )
 }

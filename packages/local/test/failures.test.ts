@@ -43,10 +43,10 @@ describe('a folder that will not do', () => {
     expect(opening).toThrow(name)
   })
 
-  it.skipIf(!isRoot)('that may only be read: unauthorised, and it says what to do', async () => {
+  it.skipIf(!isRoot)('that may only be read: unauthorised, and it says what to do', async (test) => {
     const folder = temporaryFolder()
     chmodSync(folder, 0o555)
-    const child = new Child(folder, 'try', { uid: 65_534 })
+    const child = new Child(test, folder, 'try', { uid: 65_534 })
     const told = await child.tells(() => true)
     expect(told).toMatchObject({ error: 'LeaseUnauthorisedError' })
     expect(told.message).toContain(folder)
@@ -175,6 +175,6 @@ describe('localLease', () => {
 
   it('without a folder says which key to set', async () => {
     await using provider = new LeaseProvider({ jobs: { leaseClass: localLease } })
-    await expect(provider.getLease('nightly', 'jobs')).rejects.toThrow('set folder to the path')
+    await expect(provider.getLease('nightly', 'jobs')).rejects.toThrow('folder')
   })
 })

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { monotonicClock } from '../src/wall-clock.js'
@@ -12,11 +13,11 @@ const isGranted = ({ granted }: Told): boolean => granted === true
 const isWaiting = ({ waiting }: Told): boolean => waiting === true
 
 describe.concurrent('several processes of one machine', () => {
-  it('a holder that was killed is succeeded after its ttl, and not before', async () => {
-    const folder = temporaryFolder()
-    const holder = new Child(folder, 'hold')
+  it('a holder that was killed is succeeded after its ttl, and not before', async (test) => {
+    const folder = temporaryFolder(test)
+    const holder = new Child(test, folder, 'hold')
     const first = await holder.tells(isGranted)
-    const waiter = new Child(folder, 'wait')
+    const waiter = new Child(test, folder, 'wait')
     await waiter.tells(isWaiting)
     await holder.kill('SIGKILL')
     const killed = monotonicClock()
@@ -28,12 +29,12 @@ describe.concurrent('several processes of one machine', () => {
     expect(BigInt(next.token ?? 0)).toBeGreaterThan(BigInt(first.token ?? 0))
   })
 
-  it('a release reaches the next holder in under 50 ms at the median', async () => {
-    const folder = temporaryFolder()
+  it('a release reaches the next holder in under 50 ms at the median', async (test) => {
+    const folder = temporaryFolder(test)
     const latencies: number[] = []
-    let holder = new Child(folder, 'hold')
+    let holder = new Child(test, folder, 'hold')
     await holder.tells(isGranted)
-    const waiters = Array.from({ length: 5 }, () => new Child(folder, 'wait'))
+    const waiters = Array.from({ length: 5 }, () => new Child(test, folder, 'wait'))
     for (const waiter of waiters) await waiter.tells(isWaiting)
     await pause(300)
     for (let turn = 0; turn < 5; turn += 1) {
@@ -48,14 +49,14 @@ describe.concurrent('several processes of one machine', () => {
     expect(latencies[2], `all of them, in ms: ${latencies.join(', ')}`).toBeLessThan(50)
   })
 
-  it('a waiter that dies in the middle of the queue keeps nobody waiting', async () => {
-    const folder = temporaryFolder()
-    const holder = new Child(folder, 'hold')
+  it('a waiter that dies in the middle of the queue keeps nobody waiting', async (test) => {
+    const folder = temporaryFolder(test)
+    const holder = new Child(test, folder, 'hold')
     await holder.tells(isGranted)
-    const first = new Child(folder, 'wait')
+    const first = new Child(test, folder, 'wait')
     await first.tells(isWaiting)
     await pause(200)
-    const second = new Child(folder, 'wait')
+    const second = new Child(test, folder, 'wait')
     await second.tells(isWaiting)
     await pause(200)
     await first.kill('SIGKILL')
@@ -66,11 +67,11 @@ describe.concurrent('several processes of one machine', () => {
     expect(next.at - at).toBeLessThan(1_500)
   })
 
-  it('killed in the middle of their work again and again, they leave an intact database, and tokens only grow', async () => {
-    const folder = temporaryFolder()
+  it('killed in the middle of their work again and again, they leave an intact database, and tokens only grow', async (test) => {
+    const folder = temporaryFolder(test)
     const tokens: { token: bigint; at: number }[] = []
     for (let round = 0; round < 3; round += 1) {
-      const children = [new Child(folder, 'cycle'), new Child(folder, 'cycle')]
+      const children = [new Child(test, folder, 'cycle'), new Child(test, folder, 'cycle')]
       await Promise.all(children.map((child) => child.tells(({ token }) => token !== undefined)))
       await pause(300 + 100 * round)
       for (const child of children) await child.kill('SIGKILL')
@@ -82,7 +83,7 @@ describe.concurrent('several processes of one machine', () => {
     for (const [place, { token }] of tokens.entries()) {
       if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1]?.token ?? 0n)
     }
-    const store = openStore({ folder })
+    const store = openStore({ folder }, test)
     await expect(store.read('job', signal)).resolves.toBeDefined()
     const { remaining = 0 } = (await store.read('job', signal)) ?? {}
     await pause(remaining)
@@ -90,22 +91,24 @@ describe.concurrent('several processes of one machine', () => {
     expect(next.granted && next.grant.fencingToken).toBeGreaterThan(tokens.at(-1)?.token ?? 0n)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('of different users: refused by default, at home together by mode', async () => {
-    const folder = temporaryFolder()
-    const own = `${folder}/own`
-    openStore({ folder: own })
-    const { chmodSync } = await import('node:fs')
-    chmodSync(folder, 0o777)
-    const refused = new Child(own, 'try', { uid: 65_534 })
-    expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
-    const shared = `${folder}/shared`
-    const store = openStore({ folder: shared, mode: 0o777 })
-    await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
-    expect(await new Child(shared, 'try', { uid: 65_534 }).tells(() => true)).toMatchObject({ granted: true })
-    expect(await new Child(shared, 'try', { uid: 65_534, name: 'held' }).tells(() => true)).toMatchObject({
-      granted: false,
-    })
-  })
+  it.skipIf(process.getuid?.() !== 0)(
+    'of different users: refused by default, at home together by mode',
+    async (test) => {
+      const folder = temporaryFolder(test)
+      const own = `${folder}/own`
+      openStore({ folder: own }, test)
+      chmodSync(folder, 0o777)
+      const refused = new Child(test, own, 'try', { uid: 65_534 })
+      expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
+      const shared = `${folder}/shared`
+      const store = openStore({ folder: shared, mode: 0o777 }, test)
+      await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
+      expect(await new Child(test, shared, 'try', { uid: 65_534 }).tells(() => true)).toMatchObject({ granted: true })
+      expect(await new Child(test, shared, 'try', { uid: 65_534, name: 'held' }).tells(() => true)).toMatchObject({
+        granted: false,
+      })
+    },
+  )
 })
 
 async function whenGranted(waiter: Child): Promise<{ waiter: Child; told: Told }> {

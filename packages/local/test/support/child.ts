@@ -1,11 +1,12 @@
 /** What the tests of several processes run in each: `child.ts FOLDER MODE …`. */
 import { createLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
+import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode, name = 'job'] = process.argv.slice(2)
 
 function tell(message: object): void {
-  process.stdout.write(`${JSON.stringify({ ...message, at: Number(process.hrtime.bigint()) / 1e6 })}\n`)
+  process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
 }
 
 // Not one line of the child is to be lost when it is killed, and it must not outlive its parent.
@@ -24,16 +25,17 @@ try {
     }
   }
   if (mode === 'hold' || mode === 'wait') {
-    const waiting = lease.acquire(mode === 'wait' ? { wait: 60_000 } : {})
-    if (mode === 'wait') tell({ waiting: true })
-    const granted = await waiting
-    tell({ granted, token: String(lease.fencingToken), remaining: lease.remaining })
+    // Before it is granted: whoever reads that it was may send the signal at once.
     process.on('SIGTERM', async () => {
       tell({ releasing: true })
       await lease.release()
       tell({ released: true })
       process.exit()
     })
+    const waiting = lease.acquire(mode === 'wait' ? { wait: 60_000 } : {})
+    if (mode === 'wait') tell({ waiting: true })
+    const granted = await waiting
+    tell({ granted, token: String(lease.fencingToken), remaining: lease.remaining })
   }
   if (mode === 'try') {
     tell({ granted: await lease.acquire() })

@@ -1,14 +1,15 @@
 import type { AcquireOutcome, AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
 import { LocalLeaseStore, type LocalLeaseStoreOptions } from '@leasehold/local'
 import { onTestFinished } from 'vitest'
+import type { Finishing } from './temporary-folder.js'
 
 export const TTL = 10_000
 export const signal = new AbortController().signal
 
 /** A store that is closed at the end of the test. */
-export function openStore(options: LocalLeaseStoreOptions): LocalLeaseStore {
+export function openStore(options: LocalLeaseStoreOptions, test: Finishing = { onTestFinished }): LocalLeaseStore {
   const store = new LocalLeaseStore(options)
-  onTestFinished(() => store.close())
+  test.onTestFinished(() => store.close())
   return store
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
+import type { Finishing } from './temporary-folder.js'
 
 /** One line of a child: what happened, and when on the monotonic clock of the machine, in milliseconds. */
 export interface Told {
@@ -20,9 +20,9 @@ export class Child {
   readonly told: Told[] = []
   readonly #process: ChildProcessWithoutNullStreams
   readonly #exited: Promise<void>
-  #wake: () => void = () => {}
+  #waiting: (() => void)[] = []
 
-  constructor(folder: string, mode: string, options: { name?: string; uid?: number } = {}) {
+  constructor(test: Finishing, folder: string, mode: string, options: { name?: string; uid?: number } = {}) {
     const { name = 'job', uid } = options
     const file = new URL('./child.ts', import.meta.url).pathname
     this.#process = spawn(
@@ -33,10 +33,10 @@ export class Child {
     this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
     createInterface({ input: this.#process.stdout }).on('line', (line) => {
       this.told.push(JSON.parse(line))
-      this.#wake()
+      for (const wake of this.#waiting.splice(0)) wake()
     })
     this.#process.stderr.on('data', (text) => process.stderr.write(text))
-    onTestFinished(() => this.kill('SIGKILL'))
+    test.onTestFinished(() => this.kill('SIGKILL'))
   }
 
   /** The first line, told or yet to come, that is as asked for. */
@@ -44,9 +44,7 @@ export class Child {
     for (;;) {
       const told = this.told.find(isIt)
       if (told !== undefined) return told
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
   }
 
