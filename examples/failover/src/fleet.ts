@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { EventEmitter, on } from 'node:events'
+import type { Order, Report, Status } from './messages.js'
+
+const WORKER = new URL('./worker.ts', import.meta.url)
+
+/** What a process is doing, as the script knows. */
+export type Condition = 'running' | 'stopped' | 'killed' | 'ended'
+
+/** One of the worker processes, seen from the script. */
+export class WorkerProcess {
+  readonly name: string
+  condition: Condition = 'running'
+  status: Status | undefined
+  readonly #process: ChildProcess
+  readonly #exited: Promise<void>
+
+  constructor(name: string, folder: string, reports: EventEmitter) {
+    this.name = name
+    this.#process = fork(WORKER, [folder, name], {
+      execArgv: ['--import', 'tsx', '--conditions', '@leasehold/source'],
+    })
+    this.#process.on('message', (report: Report) => {
+      if (report.type === 'status') this.status = report
+      reports.emit('report', this, report)
+    })
+    this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
+  }
+
+  send(order: Order): void {
+    if (this.condition !== 'killed' && this.condition !== 'ended') this.#process.send(order, () => {})
+  }
+
+  /** Has it stop, as by SIGSTOP, until it is sent SIGCONT. */
+  stop(): void {
+    this.send({ type: 'stop' })
+    this.condition = 'stopped'
+  }
+
+  signal(signal: NodeJS.Signals, condition: Condition): void {
+    this.condition = condition
+    this.#process.kill(signal)
+  }
+
+  async exited(): Promise<void> {
+    await this.#exited
+  }
+}
+
+/** The four processes, and what they tell. */
+export class Fleet {
+  readonly workers: readonly WorkerProcess[]
+  readonly #reports = new EventEmitter()
+  #holder: WorkerProcess | undefined
+
+  constructor(names: readonly string[], folder: string) {
+    this.workers = names.map((name) => new WorkerProcess(name, folder, this.#reports))
+    this.#reports.on('report', (worker: WorkerProcess, report: Report) => {
+      if (report.type === 'granted') this.#holder = worker
+    })
+  }
+
+  /** Who was granted the lease last. */
+  get holder(): WorkerProcess {
+    if (this.#holder === undefined) throw new Error('nobody was granted the lease yet')
+    return this.#holder
+  }
+
+  /** The next report of a kind, from any worker or from one. */
+  async hears<T extends Report['type']>(
+    type: T,
+    from?: WorkerProcess,
+  ): Promise<{ worker: WorkerProcess; report: Extract<Report, { type: T }> }> {
+    for await (const [worker, report] of on(this.#reports, 'report', { signal: AbortSignal.timeout(20_000) })) {
+      if (report.type === type && (from === undefined || worker === from)) return { worker, report }
+    }
+    throw new Error(`no worker told '${type}'`)
+  }
+
+  onReport(listener: (worker: WorkerProcess, report: Report) => void): void {
+    this.#reports.on('report', listener)
+  }
+
+  sendToAll(order: Order): void {
+    for (const worker of this.workers) worker.send(order)
+  }
+
+  /** Ends all that are left, one way or the other. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const left = this.workers.filter(({ condition }) => condition === 'running' || condition === 'stopped')
+    for (const worker of left) worker.signal(signal, 'ended')
+    await Promise.all(left.map((worker) => worker.exited()))
+  }
+}

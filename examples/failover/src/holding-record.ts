@@ -1,0 +1,77 @@
+import { openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreLease } from '@leasehold/core'
+import { linesOf } from './ledger.js'
+import { machineNow } from './machine-clock.js'
+
+/** A look at `checkLease()`, with the machine's clock read before and after it. */
+export interface Look {
+  readonly before: number
+  readonly after: number
+  readonly held: boolean
+  readonly token: string
+  /** Validity left, in milliseconds. */
+  readonly remaining: number
+}
+
+/** A span in which one process held the lease, from the first look to the last of those that said so in a row. */
+export interface Holding {
+  readonly holder: string
+  readonly token: string
+  readonly from: number
+  readonly to: number
+  /** When the last look said that validity would end. */
+  readonly validUntil: number
+  readonly looks: number
+}
+
+/** Writes down every look, at once: what was true the instant before a SIGKILL is on the disk. */
+export class HoldingRecord {
+  readonly #lease: StoreLease
+  readonly #file: number
+  #wasHeld = false
+
+  constructor(folder: string, holder: string, lease: StoreLease) {
+    this.#lease = lease
+    this.#file = openSync(fileIn(folder, holder), 'a')
+  }
+
+  /** Looks at the lease. Of looks in a row that say no, the first is enough. */
+  look(): boolean {
+    const before = machineNow()
+    const held = this.#lease.checkLease()
+    const after = machineNow()
+    if (held || this.#wasHeld) {
+      const { fencingToken = 0n, remaining } = this.#lease
+      writeSync(this.#file, `${before} ${after} ${held ? 1 : 0} ${fencingToken} ${remaining}\n`)
+    }
+    this.#wasHeld = held
+    return held
+  }
+}
+
+/** The spans in which a process held the lease, by its own record. */
+export function readHoldings(folder: string, holder: string): readonly Holding[] {
+  const looks = linesOf(fileIn(folder, holder)).map(toLook)
+  const holdings: Holding[] = []
+  let current: Holding | undefined
+  for (const { before, after, held, token, remaining } of looks) {
+    const goesOn: boolean = held && current?.token === token
+    if (current !== undefined && !goesOn) holdings.push(current)
+    if (!held) current = undefined
+    else {
+      const { from, looks: count } = current !== undefined && goesOn ? current : { from: before, looks: 0 }
+      current = { holder, token, from, to: after, validUntil: after + remaining, looks: count + 1 }
+    }
+  }
+  return current === undefined ? holdings : [...holdings, current]
+}
+
+function toLook(line: string): Look {
+  const [before, after, held, token = '', remaining] = line.split(' ')
+  return { before: Number(before), after: Number(after), held: held === '1', token, remaining: Number(remaining) }
+}
+
+function fileIn(folder: string, holder: string): string {
+  return join(folder, `holdings-${holder}.txt`)
+}

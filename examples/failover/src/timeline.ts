@@ -1,0 +1,63 @@
+import type { Fleet, WorkerProcess } from './fleet.js'
+
+const WIDTH = 20
+/** The ttl that a full bar stands for, in milliseconds. */
+const TTL = 3_000
+
+/** Shows who holds the lease: redrawn in place on a terminal, line by line elsewhere. */
+export class Timeline {
+  readonly #fleet: Fleet
+  readonly #out: NodeJS.WriteStream
+  readonly #start: number
+  readonly #now: () => number
+  #drawn = 0
+
+  constructor(fleet: Fleet, out: NodeJS.WriteStream, now: () => number) {
+    this.#fleet = fleet
+    this.#out = out
+    this.#now = now
+    this.#start = now()
+  }
+
+  /** Something happened: a line that stays. */
+  tell(text: string): void {
+    this.#erase()
+    const seconds = ((this.#now() - this.#start) / 1_000).toFixed(2).padStart(6)
+    this.#out.write(`${seconds} s  ${text}\n`)
+  }
+
+  /** How things are: drawn over by the next. */
+  draw(): void {
+    if (!this.#out.isTTY) return
+    this.#erase()
+    const lines = this.#fleet.workers.map(lineOf)
+    this.#out.write(`${lines.join('\n')}\n`)
+    this.#drawn = lines.length
+  }
+
+  /** The same on what is no terminal: one line for all. */
+  log(): void {
+    if (this.#out.isTTY) return
+    this.tell(this.#fleet.workers.map((worker) => briefOf(worker)).join('   '))
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) this.#out.write(`\u001b[${this.#drawn}A\u001b[J`)
+    this.#drawn = 0
+  }
+}
+
+function lineOf({ name, condition, status }: WorkerProcess): string {
+  if (condition !== 'running' || status === undefined) return `  ${name.padEnd(6)} ${condition}`
+  const { state, token, remaining, stashed, written } = status
+  if (state === 'acquiringLease') return `  ${name.padEnd(6)} waits    ${String(stashed).padStart(4)} stashed`
+  const bar = '█'.repeat(Math.round((WIDTH * Math.min(remaining, TTL)) / TTL)).padEnd(WIDTH, '░')
+  const left = `${(remaining / 1_000).toFixed(1)} s valid`
+  return `  ${name.padEnd(6)} HOLDS    ${bar} ${left}   token ${token}   ${written} written`
+}
+
+function briefOf({ name, condition, status }: WorkerProcess): string {
+  if (condition !== 'running' || status === undefined) return `${name}: ${condition}`
+  if (status.state === 'acquiringLease') return `${name}: waits, ${status.stashed} stashed`
+  return `${name}: HOLDS, ${(status.remaining / 1_000).toFixed(1)} s valid, ${status.written} written`
+}
