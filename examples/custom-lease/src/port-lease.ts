@@ -1,0 +1,65 @@
+// #region lease
+import { createServer, type Server } from 'node:net'
+import { type AcquireOptions, Lease, type LeaseLost, LeaseSettings, LeaseUnavailableError } from '@leasehold/core'
+
+/**
+ * Held by whoever listens on a port of this machine. The kernel is the heartbeat: it frees the port when the process
+ * dies, so that nothing is renewed and nothing expires. There is no fencing token, and two names may share a port.
+ */
+export class PortLease extends Lease {
+  readonly #port: number
+  #server: Server | undefined
+  #attempt: Promise<boolean> | undefined
+  #onLost: ((lost: LeaseLost) => void)[] = []
+
+  constructor(name: string, port: number) {
+    super(new LeaseSettings({ name }))
+    this.#port = port
+  }
+
+  override async acquire({ onLost, signal }: AcquireOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted()
+    this.#attempt ??= this.#listen().finally(() => {
+      this.#attempt = undefined
+    })
+    const held = this.checkLease() || (await this.#attempt)
+    if (held && onLost !== undefined) this.#onLost.push(onLost)
+    return held
+  }
+
+  override async release(): Promise<boolean> {
+    await this.#attempt
+    const server = this.#server
+    this.#server = undefined
+    this.#onLost = []
+    if (server !== undefined) await new Promise((resolve) => server.close(resolve))
+    return true
+  }
+
+  override checkLease(): boolean {
+    return this.#server?.listening === true
+  }
+
+  #listen(): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const server = createServer((socket) => socket.destroy())
+      server.once('error', (cause: NodeJS.ErrnoException) => {
+        if (cause.code === 'EADDRINUSE') resolve(false)
+        else reject(new LeaseUnavailableError(`port ${this.#port} cannot be used: ${cause.message}`, { cause }))
+      })
+      server.listen({ port: this.#port, host: '127.0.0.1', exclusive: true }, () => {
+        this.#server = server.unref()
+        server.once('close', () => this.#lose(server))
+        resolve(true)
+      })
+    })
+  }
+
+  /** The port was closed by someone else than release. */
+  #lose(server: Server): void {
+    if (this.#server !== server) return
+    this.#server = undefined
+    for (const onLost of this.#onLost.splice(0)) onLost({ reason: 'closed' })
+  }
+}
+// #endregion lease
