@@ -63,7 +63,8 @@ export const unowned: CasRecord = Object.freeze({
  * Throws a `LeaseConfigurationError` unless this is a lease record: what another program keeps under the name must
  * neither be taken for a free lease nor be written over.
  */
-export function checkRecord(name: string, store: string, record: CasRecord): void {
+export function checkRecord(name: string, store: string, found: CasRecord): void {
+  const record: Partial<CasRecord> = found ?? {}
   const { owner, grantId, fencingToken, ttl, revision, metadata, breakPeriod } = record
   const isRecord =
     typeof owner === 'string' &&

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkLeaseName } from '../lease-name.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -23,7 +24,7 @@ import {
   toLeaseRecord,
   unowned,
 } from './cas-records.js'
-import type { CasEntry, CasRecord, CasRegister, CasVersion } from './cas-register.js'
+import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
 import { Observations } from './observations.js'
 
 /** How often an operation that lost a race against another writer is begun anew. */
@@ -87,6 +88,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
     const { name, grantId } = request
+    checkLeaseName(name)
+    this.#checkTtl(request)
     return await this.#inRounds(name, signal, async () => {
       const seen = (await this.#see(name, signal)) ?? (await this.#create(name, signal))
       if (seen === undefined) return undefined
@@ -111,7 +114,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
         return refusal
       }
       // A version that is not the one we wrote last, under our grant id: our own write, whose answer was lost.
-      if (entry === undefined || !(await this.#write(name, entry, rewrite(entry.record), signal))) return undefined
+      if (entry === undefined || !(await this.#write(name, entry, rewrite(entry.record, { ttl: grant.ttl }), signal)))
+        return undefined
       return { renewed: true }
     })
   }
@@ -163,9 +167,12 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (seen === undefined || seen.record.owner === '') {
         throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
       }
-      const remaining = Math.min(seen.standing.remaining, period)
-      const metadata = reason === undefined ? seen.record.metadata : { ...seen.record.metadata, breakReason: reason }
-      const broken = rewrite(seen.record, { breakPeriod: remaining, metadata })
+      // Breaking again can only shorten: who has watched the period pass does not begin anew.
+      const { standing, record } = seen
+      if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
+      const remaining = Math.min(standing.remaining, period)
+      const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
+      const broken = rewrite(record, { breakPeriod: remaining, metadata })
       return (await this.#write(name, seen, broken, signal)) ? { remaining } : undefined
     })
   }
@@ -208,6 +215,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       return undefined
     }
     checkRecord(name, this.kind, entry.record)
+    this.#checkCreated(entry)
     return { ...entry, standing: this.#standingOf(name, entry) }
   }
 
@@ -223,9 +231,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   async #create(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
     const written = await this.#register.create(name, unowned, signal)
     if (written === undefined) return undefined
-    if (this.#register.forgets === true && written.createdAt === undefined) {
-      throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt`)
-    }
+    this.#checkCreated(written)
     return { ...written, record: unowned, standing: { state: 'available', remaining: 0 } }
   }
 
@@ -257,6 +263,19 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   #holderOf(name: string, entry: CasEntry<V>): { holder?: LeaseRecord } {
     const standing = this.#standingOf(name, entry)
     return isLocked(standing) ? { holder: toLeaseRecord(name, entry.record, standing) } : {}
+  }
+
+  #checkTtl({ name, owner, ttl }: AcquireRequest): void {
+    const { minTtl, maxTtl } = this.limits
+    if (ttl >= minTtl && ttl <= maxTtl) return
+    const message = `the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}: all who share the register rely on it`
+    throw new LeaseConfigurationError(message, { ...this.#detailsOf(name), owner })
+  }
+
+  /** Without it, a name that was forgotten would begin again with tokens that it had before. */
+  #checkCreated({ createdAt }: CasWritten<V>): void {
+    if (createdAt === undefined ? this.#register.forgets !== true : createdAt >= 0) return
+    throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt in milliseconds`)
   }
 
   #checkUsable(signal: AbortSignal): void {

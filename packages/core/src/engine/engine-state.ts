@@ -31,7 +31,7 @@ export interface Acquiring {
   /** The grant handed over to us, where this is an adoption. */
   readonly adopted: Grant | undefined
   readonly call: PendingCall | undefined
-  /** When the claim itself was last sent; the instant from which validity counts if a read finds it granted. */
+  /** When the claim itself was last sent; from here validity counts if it is answered with a grant. */
   readonly sentAt: number
   /** When to ask again, while no call is under way. */
   readonly retryAt: number
@@ -41,8 +41,11 @@ export interface Acquiring {
   readonly failures: number
   /** The last failure, where the last answer was none. */
   readonly failure: unknown
-  /** Whether a request under the grant id may still take effect, so that it has to be taken back. */
-  readonly uncertain: boolean
+  /**
+   * When the first request under the grant id was sent that may have taken effect, or still may, so that it has to be
+   * taken back. From here validity counts if a read finds the lease granted: which of the requests it was is unknown.
+   */
+  readonly uncertainSince: number | undefined
 }
 
 export interface Held {

@@ -64,7 +64,7 @@ export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claime
       refusals: claimed.refusals ?? 0,
       failures: claimed.failures ?? 0,
       failure: claimed.failure,
-      uncertain: claimed.uncertain ?? false,
+      uncertainSince: claimed.uncertainSince,
     },
     effects: [{ type: 'call', op, call }],
   }
@@ -87,7 +87,7 @@ function granted(rules: LeaseRules, state: Acquiring, grant: Grant, circumstance
   if (circumstances.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant }] }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
   const error = timedOut(rules, 'acquire', circumstances.now - state.sentAt)
-  return waitOutFailure(rules, { ...state, uncertain: true }, error, false, circumstances)
+  return waitOutFailure(rules, uncertain(state), error, false, circumstances)
 }
 
 function refused(
@@ -117,7 +117,8 @@ function onRead(
   if (record?.grantId === state.grantId && record.state === 'leased') {
     const { name, owner, grantId, fencingToken, ttl } = record
     const grant = { name, owner, grantId, fencingToken, ttl }
-    return granted(rules, state, grant, circumstances)
+    const sentAt = state.uncertainSince ?? state.sentAt
+    return granted(rules, { ...state, sentAt }, grant, circumstances)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   if (locked) return refused(rules, state, record, circumstances)
@@ -134,11 +135,11 @@ function onFailure(
   const { method, limitAt, sentAt } = state.call
   if (method === 'read') return waitOutFailure(rules, state, state.failure, false, circumstances)
   if (definitive) return waitOutFailure(rules, state, error, true, circumstances)
-  const uncertain: Acquiring = { ...state, uncertain: true, failure: error }
-  if (circumstances.now >= limitAt) return waitOutFailure(rules, uncertain, error, false, circumstances)
+  const failed: Acquiring = { ...uncertain(state), failure: error }
+  if (circumstances.now >= limitAt) return waitOutFailure(rules, failed, error, false, circumstances)
   const next = op + 1
   return {
-    state: { ...uncertain, op: next, call: { method: 'read', sentAt, limitAt } },
+    state: { ...failed, op: next, call: { method: 'read', sentAt, limitAt } },
     effects: [{ type: 'call', op: next, call: { method: 'read' } }],
   }
 }
@@ -149,7 +150,12 @@ function onTick(rules: LeaseRules, state: Acquiring, circumstances: Circumstance
   if (now < state.call.limitAt) return quiet(state)
   const error = timedOut(rules, 'acquire', rules.operationTimeout)
   const effects: EngineEffect[] = [{ type: 'abort' }]
-  return waitOutFailure(rules, { ...state, uncertain: true }, error, false, circumstances, effects)
+  return waitOutFailure(rules, uncertain(state), error, false, circumstances, effects)
+}
+
+/** The request that was last sent may have taken effect: the first such one is remembered. */
+function uncertain(state: Acquiring): Acquiring {
+  return { ...state, uncertainSince: state.uncertainSince ?? state.sentAt }
 }
 
 /** The attempt failed: whoever still waits asks again after a pause. */
@@ -173,7 +179,7 @@ function abandon(state: Acquiring): Transition {
   const effects: EngineEffect[] = []
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
-  if (state.call !== undefined || state.uncertain) {
+  if (state.call !== undefined || state.uncertainSince !== undefined) {
     effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined })
   }
   return { state: { phase: 'idle', op: state.op }, effects }

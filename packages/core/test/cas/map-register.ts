@@ -1,7 +1,7 @@
 import type { CasEntry, CasRecord, CasRegister, CasWritten } from '@leasehold/core'
 
-/** What happens to the next call: it fails without effect, takes effect and fails, or never answers. */
-type Fault = 'fail' | 'lose-answer' | 'hang'
+/** What happens to the next call: it fails without effect, or takes effect and fails. */
+type Fault = 'fail' | 'lose-answer'
 
 /** A compare-and-set register in memory that counts its calls, forgets on demand and fails as networks do. */
 export class MapRegister implements CasRegister<number> {
@@ -36,7 +36,7 @@ export class MapRegister implements CasRegister<number> {
   write(name: string, record: CasRecord): CasWritten<number> {
     this.#version += 1
     const createdAt = this.#entries.get(name)?.createdAt ?? this.time
-    const entry = { record: { ...record }, version: this.#version, ...(this.forgets ? { createdAt } : {}) }
+    const entry = { record: structuredClone(record), version: this.#version, ...(this.forgets ? { createdAt } : {}) }
     this.#entries.set(name, entry)
     return entry
   }
@@ -54,7 +54,6 @@ export class MapRegister implements CasRegister<number> {
   async #answer<T>(call: string, operate: () => T): Promise<T> {
     this.calls.push(call)
     const fault = this.faults.shift()
-    if (fault === 'hang') return await new Promise<T>(() => {})
     if (fault === 'fail') throw new Error('connection refused')
     await Promise.resolve()
     const answer = operate()

@@ -16,14 +16,7 @@ export const IDS = {
 export type Letter = keyof typeof IDS
 
 /** The columns of both tables; a lease can be available because it never was leased, or because it was released. */
-const COLUMNS = [
-  'available',
-  'available, released',
-  'leased (A)',
-  'breaking (A)',
-  'broken (A)',
-  'expired (A)',
-] as const
+const COLUMNS = ['available', 'available, released', 'leased (A)', 'breaking (A)', 'broken (A)', 'expired (A)'] as const
 
 export type Column = (typeof COLUMNS)[number]
 

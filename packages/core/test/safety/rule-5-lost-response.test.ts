@@ -78,4 +78,22 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     void lease.acquire()
     expect(store.last('acquire').grantId).not.toBe(first.grantId)
   })
+
+  it('counts validity from the first request that may have been granted, where reading cannot tell which it was', async () => {
+    const { clock, store, lease } = setUp()
+    const acquired = lease.acquire({ wait: TTL })
+    const { grantId, fail } = store.last('acquire')
+    // The first request takes effect, and all answers to it are lost.
+    await clock.advance(200)
+    fail(reset)
+    await clock.settle()
+    store.last('read').fail(reset)
+    while (store.count('acquire') === 1) await clock.advance(1)
+    // The second has no effect, and is lost as well; reading then finds the grant of the first.
+    store.last('acquire').fail(reset)
+    await clock.settle()
+    store.last('read').answer(recordOf({ owner: 'me', grantId: grantId ?? '', ttl: TTL }))
+    expect(await acquired).toBe(true)
+    expect(lease.remaining).toBe(VALIDITY - clock.now())
+  })
 })
