@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { importOnce } from './readme/import.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+it('the example of the README writes under the lease and the guard', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'imports.txt')
+  await importOnce(folder, file)
+  await importOnce(folder, file)
+  expect(readFileSync(file, 'utf8')).toBe('imported\nimported\n')
+})

@@ -1,0 +1,16 @@
+// #region example
+import { appendFileSync } from 'node:fs'
+import { createLease } from '@leasehold/core'
+import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
+
+export async function importOnce(folder: string, file: string) {
+  const store = new LocalLeaseStore({ folder })
+  const guard = new LocalGuard({ folder })
+  await createLease(store, 'import').run(async ({ fencingToken }) => {
+    // Runs only if nobody with a larger token was here: a process that woke up too late writes nothing.
+    guard.run('imports', fencingToken, () => appendFileSync(file, 'imported\n'))
+  })
+  await guard.close()
+  await store.close()
+}
+// #endregion example
