@@ -5,7 +5,7 @@ import { linesOf } from './ledger.js'
 import { machineNow } from './machine-clock.js'
 
 /** A look at `checkLease()`, with the machine's clock read before and after it. */
-export interface Look {
+interface Look {
   readonly before: number
   readonly after: number
   readonly held: boolean

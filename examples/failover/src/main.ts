@@ -17,8 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'leasehold-failover-'))
 const fleet = new Fleet(NAMES, folder)
 const timeline = new Timeline(fleet, process.stdout, machineNow)
 const takeovers: Takeover[] = []
-const late = { refused: 0, accepted: 0 }
-let foundItselfLost = false
+const tally = { sent: 0, refused: 0, accepted: 0, foundItselfLost: false }
 
 async function killTheHolder(): Promise<void> {
   const { holder } = fleet
@@ -41,7 +40,7 @@ async function stopTheHolder(): Promise<void> {
   const lateWrite = fleet.hears('late-write', holder)
   holder.signal('SIGCONT', 'running')
   const { report } = await lost
-  foundItselfLost = !report.heldWhenLooked
+  tally.foundItselfLost = !report.heldWhenLooked
   timeline.tell(`SIGCONT: ${holder.name} finds its lease ${report.reason}, and stops its worker before it writes`)
   const { refused, token } = (await lateWrite).report
   timeline.tell(`${holder.name} writes all the same, under token ${token}: ${refused ? 'refused' : 'ACCEPTED'}`)
@@ -81,12 +80,11 @@ async function runScript(): Promise<void> {
 }
 
 fleet.onReport((_, report) => {
-  if (report.type === 'late-write') late[report.refused ? 'refused' : 'accepted'] += 1
+  if (report.type === 'late-write') tally[report.refused ? 'refused' : 'accepted'] += 1
 })
-let sent = 0
 const entries = setInterval(() => {
-  sent += 1
-  fleet.sendToAll({ type: 'entry', id: sent })
+  tally.sent += 1
+  fleet.sendToAll({ type: 'entry', id: tally.sent })
 }, 50)
 const redraw = setInterval(() => timeline.draw(), 100)
 const log = setInterval(() => timeline.log(), 1_000)
@@ -96,7 +94,7 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 try {
   await runScript()
   await fleet.end('SIGTERM')
-  const { refused: lateWritesRefused, accepted: lateWritesAccepted } = late
+  const { refused: lateWritesRefused, accepted: lateWritesAccepted, foundItselfLost } = tally
   const seen = { takeovers, lateWritesRefused, lateWritesAccepted, foundItselfLost }
   const figures = summarise(folder, NAMES, seen)
   for (const timer of [entries, redraw, log]) clearInterval(timer)

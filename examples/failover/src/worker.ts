@@ -20,14 +20,14 @@ const lease = createLease(store, 'ledger', {
 })
 const ledger = new Ledger(folder)
 const record = new HoldingRecord(folder, name, lease)
-let written = 0
-let token = 0n
+/** What it has written, and the token of its last grant. */
+const tally = { written: 0, token: 0n }
 
 // #region worker
 const bookkeeper = fromCallback<Entry>(({ receive }) => {
   receive(({ id }) => {
-    ledger.write({ token: lease.fencingToken ?? token, writer: name, id })
-    written += 1
+    ledger.write({ token: lease.fencingToken ?? tally.token, writer: name, id })
+    tally.written += 1
   })
 })
 
@@ -47,8 +47,8 @@ function tell(report: Report): void {
 }
 
 lease.on('acquired', ({ fencingToken }) => {
-  token = fencingToken
-  tell({ type: 'granted', at: machineNow(), token: String(token) })
+  tally.token = fencingToken
+  tell({ type: 'granted', at: machineNow(), token: String(fencingToken) })
 })
 
 lease.on('lost', ({ reason }) => {
@@ -58,6 +58,7 @@ lease.on('lost', ({ reason }) => {
 
 /** What a worker does that does not look at its lease: its write comes too late, and the fencing token refuses it. */
 function tryLateWrite(): void {
+  const { token } = tally
   try {
     ledger.write({ token, writer: name, id: -1 })
     tell({ type: 'late-write', token: String(token), refused: false })
@@ -74,7 +75,7 @@ function tellStatus(): void {
     token: lease.fencingToken?.toString(),
     remaining: lease.remaining,
     stashed: snapshot.context.stashed,
-    written,
+    written: tally.written,
   })
 }
 
