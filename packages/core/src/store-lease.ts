@@ -11,7 +11,7 @@ import { LeaseHeldError } from './errors/lease-held-error.js'
 import { LeaseLostError } from './errors/lease-lost-error.js'
 import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 import { describeLoss, type LeasedWork, runHeld } from './guarded-run.js'
-import { fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease } from './lease.js'
 import { callGuarded, LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import type { LeaseLost } from './lease-lost.js'
@@ -158,7 +158,8 @@ export class StoreLease extends Lease {
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     const grant = fromHandOff(handOff)
     this.#checkCanChange()
-    this.#checkIsMine(grant)
+    const mismatch = mismatchOf(grant, this.#engine.rules)
+    if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, this.#details)
     if (!this.#engine.isQuiet) {
       throw new LeaseConflictError(
         `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`,
@@ -324,18 +325,6 @@ export class StoreLease extends Lease {
   #checkCanChange(): void {
     if (this.#store.change !== undefined) return
     throw new LeaseConfigurationError(`the ${this.#engine.rules.kind} store cannot hand leases over`, this.#details)
-  }
-
-  #checkIsMine(grant: Grant): void {
-    const { name, owner, ttl } = this.#engine.rules
-    const wrong =
-      grant.name !== name
-        ? `is of lease '${grant.name}', not of '${name}'`
-        : grant.owner !== owner
-          ? `is meant for owner '${grant.owner}', not for '${owner}'`
-          : `has a heartbeatTimeout of ${grant.ttl} ms, not of ${ttl}: give both sides the same`
-    if (grant.name === name && grant.owner === owner && grant.ttl === ttl) return
-    throw new LeaseConfigurationError(`this hand-off ${wrong}`, this.#details)
   }
 }
 

@@ -39,14 +39,25 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
   }
 }
 
-/** The state in which a grant confirmed by the claim that was sent at `state.sentAt` is held. */
+/** The state in which a grant is held that was confirmed by the claim sent at `sentAt`. */
 export function becomeHeld(
   rules: LeaseRules,
   { op, sentAt }: Acquiring,
   grant: Grant,
+  circumstances: Circumstances,
+): Held {
+  return confirmed(rules, op, grant, sentAt, sentAt + rules.maxHold, circumstances)
+}
+
+/** Held, by a request that was sent at `sentAt` and confirmed. */
+function confirmed(
+  rules: LeaseRules,
+  op: number,
+  grant: Grant,
+  sentAt: number,
+  holdUntil: number,
   { suspended }: Circumstances,
 ): Held {
-  const holdUntil = sentAt + rules.maxHold
   return {
     phase: 'held',
     op,
@@ -104,7 +115,7 @@ function onRenewed(
   rules: LeaseRules,
   state: Held,
   { op, outcome }: Answer<'renew-answer'>,
-  { now, suspended }: Circumstances,
+  circumstances: Circumstances,
 ): Transition {
   const { call, grant, holdUntil } = state
   if (!awaits(state, op) || call === undefined) return quiet(state)
@@ -112,25 +123,9 @@ function onRenewed(
     const { reason, holder } = outcome
     return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
   }
-  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: now - call.sentAt }]
+  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: circumstances.now - call.sentAt }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
-  return {
-    state: {
-      phase: 'held',
-      op,
-      grant,
-      confirmedAt: call.sentAt,
-      validUntil: endOfValidity(rules, grant, call.sentAt, holdUntil),
-      holdUntil,
-      suspended,
-      call: undefined,
-      heartbeatAt: undefined,
-      attemptTimeout: rules.operationTimeout,
-      failures: 0,
-      failure: undefined,
-    },
-    effects,
-  }
+  return { state: confirmed(rules, op, grant, call.sentAt, holdUntil, circumstances), effects }
 }
 
 /** Unknown is not lost: the heartbeat is repeated inside the validity that is left. */
