@@ -10,7 +10,7 @@ import { nearestStart } from '../src/boot-id.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
-import { Child } from './support/spawn-child.js'
+import { Child, canRunAsNobody, NOBODY } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const isRoot = process.getuid?.() === 0
@@ -43,10 +43,10 @@ describe('a folder that will not do', () => {
     expect(opening).toThrow(name)
   })
 
-  it.skipIf(!isRoot)('that may only be read: unauthorised, and it says what to do', async (test) => {
+  it.skipIf(!canRunAsNobody())('that may only be read: unauthorised, and it says what to do', async (test) => {
     const folder = temporaryFolder()
     chmodSync(folder, 0o555)
-    const child = new Child(test, folder, 'try', { uid: 65_534 })
+    const child = new Child(test, folder, 'try', { uid: NOBODY })
     const told = await child.tells(() => true)
     expect(told).toMatchObject({ error: 'LeaseUnauthorisedError' })
     expect(told.message).toContain(folder)

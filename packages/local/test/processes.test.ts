@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { monotonicClock } from '../src/wall-clock.js'
 import { openStore, signal } from './support/open-store.js'
-import { Child, type Told } from './support/spawn-child.js'
+import { Child, canRunAsNobody, NOBODY, type Told } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 /** Of the leases that the children hold, in milliseconds. */
@@ -91,24 +91,21 @@ describe.concurrent('several processes of one machine', () => {
     expect(next.granted && next.grant.fencingToken).toBeGreaterThan(tokens.at(-1)?.token ?? 0n)
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
-    'of different users: refused by default, at home together by mode',
-    async (test) => {
-      const folder = temporaryFolder(test)
-      const own = `${folder}/own`
-      openStore({ folder: own }, test)
-      chmodSync(folder, 0o777)
-      const refused = new Child(test, own, 'try', { uid: 65_534 })
-      expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
-      const shared = `${folder}/shared`
-      const store = openStore({ folder: shared, mode: 0o777 }, test)
-      await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
-      expect(await new Child(test, shared, 'try', { uid: 65_534 }).tells(() => true)).toMatchObject({ granted: true })
-      expect(await new Child(test, shared, 'try', { uid: 65_534, name: 'held' }).tells(() => true)).toMatchObject({
-        granted: false,
-      })
-    },
-  )
+  it.skipIf(!canRunAsNobody())('of different users: refused by default, at home together by mode', async (test) => {
+    const folder = temporaryFolder(test)
+    const own = `${folder}/own`
+    openStore({ folder: own }, test)
+    chmodSync(folder, 0o777)
+    const refused = new Child(test, own, 'try', { uid: NOBODY })
+    expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
+    const shared = `${folder}/shared`
+    const store = openStore({ folder: shared, mode: 0o777 }, test)
+    await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
+    expect(await new Child(test, shared, 'try', { uid: NOBODY }).tells(() => true)).toMatchObject({ granted: true })
+    expect(await new Child(test, shared, 'try', { uid: NOBODY, name: 'held' }).tells(() => true)).toMatchObject({
+      granted: false,
+    })
+  })
 })
 
 async function whenGranted(waiter: Child): Promise<{ waiter: Child; told: Told }> {

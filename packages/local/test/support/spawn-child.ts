@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Finishing } from './temporary-folder.js'
 
@@ -15,6 +15,18 @@ export interface Told {
   readonly message?: string
 }
 
+const FILE = new URL('./child.ts', import.meta.url).pathname
+
+/** A user who is nobody in particular. */
+export const NOBODY = 65_534
+
+/** Whether a child can run as `NOBODY`: only root can start one, and Node and these files may be out of its reach. */
+export function canRunAsNobody(): boolean {
+  if (process.getuid?.() !== 0) return false
+  const script = `require('node:fs').accessSync(${JSON.stringify(FILE)})`
+  return spawnSync(process.execPath, ['-e', script], { uid: NOBODY, gid: NOBODY }).status === 0
+}
+
 /** A process of its own that uses a folder; ended with the test. */
 export class Child {
   readonly told: Told[] = []
@@ -24,10 +36,9 @@ export class Child {
 
   constructor(test: Finishing, folder: string, mode: string, options: { name?: string; uid?: number } = {}) {
     const { name = 'job', uid } = options
-    const file = new URL('./child.ts', import.meta.url).pathname
     this.#process = spawn(
       process.execPath,
-      ['--import', 'tsx', '--conditions', '@leasehold/source', file, folder, mode, name],
+      ['--import', 'tsx', '--conditions', '@leasehold/source', FILE, folder, mode, name],
       uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: '/tmp', TMPDIR: '/tmp' } },
     )
     this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
