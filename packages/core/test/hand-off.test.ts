@@ -152,6 +152,20 @@ describe('handOff and adopt', () => {
     await expect(b.adopt(handOff)).rejects.toBeInstanceOf(LeaseConflictError)
   })
 
+  it('is adopted also where an earlier claim has still to be taken back, and another caller asks meanwhile', async () => {
+    const { clock, store, lease } = setUp()
+    const timedOut = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
+    await clock.advance(LIMIT)
+    await timedOut
+    const handOff = { name: 'job', owner: 'me', grantId: 'handed-over', fencingToken: '4', ttl: TTL }
+    const adopted = lease.adopt(handOff)
+    const acquired = lease.acquire()
+    store.last('read').answer(undefined)
+    await clock.settle()
+    store.last('change').answer('yes')
+    expect(await Promise.all([adopted, acquired])).toEqual([true, true])
+  })
+
   it('needs a store that can change grants', async () => {
     const { store, lease } = await setUpHeld()
     Object.defineProperty(store, 'change', { value: undefined })

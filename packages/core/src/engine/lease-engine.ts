@@ -70,7 +70,8 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.#claims.add(claim)
     const { phase } = this.#state
     if (phase === 'idle') {
-      this.#adopted = adopted
+      // Whoever comes while an adoption is still to begin shares it.
+      this.#adopted ??= adopted
       this.#begin()
     } else if (phase === 'acquiring') this.#join(claim)
     // Its validity is over and no timer has run yet. The loss is told in a microtask, for the grant may be so new that
@@ -167,9 +168,9 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   #claimAnew(): void {
-    if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     const adopted = this.#adopted
     this.#adopted = undefined
+    if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.dispatch({ type: 'acquire', grantId: this.context.grantIds.next(), queue: this.#queues, adopted })
   }
 
