@@ -19,8 +19,8 @@ const epochKey = factKey('epoch')
  * The lmdb database of this start of the machine. lmdb's lock makes a write transaction exclusive across all processes
  * (and is taken over from one that died in it); a transaction that is not committed never was.
  *
- * Nothing is flushed to the disk: what a process wrote outlives it in the kernel's memory, and what a power failure
- * takes back was of an earlier start.
+ * Commits are flushed in lmdb's own, well-trodden way. What a power failure takes back all the same was of an earlier
+ * start, whose database is not opened again.
  */
 export class LeaseDatabase {
   readonly #folder: LeaseFolder
@@ -124,7 +124,6 @@ export class LeaseDatabase {
       noSubdir: true,
       keyEncoding: 'binary',
       encoding: 'string',
-      noSync: true,
       ...options,
     })
     this.#root = root
