@@ -14,9 +14,14 @@ export function databaseFile(bootId: string): string {
   return `${PREFIX}${encodeURIComponent(bootId)}${SUFFIX}`
 }
 
-/** The boot id of a database file (or of its lock file), `undefined` of any other file. */
+/** The file whose lock decides who may open, close or write a database. */
+export function gateOf(database: string): string {
+  return `${database}-gate`
+}
+
+/** The boot id of a database file (or of one of its locks), `undefined` of any other file. */
 export function bootOfFile(file: string): string | undefined {
-  const database = file.endsWith('-lock') ? file.slice(0, -'-lock'.length) : file
+  const database = file.replace(/-(lock|gate)$/, '')
   if (!database.startsWith(PREFIX) || !database.endsWith(SUFFIX)) return undefined
   return decodeURIComponent(database.slice(PREFIX.length, -SUFFIX.length))
 }

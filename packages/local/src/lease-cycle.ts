@@ -44,7 +44,7 @@ export class LeaseCycle {
 
   /** The stored record; also outside of a transaction. */
   record(name: string): StoredRecord | undefined {
-    const text = this.#database.get(recordKey(name))
+    const text = this.#database.entries.get(recordKey(name))
     return text === undefined ? undefined : (JSON.parse(text) as StoredRecord)
   }
 
@@ -187,7 +187,7 @@ export class LeaseCycle {
   }
 
   #put(name: string, record: StoredRecord): void {
-    this.#database.put(recordKey(name), JSON.stringify(record))
+    this.#database.entries.put(recordKey(name), JSON.stringify(record))
   }
 }
 

@@ -69,9 +69,9 @@ export class LeaseFolder {
     })
   }
 
-  /** Gives a database and its lock the permissions that the umask took away; only their owner may. */
-  share(database: string): void {
-    for (const path of [database, `${database}-lock`]) {
+  /** Gives files the permissions that the umask took away; only their owner may. */
+  share(paths: readonly string[]): void {
+    for (const path of paths) {
       const { uid, mode } = statSync(path)
       if (uid === process.geteuid?.() && (mode & 0o777) !== this.fileMode) chmodSync(path, this.fileMode)
     }

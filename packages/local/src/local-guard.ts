@@ -1,8 +1,6 @@
-import { checkLeaseName, LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
-import { open, type RootDatabase } from 'lmdb'
-import { checkDatabaseFile } from './database-file.js'
-import { failureOf } from './failure-of.js'
+import { checkLeaseName, LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
 import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
+import { SharedDatabase } from './shared-database.js'
 
 const FILE = 'guard.mdb'
 
@@ -23,28 +21,12 @@ export interface LocalGuardOptions {
  * short. A process that is stopped (SIGSTOP, a debugger) within an action holds up the others.
  */
 export class LocalGuard {
-  readonly #path: string
-  #root: RootDatabase<string, Uint8Array> | undefined
+  readonly #tokens: SharedDatabase
 
   /** Throws what `LocalLeaseStore` throws for a folder that does not do. */
   constructor(options: LocalGuardOptions) {
-    const folder = new LeaseFolder(options)
-    this.#path = folder.file(FILE)
-    const files = { path: this.#path, permissionsMode: folder.fileMode }
-    try {
-      checkDatabaseFile(this.#path)
-      this.#root = open<string, Uint8Array>({
-        ...files,
-        noSubdir: true,
-        keyEncoding: 'binary',
-        encoding: 'string',
-        // A token is on the disk before its action runs: it must not be forgotten by a power failure.
-        overlappingSync: false,
-      })
-      folder.share(this.#path)
-    } catch (error) {
-      throw failureOf(error, this.#path)
-    }
+    // A token is on the disk before its action runs: it must not be forgotten by a power failure.
+    this.#tokens = new SharedDatabase({ folder: new LeaseFolder(options), file: FILE, durable: true })
   }
 
   /**
@@ -72,34 +54,22 @@ export class LocalGuard {
 
   /** Calls afterwards throw a `LeaseUnavailableError`. */
   async close(): Promise<void> {
-    const root = this.#root
-    this.#root = undefined
-    await root?.close()
+    this.#tokens.close()
   }
 
   #seen(key: Uint8Array): bigint {
-    const token = this.#root?.get(key)
+    const token = this.#tokens.get(key)
     return token === undefined ? -1n : BigInt(token)
   }
 
   #record(key: Uint8Array, fencingToken: bigint): void {
     // Another may have recorded a larger one since we looked.
-    if (this.#seen(key) < fencingToken) this.#root?.putSync(key, String(fencingToken))
+    if (this.#seen(key) < fencingToken) this.#tokens.put(key, String(fencingToken))
   }
 
   /** What `work` throws is passed on as it is: it must not be taken for a failure of the database. */
   #transact<T>(work: () => T): T {
-    const root = this.#root
-    if (root === undefined) throw new LeaseUnavailableError('the guard is closed', { store: 'local' })
-    const done: { settle?: () => T } = {}
-    try {
-      root.transactionSync(() => {
-        done.settle = attempt(work)
-      })
-    } catch (error) {
-      throw failureOf(error, this.#path)
-    }
-    return done.settle?.() as T
+    return this.#tokens.write(() => attempt(work))()
   }
 }
 

@@ -71,14 +71,14 @@ export class LocalLeaseStore implements LeaseStore {
     const boot = bootOf(options, folder.path)
     folder.checkSpace(boot.id)
     const database = new LeaseDatabase(folder, boot)
-    const queue = new WaitQueue(database, thisProcess())
+    const queue = new WaitQueue(database.entries, thisProcess())
     const cycle = new LeaseCycle(database, queue, boot)
     const bells = new WakeBells(folder)
     this.#database = database
     this.#cycle = cycle
     this.#bells = bells
     this.#batch = new OperationBatch(
-      (work) => database.write(work),
+      (work) => database.entries.write(work),
       () => this.#wake(),
     )
     this.#watches = new TurnWatches({
@@ -87,7 +87,7 @@ export class LocalLeaseStore implements LeaseStore {
       cycle,
       queue,
       bells,
-      refresh: () => database.refresh(),
+      refresh: () => database.entries.refresh(),
       ask: (name) => this.#ask(name),
     })
   }
@@ -175,7 +175,7 @@ export class LocalLeaseStore implements LeaseStore {
     this.#batch.close()
     this.#watches.close()
     this.#bells.close()
-    await this.#database.close()
+    this.#database.entries.close()
   }
 
   #wake(): void {

@@ -1,5 +1,5 @@
 import { grantPlaceKey, placeKey, placeNumber, placesEnd } from './keys.js'
-import type { LeaseDatabase } from './lease-database.js'
+import type { SharedDatabase } from './shared-database.js'
 import { isDead, type WaiterProcess } from './waiter-process.js'
 
 /** A place in the queue of a name, as it is in the database. */
@@ -16,11 +16,11 @@ interface NumberedPlace extends Place {
 
 /** Who waits for each name, first come, first served. A step costs the same however many wait. */
 export class WaitQueue {
-  readonly #database: LeaseDatabase
+  readonly #entries: SharedDatabase
   readonly #self: WaiterProcess
 
-  constructor(database: LeaseDatabase, self: WaiterProcess) {
-    this.#database = database
+  constructor(entries: SharedDatabase, self: WaiterProcess) {
+    this.#entries = entries
     this.#self = self
   }
 
@@ -46,13 +46,13 @@ export class WaitQueue {
     const place: Place = { grantId, process: this.#self, keptUntil }
     const number = this.#numberOf(name, grantId)
     if (number !== undefined) {
-      this.#database.put(placeKey(name, number), JSON.stringify(place))
+      this.#entries.put(placeKey(name, number), JSON.stringify(place))
       return
     }
-    const last = this.#database.lastKey(placeKey(name, 0), placesEnd(name))
+    const last = this.#entries.lastKey(placeKey(name, 0), placesEnd(name))
     const next = last === undefined ? 1 : placeNumber(last) + 1
-    this.#database.put(placeKey(name, next), JSON.stringify(place))
-    this.#database.put(grantPlaceKey(name, grantId), String(next))
+    this.#entries.put(placeKey(name, next), JSON.stringify(place))
+    this.#entries.put(grantPlaceKey(name, grantId), String(next))
   }
 
   /** Gives up the place of a grant id, if it has one; tells whether it had. In a write transaction. */
@@ -64,11 +64,11 @@ export class WaitQueue {
   }
 
   isEmpty(name: string): boolean {
-    return this.#database.lastKey(placeKey(name, 0), placesEnd(name)) === undefined
+    return this.#entries.lastKey(placeKey(name, 0), placesEnd(name)) === undefined
   }
 
   *#places(name: string): Generator<NumberedPlace, void, undefined> {
-    for (const { key, value } of this.#database.range(placeKey(name, 0), placesEnd(name))) {
+    for (const { key, value } of this.#entries.range(placeKey(name, 0), placesEnd(name))) {
       yield { ...(JSON.parse(value) as Place), number: placeNumber(key) }
     }
   }
@@ -78,12 +78,12 @@ export class WaitQueue {
   }
 
   #numberOf(name: string, grantId: string): number | undefined {
-    const number = this.#database.get(grantPlaceKey(name, grantId))
+    const number = this.#entries.get(grantPlaceKey(name, grantId))
     return number === undefined ? undefined : Number(number)
   }
 
   #remove(name: string, number: number, grantId: string): void {
-    this.#database.remove(placeKey(name, number))
-    this.#database.remove(grantPlaceKey(name, grantId))
+    this.#entries.remove(placeKey(name, number))
+    this.#entries.remove(grantPlaceKey(name, grantId))
   }
 }

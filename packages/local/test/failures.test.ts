@@ -72,9 +72,9 @@ describe('a folder that will not do', () => {
   it('of a newer version of this package: refused', async () => {
     const folder = temporaryFolder()
     const boot = { id: 'x', now: () => 0, uncertainty: 0 }
-    const database = new LeaseDatabase(new LeaseFolder({ folder }), boot)
-    database.write(() => database.put(Buffer.from('\u0004schema'), '2'))
-    await database.close()
+    const { entries } = new LeaseDatabase(new LeaseFolder({ folder }), boot)
+    entries.write(() => entries.put(Buffer.from('\u0004schema'), '2'))
+    entries.close()
     expect(() => new LocalLeaseStore({ folder, clock: new VirtualClock(), bootId: 'x' })).toThrow(
       'is of version 2, and this package knows 1',
     )

@@ -91,6 +91,29 @@ describe.concurrent('several processes of one machine', () => {
     expect(next.granted && next.grant.fencingToken).toBeGreaterThan(tokens.at(-1)?.token ?? 0n)
   })
 
+  it('lose nothing that one commits while others open and close the folder', async (test) => {
+    const folder = temporaryFolder(test)
+    const worker = new Child(test, folder, 'cycle')
+    const others = [new Child(test, folder, 'reopen'), new Child(test, folder, 'reopen')]
+    await Promise.all(
+      others.map((other) => other.tells(({ opened = 0, error }) => opened >= 200 || error !== undefined)),
+    )
+    await worker.kill('SIGKILL')
+    expect([worker, ...others].flatMap(({ told }) => told.filter(({ error }) => error !== undefined))).toEqual([])
+    const tokens = worker.told.map(({ token }) => BigInt(token ?? 0))
+    expect(tokens.length).toBeGreaterThan(10)
+    for (const [place, token] of tokens.entries()) if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1] ?? 0n)
+  })
+
+  it('open the folder while the last of those who had it open closes it', async (test) => {
+    const folder = temporaryFolder(test)
+    const children = Array.from({ length: 3 }, () => new Child(test, folder, 'reopen'))
+    await Promise.all(
+      children.map((child) => child.tells(({ opened = 0, error }) => opened >= 500 || error !== undefined)),
+    )
+    expect(children.flatMap(({ told }) => told.filter(({ error }) => error !== undefined))).toEqual([])
+  })
+
   it.skipIf(!canRunAsNobody())('of different users: refused by default, at home together by mode', async (test) => {
     const folder = temporaryFolder(test)
     const own = `${folder}/own`

@@ -13,6 +13,15 @@ function tell(message: object): void {
 process.stdin.on('end', () => process.exit()).resume()
 
 try {
+  if (mode === 'reopen') {
+    // As often as it can, until it is killed: each time the last of the folder to close it, or not.
+    for (let opened = 1; ; opened += 1) {
+      const store = new LocalLeaseStore({ folder })
+      await store.read(name, new AbortController().signal)
+      await store.close()
+      if (opened % 10 === 0) tell({ opened })
+    }
+  }
   const store = new LocalLeaseStore({ folder })
   const times = { heartbeatTimeout: 2_000, heartbeatInterval: 400, operationTimeout: 500 }
   const lease = createLease(store, name, times)

@@ -10,6 +10,7 @@ export interface Told {
   readonly releasing?: boolean
   readonly released?: boolean
   readonly token?: string
+  readonly opened?: number
   readonly remaining?: number
   readonly error?: string
   readonly message?: string
