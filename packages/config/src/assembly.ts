@@ -1,0 +1,86 @@
+import { ConfigLimitError } from './errors/config-limit-error.js'
+import type { Limits } from './limits.js'
+import { type Append, type Assignment, type Scope, Slot } from './slot.js'
+import type { Document, Expression, Field, ObjectLiteral, Statement } from './syntax-tree.js'
+
+/** Where statements are carried out: in an object, whose path and slot these are. */
+interface Place {
+  readonly slot: Slot
+  readonly path: readonly string[] | undefined
+  readonly prefix: readonly string[]
+  /** The order of the mark that the object counts under. */
+  readonly since: number
+}
+
+/**
+ * Lays the statements of documents over one another: for each key, what was assigned to it, one after the other.
+ * Nothing is resolved here, so that a substitution in one document can refer to another.
+ */
+export class Assembly {
+  readonly #limits: Limits
+  #order = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** The root of documents, the last of which wins. */
+  root(documents: readonly Document[]): Slot {
+    const slot = new Slot()
+    for (const { statements } of documents) this.#run(statements, { slot, path: [], prefix: [], since: 0 })
+    return slot
+  }
+
+  /** The root of an object that is part of another value. */
+  literal({ statements }: ObjectLiteral, { path, prefix }: Scope): Slot {
+    const slot = new Slot()
+    this.#run(statements, { slot, path, prefix, since: 0 })
+    return slot
+  }
+
+  #run(statements: readonly Statement[], place: Place): void {
+    for (const statement of statements) {
+      if (statement.kind === 'field') this.#assign(statement, place)
+      else
+        for (const { statements } of statement.documents) this.#run(statements, { ...place, prefix: place.path ?? [] })
+    }
+  }
+
+  #assign({ path, append, value, origin }: Field, place: Place): void {
+    const order = this.#order++
+    let { slot, since } = place
+    for (const key of path.slice(0, -1)) {
+      slot = slot.child(key)
+      since = slot.mark(order, since, origin)
+    }
+    slot = slot.child(path.at(-1) ?? '')
+    const whole = place.path === undefined ? undefined : [...place.path, ...path]
+    if ((whole ?? path).length > this.#limits.maxDepth) {
+      throw new ConfigLimitError(`nested deeper than maxDepth, ${this.#limits.maxDepth}, allows`, origin)
+    }
+    if (!append && value.kind === 'object-literal') {
+      const mark = slot.mark(order, since, origin)
+      this.#run(value.statements, { slot, path: whole, prefix: place.prefix, since: mark })
+      return
+    }
+    const expression: Expression | Append = append ? { kind: 'append', element: value, origin } : value
+    const looksBack = expression.kind !== 'list-literal'
+    const scope: Scope = { path: whole, prefix: place.prefix, slot, order, looksBack }
+    const refersToItself = doesReferToItself(expression, scope)
+    const assignment: Assignment = { kind: 'assignment', order, expression, scope, origin, refersToItself }
+    slot.assign(assignment, since)
+  }
+}
+
+function doesReferToItself(expression: Expression | Append, { path, prefix }: Scope): boolean {
+  if (path === undefined) return false
+  if (expression.kind === 'append') return true
+  const parts = expression.kind === 'concatenation' ? expression.parts : [expression]
+  return parts.some(
+    (part) => part.kind === 'reference' && (isSame(part.path, path) || isSame([...prefix, ...part.path], path)),
+  )
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((element, place) => element === other[place])
+}

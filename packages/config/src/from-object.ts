@@ -1,0 +1,61 @@
+import { ConfigLimitError } from './errors/config-limit-error.js'
+import { ConfigOptionError } from './errors/config-option-error.js'
+import type { Limits } from './limits.js'
+import type { Origin } from './origin.js'
+import { formatPath } from './path-expression.js'
+import type { ResolvedObject, ResolvedValue } from './resolved-value.js'
+import type { Document, Expression, Field } from './syntax-tree.js'
+
+/** A document of plain data, whose keys are taken as they stand. What is `undefined` is left out. */
+export function documentFrom(data: object, source: string, limits: Limits): Document {
+  const origin: Origin = { source, line: 0, column: 0 }
+  const expressionOf = (value: unknown, path: readonly string[]): Expression => {
+    if (path.length > limits.maxDepth) {
+      throw new ConfigLimitError(`nested deeper than maxDepth, ${limits.maxDepth}, allows, or contains itself`, origin)
+    }
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      return { kind: 'scalar', value, text: String(value), origin, secret: false }
+    }
+    if (Array.isArray(value)) {
+      const items = value.map((item: unknown, place) => expressionOf(item, [...path, String(place)]))
+      return { kind: 'list-literal', items, origin }
+    }
+    if (isPlainObject(value)) return { kind: 'object-literal', statements: fieldsOf(value, path), origin }
+    throw new ConfigOptionError(
+      `${formatPath(path)} is ${typeof value === 'object' ? 'an object of a class' : `a ${typeof value}`}: a configuration ` +
+        'holds strings, numbers, booleans, null, arrays and plain objects',
+      origin,
+    )
+  }
+  const fieldsOf = (record: object, path: readonly string[]): Field[] =>
+    Object.entries(record).flatMap(([key, value]: [string, unknown]): Field[] => {
+      if (value === undefined) return []
+      return [{ kind: 'field', path: [key], append: false, value: expressionOf(value, [...path, key]), origin }]
+    })
+  if (!isPlainObject(data)) throw new ConfigOptionError('a configuration in code must be a plain object')
+  return { source, statements: fieldsOf(data, []) }
+}
+
+/** A document of what was resolved, each value with its own origin. */
+export function documentOfResolved(value: ResolvedObject): Document {
+  return { source: value.origin.source, statements: fieldsOfResolved(value) }
+}
+
+function fieldsOfResolved({ fields }: ResolvedObject): Field[] {
+  return [...fields].map(([key, field]) => {
+    return { kind: 'field', path: [key], append: false, value: expressionOfResolved(field), origin: field.origin }
+  })
+}
+
+function expressionOfResolved(value: ResolvedValue): Expression {
+  if (value.kind === 'scalar') return value
+  const { origin } = value
+  if (value.kind === 'list') return { kind: 'list-literal', items: value.items.map(expressionOfResolved), origin }
+  return { kind: 'object-literal', statements: fieldsOfResolved(value), origin }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}

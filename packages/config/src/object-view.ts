@@ -1,0 +1,176 @@
+import type { Origin } from './origin.js'
+import type { Assignment, Slot } from './slot.js'
+import type { Value } from './value.js'
+
+/** The part of a slot's history that an object is made of: from one order on and before another. */
+export interface SlotLayer {
+  readonly kind: 'slot'
+  readonly slot: Slot
+  readonly from: number
+  readonly to: number
+  readonly origin: Origin
+}
+
+/** A value, or a part of an object, and the assignment it came by, if any. */
+export interface Fact {
+  readonly value: Value | SlotLayer
+  readonly assignment?: Assignment | undefined
+}
+
+/** A resolved key: its value, and the assignment that decided. */
+export interface Entry {
+  readonly value: Value
+  readonly assignment: Assignment | undefined
+}
+
+/** What a view asks of the resolver. */
+export interface Resolution {
+  /** How often something was hidden because it was being resolved: what was found meanwhile is not kept. */
+  readonly cuts: number
+  /** Counts one step of work; throws a `ConfigLimitError` where it is one too many. */
+  step(origin: Origin, count?: number): void
+  /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
+  deeper<T>(origin: Origin, work: () => T): T
+  /** The facts about a slot within a part of its history, the last one first. */
+  facts(slot: Slot, from: number, to: number): Iterable<Fact>
+}
+
+/**
+ * An object, merged from layers of which the first wins. Layers, and what is in them, are found when they are asked
+ * for: a substitution can refer to one key of an object while another is being resolved.
+ */
+export class ObjectView {
+  readonly kind = 'object'
+  readonly origin: Origin
+  readonly secret: boolean
+  readonly #resolution: Resolution
+  readonly #layers: (SlotLayer | ObjectView)[]
+  readonly #entries = new Map<string, Entry | undefined>()
+  #rest: Iterator<Fact> | undefined
+  #keys: ReadonlySet<string> | undefined
+
+  /** `rest`: the facts behind the first layers; the first that is no object ends them. */
+  constructor(
+    resolution: Resolution,
+    layers: readonly (SlotLayer | ObjectView)[],
+    rest?: Iterator<Fact>,
+    secret = layers.some((layer) => layer.kind === 'object' && layer.secret),
+  ) {
+    this.#resolution = resolution
+    this.#layers = [...layers]
+    this.#rest = rest
+    this.origin = layers[0]?.origin ?? { source: '', line: 0, column: 0 }
+    this.secret = secret
+  }
+
+  get(key: string): Entry | undefined {
+    if (this.#entries.has(key)) return this.#entries.get(key)
+    const { cuts } = this.#resolution
+    const entry = this.#evaluate(key)
+    if (this.#resolution.cuts === cuts) this.#entries.set(key, entry)
+    return entry
+  }
+
+  /** Has a key be evaluated anew. */
+  forget(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  /** Those of the lowest layer first. */
+  keys(): ReadonlySet<string> {
+    if (this.#keys !== undefined) return this.#keys
+    const { cuts } = this.#resolution
+    const keys = this.#collectKeys()
+    if (this.#resolution.cuts === cuts) this.#keys = keys
+    return keys
+  }
+
+  #collectKeys(): Set<string> {
+    this.#resolution.step(this.origin, this.#allLayers().length)
+    const keys = new Set<string>()
+    for (const layer of [...this.#allLayers()].reverse()) {
+      if (layer.kind === 'object')
+        for (const key of this.#resolution.deeper(layer.origin, () => layer.keys())) keys.add(key)
+      else for (const [key, child] of layer.slot.children) if (child.hasEventIn(layer.from, layer.to)) keys.add(key)
+    }
+    return keys
+  }
+
+  /** This object and another, which wins. */
+  overriddenBy(other: ObjectView): ObjectView {
+    // Side by side, not one within the other: a chain of merges is no deeper than its last link.
+    const layers = [...other.#flatLayers(), ...this.#flatLayers()]
+    this.#resolution.step(this.origin, layers.length)
+    return new ObjectView(this.#resolution, layers, undefined, this.secret || other.secret)
+  }
+
+  /** The object that this one is nothing but another view of, or itself. */
+  original(): ObjectView {
+    const only = this.#layer(1) === undefined ? this.#layer(0) : undefined
+    return only?.kind === 'object' && only.secret === this.secret ? only.original() : this
+  }
+
+  asSecret(): ObjectView {
+    return new ObjectView(this.#resolution, [this], undefined, true)
+  }
+
+  #evaluate(key: string): Entry | undefined {
+    const only = this.#onlyAssignment(key)
+    if (only !== undefined) return only
+    const facts = this.#facts(key)
+    const first = facts.next()
+    if (first.done) return undefined
+    const { value, assignment } = first.value
+    if (value.kind !== 'slot' && value.kind !== 'object') return { value, assignment }
+    return { value: new ObjectView(this.#resolution, [value], facts), assignment }
+  }
+
+  /** A short way to what most keys are: assigned once, and not to an object. */
+  #onlyAssignment(key: string): Entry | undefined {
+    const [layer] = this.#layers
+    if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
+    const events = layer.slot.children.get(key)?.events
+    const event = events?.length === 1 ? events[0] : undefined
+    if (event?.kind !== 'assignment' || event.expression.kind !== 'scalar') return undefined
+    if (event.order < layer.from || event.order >= layer.to) return undefined
+    return { value: event.expression, assignment: event }
+  }
+
+  *#facts(key: string): Generator<Fact, undefined> {
+    for (let place = 0; ; place += 1) {
+      const layer = this.#layer(place)
+      if (layer === undefined) return undefined
+      this.#resolution.step(this.origin)
+      if (layer.kind === 'object') {
+        const entry = this.#resolution.deeper(layer.origin, () => layer.get(key))
+        if (entry !== undefined) yield entry
+      } else {
+        const child = layer.slot.children.get(key)
+        if (child !== undefined) yield* this.#resolution.facts(child, layer.from, layer.to)
+      }
+    }
+  }
+
+  #allLayers(): readonly (SlotLayer | ObjectView)[] {
+    while (this.#rest !== undefined) this.#layer(this.#layers.length)
+    return this.#layers
+  }
+
+  /** With those of the layers that are objects in their place, where that hides no secret. */
+  #flatLayers(): readonly (SlotLayer | ObjectView)[] {
+    const layers = this.#allLayers()
+    return layers.flatMap((layer) =>
+      layer.kind === 'object' && layer.secret === this.secret && layer.#rest === undefined ? layer.#layers : [layer],
+    )
+  }
+
+  #layer(place: number): SlotLayer | ObjectView | undefined {
+    while (place >= this.#layers.length && this.#rest !== undefined) {
+      const next = this.#rest.next()
+      const value = next.done ? undefined : next.value.value
+      if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)
+      else this.#rest = undefined
+    }
+    return this.#layers[place]
+  }
+}

@@ -1,0 +1,188 @@
+import { ConfigLimitError } from './errors/config-limit-error.js'
+import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { foldConcatenation } from './fold-concatenation.js'
+import { type IncludeLoader, readIncludeStatement, seesInclude } from './include-statement.js'
+import type { Limits } from './limits.js'
+import type { Origin } from './origin.js'
+import { readPath } from './path-expression.js'
+import { Scanner } from './scanner.js'
+import type {
+  Concatenation,
+  Expression,
+  Field,
+  ListLiteral,
+  ObjectLiteral,
+  Reference,
+  Space,
+  Statement,
+} from './syntax-tree.js'
+import { unquotedValue } from './unquoted-value.js'
+
+/** What a text is parsed with. */
+export interface ParserOptions {
+  /** What errors say the text came from. */
+  readonly source: string
+  readonly limits: Limits
+  /** Brings what an include statement asks for. */
+  readonly include: IncludeLoader
+}
+
+/** Reads the statements of a text: a recursive descent, no deeper than the limits allow. */
+export class Parser {
+  readonly #scanner: Scanner
+  readonly #options: ParserOptions
+  #depth = 0
+
+  constructor(text: string, options: ParserOptions) {
+    const { source, limits } = options
+    if (text.length > limits.maxLength) {
+      throw new ConfigLimitError(`the text has ${text.length} characters, and maxLength is ${limits.maxLength}`, {
+        source,
+        line: 0,
+        column: 0,
+      })
+    }
+    this.#scanner = new Scanner(text, source)
+    this.#options = options
+  }
+
+  /** The statements of the root object. */
+  parse(): Statement[] {
+    const scanner = this.#scanner
+    scanner.skip()
+    if (scanner.next === '[') throw scanner.unexpected('an object at the root')
+    if (!scanner.take('{')) return this.#statements()
+    const { origin } = scanner
+    const statements = this.#nest(() => this.#statements(origin))
+    scanner.skip()
+    if (!scanner.isAtEnd) throw scanner.unexpected('the end of the text after the root object')
+    return statements
+  }
+
+  /** Up to the closing brace of the object that was opened at `opened`, or to the end of the text. */
+  #statements(opened?: Origin): Statement[] {
+    const scanner = this.#scanner
+    const statements: Statement[] = []
+    for (;;) {
+      scanner.skip()
+      if (this.#isClosed('}', opened)) return statements
+      statements.push(this.#statement())
+      this.#separator('}', opened)
+    }
+  }
+
+  #list(): ListLiteral {
+    const scanner = this.#scanner
+    const { origin } = scanner
+    scanner.take('[')
+    const items: Expression[] = []
+    for (;;) {
+      scanner.skip()
+      if (this.#isClosed(']', origin)) return { kind: 'list-literal', items, origin }
+      items.push(this.#expression('a value'))
+      this.#separator(']', origin)
+    }
+  }
+
+  /** Takes the closing bracket; what has none ends with the text. */
+  #isClosed(bracket: '}' | ']', opened: Origin | undefined): boolean {
+    const scanner = this.#scanner
+    if (opened !== undefined && scanner.take(bracket)) return true
+    if (!scanner.isAtEnd) return false
+    if (opened === undefined) return true
+    throw new ConfigSyntaxError(
+      `expected '${bracket}' before the end of the text, for what was opened in line ${opened.line}`,
+      scanner.origin,
+    )
+  }
+
+  /** One comma at most; where there is none, a newline. */
+  #separator(bracket: '}' | ']', opened: Origin | undefined): void {
+    const scanner = this.#scanner
+    const newline = scanner.skip()
+    if (scanner.take(',') || newline || scanner.isAtEnd) return
+    if (opened !== undefined && scanner.next === bracket) return
+    throw scanner.unexpected(`a comma, a newline or ${opened === undefined ? 'the end of the text' : `'${bracket}'`}`)
+  }
+
+  #statement(): Statement {
+    const scanner = this.#scanner
+    const { source, include } = this.#options
+    if (seesInclude(scanner)) return readIncludeStatement(scanner, source, include)
+    const { origin } = scanner
+    const path = readPath(scanner, 'a key')
+    this.#checkDepth(this.#depth + path.length, origin)
+    scanner.skip()
+    if (scanner.next === '{') return { kind: 'field', path, append: false, value: this.#value(), origin }
+    const append = scanner.take('+=')
+    if (!append && !scanner.take('=') && !scanner.take(':'))
+      throw scanner.unexpected(`'=', ':', '+=' or '{' after a key`)
+    scanner.skip()
+    return { kind: 'field', path, append, value: this.#value(), origin } satisfies Field
+  }
+
+  #value(): Expression {
+    return this.#expression('the value of the key')
+  }
+
+  /** All that stands in one line, side by side: concatenated where it is more than one. */
+  #expression(expected: string): Expression {
+    const scanner = this.#scanner
+    const { origin } = scanner
+    const parts: (Expression | Space)[] = []
+    for (;;) {
+      const space = scanner.blanks()
+      const part = this.#part()
+      if (part === undefined) break
+      if (space !== '' && parts.length > 0) parts.push({ kind: 'space', text: space })
+      parts.push(part)
+    }
+    if (parts.length === 0) throw scanner.unexpected(expected)
+    const [first] = parts
+    if (parts.length === 1 && first !== undefined && first.kind !== 'space') return first
+    return foldConcatenation({ kind: 'concatenation', parts, origin } satisfies Concatenation)
+  }
+
+  #part(): Expression | undefined {
+    const scanner = this.#scanner
+    const { origin } = scanner
+    if (scanner.next === '"') {
+      const value = scanner.quoted()
+      return { kind: 'scalar', value, text: value, origin, secret: false }
+    }
+    if (scanner.next === '{') return this.#nest(() => this.#object())
+    if (scanner.next === '[') return this.#nest(() => this.#list())
+    if (scanner.next === '$') return this.#reference()
+    if (scanner.seesUnquoted) return unquotedValue(scanner.unquoted(), origin)
+    return undefined
+  }
+
+  #object(): ObjectLiteral {
+    const { origin } = this.#scanner
+    this.#scanner.take('{')
+    return { kind: 'object-literal', statements: this.#statements(origin), origin }
+  }
+
+  #reference(): Reference {
+    const scanner = this.#scanner
+    const { origin } = scanner
+    if (!scanner.take('${')) throw scanner.unexpected("'{' after '$', or the '$' in quotes")
+    const optional = scanner.take('?')
+    const path = readPath(scanner, 'a path')
+    if (!scanner.take('}')) throw scanner.unexpected("'}' at the end of a substitution")
+    return { kind: 'reference', path, optional, origin }
+  }
+
+  #nest<T>(parse: () => T): T {
+    this.#depth += 1
+    this.#checkDepth(this.#depth, this.#scanner.origin)
+    const parsed = parse()
+    this.#depth -= 1
+    return parsed
+  }
+
+  #checkDepth(depth: number, origin: Origin): void {
+    const { maxDepth } = this.#options.limits
+    if (depth > maxDepth) throw new ConfigLimitError(`nested deeper than maxDepth, ${maxDepth}, allows`, origin)
+  }
+}

@@ -1,0 +1,61 @@
+import { ConfigOptionError } from './errors/config-option-error.js'
+import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { Scanner } from './scanner.js'
+
+/**
+ * Reads a path expression: words in quotes or without, white space between them kept, dots outside of quotes between
+ * its elements. Ends before what cannot belong to it, white space taken.
+ */
+export function readPath(scanner: Scanner, expected: string): string[] {
+  const path: string[] = []
+  let element = ''
+  let isGiven = false
+  let space = ''
+  scanner.blanks()
+  const { origin } = scanner
+  const end = (): void => {
+    if (!isGiven && element === '') {
+      throw new ConfigSyntaxError('a path has an empty element: expected a word, or "" in quotes', origin)
+    }
+    path.push(element)
+    element = ''
+    isGiven = false
+  }
+  for (;;) {
+    if (scanner.next === '"') {
+      element += space + scanner.quoted()
+      isGiven = true
+    } else if (scanner.seesUnquoted) {
+      element += space
+      const [first = '', ...others] = scanner.unquoted().split('.')
+      element += first
+      for (const other of others) {
+        end()
+        element = other
+      }
+    } else break
+    space = scanner.blanks()
+  }
+  if (path.length === 0 && element === '' && !isGiven) throw scanner.unexpected(expected)
+  end()
+  return path
+}
+
+/** The elements of a path given in code; throws a `ConfigOptionError` where it is no path. */
+export function parsePath(text: string): readonly string[] {
+  if (typeof text !== 'string') throw new ConfigOptionError(`a path must be a string, not ${typeof text}`)
+  const scanner = new Scanner(text, 'path')
+  try {
+    const path = readPath(scanner, 'a path')
+    if (scanner.isAtEnd) return path
+    throw scanner.unexpected('the end of the path')
+  } catch (error) {
+    if (!(error instanceof ConfigSyntaxError)) throw error
+    throw new ConfigOptionError(`${JSON.stringify(text)} is not a path: ${error.message}`, undefined, error)
+  }
+}
+
+/** The path as it is to be written: elements in quotes where they need them. */
+export function formatPath(path: readonly string[]): string {
+  return path.map((element) => (/^[\p{L}\p{N}_-]+$/u.test(element) ? element : JSON.stringify(element))).join('.')
+}

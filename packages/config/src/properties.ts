@@ -1,0 +1,75 @@
+import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import type { Origin } from './origin.js'
+import { type Field, stringAt } from './syntax-tree.js'
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['t', '\t'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['f', '\f'],
+])
+
+/**
+ * Reads Java's properties: one key and one string a line, a path between the dots of the key. Where a key has both a
+ * string and keys below it, these win, wherever they stand.
+ */
+export function parseProperties(text: string, source: string): Field[] {
+  const fields = [...logicalLines(text)].map(({ content, line }): Field => {
+    const origin = { source, line, column: 1 }
+    const { key, value } = split(content)
+    return {
+      kind: 'field',
+      path: unescape(key, origin).split('.'),
+      append: false,
+      value: stringAt(unescape(value, origin), origin),
+      origin,
+    }
+  })
+  // Sorted, a parent comes before all below it, which replace it.
+  return fields
+    .map((field, place) => ({ field, place }))
+    .sort(byDepth)
+    .map(({ field }) => field)
+}
+
+function byDepth(a: { field: Field; place: number }, b: { field: Field; place: number }): number {
+  return a.field.path.length - b.field.path.length || a.place - b.place
+}
+
+/** A line whose end is escaped goes on in the next one. */
+function* logicalLines(text: string): Generator<{ content: string; line: number }> {
+  let content = ''
+  let begun = 0
+  for (const [index, physical] of text.split(/\r\n|\n|\r/).entries()) {
+    const trimmed = physical.replace(/^[ \t\f]+/, '')
+    if (begun === 0) {
+      if (trimmed === '' || trimmed.startsWith('#') || trimmed.startsWith('!')) continue
+      begun = index + 1
+    }
+    const [slashes = ''] = /\\*$/.exec(trimmed) ?? []
+    if (slashes.length % 2 === 1) {
+      content += trimmed.slice(0, -1)
+      continue
+    }
+    yield { content: content + trimmed, line: begun }
+    content = ''
+    begun = 0
+  }
+  if (begun > 0) yield { content, line: begun }
+}
+
+/** The key ends at the first `=`, `:` or white space that is not escaped. */
+function split(content: string): { key: string; value: string } {
+  let end = 0
+  while (end < content.length && !/[=: \t\f]/.test(content.charAt(end))) end += content.charAt(end) === '\\' ? 2 : 1
+  const [separator = ''] = /^[ \t\f]*[=:]?[ \t\f]*/.exec(content.slice(end)) ?? []
+  return { key: content.slice(0, end), value: content.slice(end + separator.length) }
+}
+
+function unescape(text: string, origin: Origin): string {
+  return text.replaceAll(/\\(u(.{0,4})|[^]?)/g, (_, letter: string, digits?: string) => {
+    if (digits === undefined) return escapes.get(letter) ?? letter
+    if (/^[\da-fA-F]{4}$/.test(digits)) return String.fromCharCode(Number.parseInt(digits, 16))
+    throw new ConfigSyntaxError('expected four hexadecimal digits after \\u', origin)
+  })
+}

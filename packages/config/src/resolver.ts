@@ -1,0 +1,220 @@
+import type { Assembly } from './assembly.js'
+import { ConfigLimitError } from './errors/config-limit-error.js'
+import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { join } from './join.js'
+import type { Limits } from './limits.js'
+import { type Fact, ObjectView, type Resolution } from './object-view.js'
+import type { Origin } from './origin.js'
+import { formatPath } from './path-expression.js'
+import { isSecretPath } from './secrets.js'
+import type { Append, Assignment, Scope, Slot } from './slot.js'
+import { type Concatenation, type Expression, type ObjectLiteral, type Reference, stringAt } from './syntax-tree.js'
+import { type Item, ListValue, type Value } from './value.js'
+
+/** What substitutions without a value in the configuration fall back to. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** How much work a value may be; ordinary ones are one or two steps. */
+const STEPS_A_VALUE = 5
+
+export interface ResolverOptions {
+  readonly assembly: Assembly
+  readonly limits: Limits
+  readonly env: Environment
+}
+
+/**
+ * Finds the values of substitutions. They look forward: each is replaced by the last value of its path. While an
+ * assignment is being resolved, it and all that override it are hidden, so that a substitution which leads back to it
+ * sees what the key was before; if that was nothing, it has no value.
+ */
+export class Resolver implements Resolution {
+  readonly root: ObjectView
+  readonly #options: ResolverOptions
+  #cuts = 0
+  #depth = 0
+  #steps = 0
+
+  constructor(slot: Slot, options: ResolverOptions) {
+    this.#options = options
+    const origin = { source: '', line: 0, column: 0 }
+    this.root = new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
+  }
+
+  get cuts(): number {
+    return this.#cuts
+  }
+
+  step(origin: Origin, count = 1): void {
+    this.#steps += count
+    const { maxValues } = this.#options.limits
+    if (this.#steps > STEPS_A_VALUE * maxValues) {
+      throw new ConfigLimitError(`takes more steps to resolve than maxValues, ${maxValues}, allows`, origin)
+    }
+  }
+
+  *facts(slot: Slot, from: number, to: number): Generator<Fact, undefined> {
+    this.step(slot.events[0]?.origin ?? this.root.origin)
+    let end = to
+    if (slot.pending < to) {
+      end = slot.pending
+      this.#cuts += 1
+    }
+    for (let place = slot.countBefore(end) - 1; place >= 0; place -= 1) {
+      const event = slot.events[place]
+      if (event === undefined || event.order < from) return
+      if (event.kind === 'mark') {
+        yield { value: { kind: 'slot', slot, from: event.order, to: end, origin: event.origin } }
+      } else {
+        if (event.refersToItself) this.#resolveEarlier(slot, place)
+        const value = this.#resolve(event)
+        if (value !== undefined) {
+          yield { value, assignment: event }
+          // What is below is in it already.
+          if (event.refersToItself) return
+        }
+      }
+      end = event.order
+    }
+  }
+
+  /** The value of an element; `undefined` where it vanishes. */
+  item(item: Item): Value | undefined {
+    const { source, resolved } = item
+    if (resolved !== undefined) return resolved.value
+    if (source === undefined) return undefined
+    const value = this.#look(source.scope, () => this.#value(source.expression, source.scope))
+    item.resolved = { value }
+    return value
+  }
+
+  /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
+  deeper<T>(origin: Origin, work: () => T): T {
+    const { maxDepth } = this.#options.limits
+    if (this.#depth >= maxDepth) {
+      throw new ConfigLimitError(
+        `values and substitutions are nested deeper than maxDepth, ${maxDepth}, allows`,
+        origin,
+      )
+    }
+    this.#depth += 1
+    try {
+      return work()
+    } finally {
+      this.#depth -= 1
+    }
+  }
+
+  /** A chain of assignments each of which refers to the one before: from the first one on, not by recursion. */
+  #resolveEarlier(slot: Slot, place: number): void {
+    let first = place
+    for (let event = slot.events[first - 1]; isOpenLink(event); event = slot.events[first - 1]) first -= 1
+    for (const event of slot.events.slice(first, place)) if (event.kind === 'assignment') this.#resolve(event)
+  }
+
+  #resolve(assignment: Assignment): Value | undefined {
+    assignment.resolved ??= {
+      value: this.deeper(assignment.origin, () =>
+        this.#look(assignment.scope, () => this.#value(assignment.expression, assignment.scope)),
+      ),
+    }
+    return assignment.resolved.value
+  }
+
+  /** Looks back where the scope does: hides what is being resolved, and all that override it. */
+  #look<T>({ slot, order, looksBack }: Scope, work: () => T): T {
+    const { pending } = slot
+    if (looksBack && order < pending) slot.pending = order
+    try {
+      return work()
+    } finally {
+      slot.pending = pending
+    }
+  }
+
+  #value(expression: Expression | Append, scope: Scope): Value | undefined {
+    switch (expression.kind) {
+      case 'scalar':
+        return expression
+      case 'reference':
+        return this.#substitute(expression, scope)
+      case 'concatenation':
+        return this.#concatenate(expression, scope)
+      case 'append':
+        return this.#append(expression, scope)
+      case 'list-literal':
+        return new ListValue(
+          expression.items.map((item) => ({ source: { expression: item, scope } })),
+          expression.origin,
+        )
+      case 'object-literal':
+        return this.#literal(expression, scope)
+    }
+  }
+
+  #literal(literal: ObjectLiteral, scope: Scope): ObjectView {
+    const slot = this.#options.assembly.literal(literal, scope)
+    const { origin } = literal
+    return new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
+  }
+
+  #concatenate({ parts, origin }: Concatenation, scope: Scope): Value | undefined {
+    const values = parts.map((part) => (part.kind === 'space' ? part : this.#value(part, scope)))
+    return join(values, { origin, limits: this.#options.limits })
+  }
+
+  #append({ element, origin }: Append, scope: Scope): Value | undefined {
+    const { path, slot } = scope
+    const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
+    // In an object within a list there is no path, and nothing that a substitution in the element could look back to.
+    const added = new ListValue([{ source: { expression: element, scope } }], origin)
+    return join([before, added], { origin, limits: this.#options.limits })
+  }
+
+  /** Looked up below where the text was included, then from the root, then in the environment. */
+  #substitute({ path, optional, origin }: Reference, { prefix }: Scope): Value | undefined {
+    const { cuts } = this
+    const included = prefix.length === 0 ? undefined : this.#find([...prefix, ...path])
+    const value = included ?? this.#find(path) ?? this.#fromEnvironment(path, origin)
+    if (value !== undefined) return isSecretPath(path) ? asSecret(value) : value
+    if (optional) return undefined
+    const shown = `\${${formatPath(path)}}`
+    throw new ConfigResolveError(
+      this.cuts > cuts
+        ? `${shown} is a link of a cycle, and there is no earlier value to fall back to: expected a value that does not lead back here`
+        : `${shown} has no value, neither in the configuration nor in the environment: define it, or write \${?${formatPath(path)}} where it may be missing`,
+      origin,
+    )
+  }
+
+  #find(path: readonly string[]): Value | undefined {
+    let value: Value = this.root
+    for (const key of path) {
+      if (value.kind !== 'object') return undefined
+      const entry = value.get(key)
+      if (entry === undefined) return undefined
+      value = entry.value
+    }
+    return value
+  }
+
+  #fromEnvironment(path: readonly string[], origin: Origin): Value | undefined {
+    const { env } = this.#options
+    const name = path.join('.')
+    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    return value === undefined ? undefined : stringAt(value, { ...origin, source: `environment variable ${name}` })
+  }
+}
+
+function isOpenLink(event: Slot['events'][number] | undefined): boolean {
+  return event?.kind === 'assignment' && event.refersToItself && event.resolved === undefined
+}
+
+function firstValue(facts: Iterable<Fact>): Value | undefined {
+  for (const { value } of facts) return value.kind === 'slot' ? undefined : value
+  return undefined
+}
+
+function asSecret(value: Value): Value {
+  return value.kind === 'scalar' ? { ...value, secret: true } : value.asSecret()
+}
