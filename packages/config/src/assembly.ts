@@ -1,5 +1,6 @@
 import { ConfigLimitError } from './errors/config-limit-error.js'
 import type { Limits } from './limits.js'
+import { isSamePath } from './path-expression.js'
 import { type Append, type Assignment, type Scope, Slot } from './slot.js'
 import type { Document, Expression, Field, ObjectLiteral, Statement } from './syntax-tree.js'
 
@@ -7,6 +8,7 @@ import type { Document, Expression, Field, ObjectLiteral, Statement } from './sy
 interface Place {
   readonly slot: Slot
   readonly path: readonly string[] | undefined
+  readonly enclosing: readonly string[]
   readonly prefix: readonly string[]
   /** The order of the mark that the object counts under. */
   readonly since: number
@@ -27,14 +29,15 @@ export class Assembly {
   /** The root of documents, the last of which wins. */
   root(documents: readonly Document[]): Slot {
     const slot = new Slot()
-    for (const { statements } of documents) this.#run(statements, { slot, path: [], prefix: [], since: 0 })
+    for (const { statements } of documents)
+      this.#run(statements, { slot, path: [], enclosing: [], prefix: [], since: 0 })
     return slot
   }
 
   /** The root of an object that is part of another value. */
-  literal({ statements }: ObjectLiteral, { path, prefix }: Scope): Slot {
+  literal({ statements }: ObjectLiteral, { path, enclosing, prefix }: Scope): Slot {
     const slot = new Slot()
-    this.#run(statements, { slot, path, prefix, since: 0 })
+    this.#run(statements, { slot, path, enclosing, prefix, since: 0 })
     return slot
   }
 
@@ -55,17 +58,18 @@ export class Assembly {
     }
     slot = slot.child(path.at(-1) ?? '')
     const whole = place.path === undefined ? undefined : [...place.path, ...path]
+    const enclosing = whole ?? place.enclosing
     if ((whole ?? path).length > this.#limits.maxDepth) {
       throw new ConfigLimitError(`nested deeper than maxDepth, ${this.#limits.maxDepth}, allows`, origin)
     }
     if (!append && value.kind === 'object-literal') {
       const mark = slot.mark(order, since, origin)
-      this.#run(value.statements, { slot, path: whole, prefix: place.prefix, since: mark })
+      this.#run(value.statements, { slot, path: whole, enclosing, prefix: place.prefix, since: mark })
       return
     }
     const expression: Expression | Append = append ? { kind: 'append', element: value, origin } : value
     const looksBack = expression.kind !== 'list-literal'
-    const scope: Scope = { path: whole, prefix: place.prefix, slot, order, looksBack }
+    const scope: Scope = { path: whole, enclosing, prefix: place.prefix, slot, order, looksBack }
     const refersToItself = doesReferToItself(expression, scope)
     const assignment: Assignment = { kind: 'assignment', order, expression, scope, origin, refersToItself }
     slot.assign(assignment, since)
@@ -77,10 +81,6 @@ function doesReferToItself(expression: Expression | Append, { path, prefix }: Sc
   if (expression.kind === 'append') return true
   const parts = expression.kind === 'concatenation' ? expression.parts : [expression]
   return parts.some(
-    (part) => part.kind === 'reference' && (isSame(part.path, path) || isSame([...prefix, ...part.path], path)),
+    (part) => part.kind === 'reference' && (isSamePath(part.path, path) || isSamePath([...prefix, ...part.path], path)),
   )
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((element, place) => element === other[place])
 }

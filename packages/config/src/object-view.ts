@@ -27,6 +27,8 @@ export interface Entry {
 export interface Resolution {
   /** How often something was hidden because it was being resolved: what was found meanwhile is not kept. */
   readonly cuts: number
+  /** Counts something as hidden. */
+  cut(): void
   /** Counts one step of work; throws a `ConfigLimitError` where it is one too many. */
   step(origin: Origin, count?: number): void
   /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
@@ -47,6 +49,7 @@ export class ObjectView {
   readonly #layers: (SlotLayer | ObjectView)[]
   readonly #entries = new Map<string, Entry | undefined>()
   #rest: Iterator<Fact> | undefined
+  #isAdvancing = false
   #keys: ReadonlySet<string> | undefined
 
   /** `rest`: the facts behind the first layers; the first that is no object ends them. */
@@ -64,11 +67,18 @@ export class ObjectView {
   }
 
   get(key: string): Entry | undefined {
-    if (this.#entries.has(key)) return this.#entries.get(key)
+    if (this.#entries.has(key) && !this.#isPending(key)) return this.#entries.get(key)
     const { cuts } = this.#resolution
     const entry = this.#evaluate(key)
     if (this.#resolution.cuts === cuts) this.#entries.set(key, entry)
     return entry
+  }
+
+  /** Whether a part of what the key is made of is being resolved, and therefore hidden. */
+  #isPending(key: string): boolean {
+    return this.#layers.some((layer) =>
+      layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
+    )
   }
 
   /** Has a key be evaluated anew. */
@@ -99,7 +109,7 @@ export class ObjectView {
   /** This object and another, which wins. */
   overriddenBy(other: ObjectView): ObjectView {
     // Side by side, not one within the other: a chain of merges is no deeper than its last link.
-    const layers = [...other.#flatLayers(), ...this.#flatLayers()]
+    const layers = [...new Set([...other.#flatLayers(), ...this.#flatLayers()])]
     this.#resolution.step(this.origin, layers.length)
     return new ObjectView(this.#resolution, layers, undefined, this.secret || other.secret)
   }
@@ -152,7 +162,9 @@ export class ObjectView {
   }
 
   #allLayers(): readonly (SlotLayer | ObjectView)[] {
-    while (this.#rest !== undefined) this.#layer(this.#layers.length)
+    while (this.#layer(this.#layers.length) !== undefined) {
+      // Found by asking for it.
+    }
     return this.#layers
   }
 
@@ -164,10 +176,24 @@ export class ObjectView {
     )
   }
 
+  #advance(rest: Iterator<Fact>): Fact['value'] | undefined {
+    this.#isAdvancing = true
+    try {
+      const next = rest.next()
+      return next.done ? undefined : next.value.value
+    } finally {
+      this.#isAdvancing = false
+    }
+  }
+
   #layer(place: number): SlotLayer | ObjectView | undefined {
     while (place >= this.#layers.length && this.#rest !== undefined) {
-      const next = this.#rest.next()
-      const value = next.done ? undefined : next.value.value
+      if (this.#isAdvancing) {
+        // Asked for by what is needed to know it: hidden, as all that is being resolved.
+        this.#resolution.cut()
+        return undefined
+      }
+      const value = this.#advance(this.#rest)
       if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)
       else this.#rest = undefined
     }

@@ -59,3 +59,7 @@ export function parsePath(text: string): readonly string[] {
 export function formatPath(path: readonly string[]): string {
   return path.map((element) => (/^[\p{L}\p{N}_-]+$/u.test(element) ? element : JSON.stringify(element))).join('.')
 }
+
+export function isSamePath(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((element, place) => element === other[place])
+}

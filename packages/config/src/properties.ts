@@ -19,9 +19,9 @@ export function parseProperties(text: string, source: string): Field[] {
     const { key, value } = split(content)
     return {
       kind: 'field',
-      path: unescape(key, origin).split('.'),
+      path: unescapeText(key, origin).split('.'),
       append: false,
-      value: stringAt(unescape(value, origin), origin),
+      value: stringAt(unescapeText(value, origin), origin),
       origin,
     }
   })
@@ -66,8 +66,8 @@ function split(content: string): { key: string; value: string } {
   return { key: content.slice(0, end), value: content.slice(end + separator.length) }
 }
 
-function unescape(text: string, origin: Origin): string {
-  return text.replaceAll(/\\(u(.{0,4})|[^]?)/g, (_, letter: string, digits?: string) => {
+function unescapeText(text: string, origin: Origin): string {
+  return text.replaceAll(/\\(u(.{0,4})|[\s\S]?)/g, (_, letter: string, digits?: string) => {
     if (digits === undefined) return escapes.get(letter) ?? letter
     if (/^[\da-fA-F]{4}$/.test(digits)) return String.fromCharCode(Number.parseInt(digits, 16))
     throw new ConfigSyntaxError('expected four hexadecimal digits after \\u', origin)

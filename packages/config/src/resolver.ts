@@ -5,7 +5,7 @@ import { join } from './join.js'
 import type { Limits } from './limits.js'
 import { type Fact, ObjectView, type Resolution } from './object-view.js'
 import type { Origin } from './origin.js'
-import { formatPath } from './path-expression.js'
+import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
 import type { Append, Assignment, Scope, Slot } from './slot.js'
 import { type Concatenation, type Expression, type ObjectLiteral, type Reference, stringAt } from './syntax-tree.js'
@@ -34,6 +34,9 @@ export class Resolver implements Resolution {
   #cuts = 0
   #depth = 0
   #steps = 0
+  /** How many assignments and elements are being resolved, each for the one before. */
+  #nesting = 0
+  readonly #provisional: (Assignment | Item)[] = []
 
   constructor(slot: Slot, options: ResolverOptions) {
     this.#options = options
@@ -43,6 +46,10 @@ export class Resolver implements Resolution {
 
   get cuts(): number {
     return this.#cuts
+  }
+
+  cut(): void {
+    this.#cuts += 1
   }
 
   step(origin: Origin, count = 1): void {
@@ -58,7 +65,7 @@ export class Resolver implements Resolution {
     let end = to
     if (slot.pending < to) {
       end = slot.pending
-      this.#cuts += 1
+      this.cut()
     }
     for (let place = slot.countBefore(end) - 1; place >= 0; place -= 1) {
       const event = slot.events[place]
@@ -80,12 +87,11 @@ export class Resolver implements Resolution {
 
   /** The value of an element; `undefined` where it vanishes. */
   item(item: Item): Value | undefined {
-    const { source, resolved } = item
-    if (resolved !== undefined) return resolved.value
-    if (source === undefined) return undefined
-    const value = this.#look(source.scope, () => this.#value(source.expression, source.scope))
-    item.resolved = { value }
-    return value
+    const { source } = item
+    if (source === undefined) return item.resolved?.value
+    return this.#once(item, source.expression.origin, () =>
+      this.#look(source.scope, () => this.#value(source.expression, source.scope)),
+    )
   }
 
   /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
@@ -113,12 +119,27 @@ export class Resolver implements Resolution {
   }
 
   #resolve(assignment: Assignment): Value | undefined {
-    assignment.resolved ??= {
-      value: this.deeper(assignment.origin, () =>
-        this.#look(assignment.scope, () => this.#value(assignment.expression, assignment.scope)),
-      ),
+    const { expression, scope, origin } = assignment
+    return this.#once(assignment, origin, () => this.#look(scope, () => this.#value(expression, scope)))
+  }
+
+  /**
+   * What has no value only because it was asked for within a cycle, is asked for again after the whole of it; all else
+   * is resolved once.
+   */
+  #once(what: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
+    if (what.resolved !== undefined) return what.resolved.value
+    const { cuts } = this
+    this.#nesting += 1
+    try {
+      const value = this.deeper(origin, resolve)
+      what.resolved = { value }
+      if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(what)
+      return value
+    } finally {
+      this.#nesting -= 1
+      if (this.#nesting === 0) for (const again of this.#provisional.splice(0)) again.resolved = undefined
     }
-    return assignment.resolved.value
   }
 
   /** Looks back where the scope does: hides what is being resolved, and all that override it. */
@@ -143,10 +164,7 @@ export class Resolver implements Resolution {
       case 'append':
         return this.#append(expression, scope)
       case 'list-literal':
-        return new ListValue(
-          expression.items.map((item) => ({ source: { expression: item, scope } })),
-          expression.origin,
-        )
+        return listOf(expression.items, expression.origin, scope)
       case 'object-literal':
         return this.#literal(expression, scope)
     }
@@ -167,15 +185,16 @@ export class Resolver implements Resolution {
     const { path, slot } = scope
     const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
     // In an object within a list there is no path, and nothing that a substitution in the element could look back to.
-    const added = new ListValue([{ source: { expression: element, scope } }], origin)
+    const added = listOf([element], origin, scope)
     return join([before, added], { origin, limits: this.#options.limits })
   }
 
   /** Looked up below where the text was included, then from the root, then in the environment. */
-  #substitute({ path, optional, origin }: Reference, { prefix }: Scope): Value | undefined {
+  #substitute({ path, optional, origin }: Reference, scope: Scope): Value | undefined {
     const { cuts } = this
-    const included = prefix.length === 0 ? undefined : this.#find([...prefix, ...path])
-    const value = included ?? this.#find(path) ?? this.#fromEnvironment(path, origin)
+    const { prefix } = scope
+    const included = prefix.length === 0 ? undefined : this.#findFrom(scope, [...prefix, ...path])
+    const value = included ?? this.#findFrom(scope, path) ?? this.#fromEnvironment(path, origin)
     if (value !== undefined) return isSecretPath(path) ? asSecret(value) : value
     if (optional) return undefined
     const shown = `\${${formatPath(path)}}`
@@ -185,6 +204,15 @@ export class Resolver implements Resolution {
         : `${shown} has no value, neither in the configuration nor in the environment: define it, or write \${?${formatPath(path)}} where it may be missing`,
       origin,
     )
+  }
+
+  /** What contains the assignment itself has no value for it. */
+  #findFrom(scope: Scope, path: readonly string[]): Value | undefined {
+    const { enclosing, looksBack } = scope
+    const contains = (path.length < enclosing.length || !looksBack) && isSamePath(path, enclosing.slice(0, path.length))
+    if (!contains) return this.#find(path)
+    this.cut()
+    return undefined
   }
 
   #find(path: readonly string[]): Value | undefined {
@@ -204,6 +232,15 @@ export class Resolver implements Resolution {
     const value = Object.hasOwn(env, name) ? env[name] : undefined
     return value === undefined ? undefined : stringAt(value, { ...origin, source: `environment variable ${name}` })
   }
+}
+
+/** What is in a list has no path. */
+function listOf(items: readonly Expression[], origin: Origin, scope: Scope): ListValue {
+  const within: Scope = { ...scope, path: undefined }
+  return new ListValue(
+    items.map((expression) => ({ source: { expression, scope: within } })),
+    origin,
+  )
 }
 
 function isOpenLink(event: Slot['events'][number] | undefined): boolean {

@@ -1,6 +1,7 @@
 import { isBlank, isNewline, isReserved, isUnquoted } from './characters.js'
 import { ConfigSyntaxError } from './errors/config-syntax-error.js'
 import type { Origin } from './origin.js'
+import { isNumber } from './unquoted-value.js'
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -15,8 +16,8 @@ const escapes: ReadonlyMap<string, string> = new Map([
 
 const TRIPLE = '"""'
 
-/** A number with the one character in it that unquoted strings may not have: the plus of its exponent. */
-const EXPONENT = /-?\d+(?:\.\d+)?[eE]\+\d+/y
+/** What a number begins with, alone or behind words that are values by themselves. */
+const NUMERIC = /(?:true|false|null)*([-\d][\deE.+-]*)/y
 
 /** Reads the words of a text one after the other, and knows in which line it is. */
 export class Scanner {
@@ -101,8 +102,10 @@ export class Scanner {
   /** Takes an unquoted string, which is there. */
   unquoted(): string {
     const start = this.#at
-    EXPONENT.lastIndex = start
-    if (EXPONENT.test(this.#text)) this.#at = EXPONENT.lastIndex
+    NUMERIC.lastIndex = start
+    const number = NUMERIC.exec(this.#text)?.[1] ?? ''
+    // The plus of an exponent is the one forbidden character that an unquoted value may have.
+    if (number.includes('+') && isNumber(number)) this.#at = NUMERIC.lastIndex
     while (this.#isUnquotedAt(this.#at)) this.#at += 1
     return this.#text.slice(start, this.#at)
   }

@@ -6,6 +6,8 @@ import type { Value } from './value.js'
 export interface Scope {
   /** Of the key whose value it is; `undefined` in an object that is an element of a list. */
   readonly path: readonly string[] | undefined
+  /** Of the key that it is, or is within. */
+  readonly enclosing: readonly string[]
   /** Of the object that the text was included into: its substitutions are looked up there first. */
   readonly prefix: readonly string[]
   readonly slot: Slot
@@ -31,7 +33,7 @@ export interface Assignment {
   /** Whether it refers to the key itself by its own path. */
   readonly refersToItself: boolean
   /** Set once it was resolved; each is resolved once, whatever refers to it. */
-  resolved?: { readonly value: Value | undefined }
+  resolved?: { readonly value: Value | undefined } | undefined
 }
 
 /** `key += element`. */
@@ -49,6 +51,10 @@ export class Slot {
   #children: Map<string, Slot> | undefined
   /** The order of the assignment that is being resolved: who asks for the key meanwhile, sees what was before it. */
   pending = Number.POSITIVE_INFINITY
+
+  get isPending(): boolean {
+    return this.pending < Number.POSITIVE_INFINITY
+  }
 
   child(key: string): Slot {
     this.#children ??= new Map()

@@ -17,10 +17,10 @@ export function isNumber(text: string): boolean {
 
 /** What an unquoted string stands for when it stands alone: a number, a boolean, null, or itself. */
 export function unquotedValue(text: string, origin: Origin): Scalar {
-  return { kind: 'scalar', value: valueOf(text), text, origin, secret: false }
+  return { kind: 'scalar', value: typed(text), text, origin, secret: false }
 }
 
-function valueOf(text: string): Scalar['value'] {
+function typed(text: string): Scalar['value'] {
   const word = words.get(text)
   if (word !== undefined) return word
   return isNumber(text) ? Number(text) : text

@@ -10,7 +10,7 @@ export type Value = Scalar | ListValue | ObjectView
 export interface Item {
   readonly source?: { readonly expression: Expression; readonly scope: Scope }
   /** Set once it was resolved. */
-  resolved?: { readonly value: Value | undefined }
+  resolved?: { readonly value: Value | undefined } | undefined
 }
 
 /** A list whose elements may not be resolved yet. */
