@@ -57,11 +57,15 @@ export class Assembly {
       since = slot.mark(order, since, origin)
     }
     slot = slot.child(path.at(-1) ?? '')
-    const whole = place.path === undefined ? undefined : [...place.path, ...path]
-    const enclosing = whole ?? place.enclosing
-    if ((whole ?? path).length > this.#limits.maxDepth) {
+    if ((place.path?.length ?? 0) + path.length > this.#limits.maxDepth) {
       throw new ConfigLimitError(`nested deeper than maxDepth, ${this.#limits.maxDepth}, allows`, origin)
     }
+    if (!append && value.kind === 'scalar') {
+      slot.assign({ kind: 'scalar', order, value }, since)
+      return
+    }
+    const whole = place.path === undefined ? undefined : [...place.path, ...path]
+    const enclosing = whole ?? place.enclosing
     if (!append && value.kind === 'object-literal') {
       const mark = slot.mark(order, since, origin)
       this.#run(value.statements, { slot, path: whole, enclosing, prefix: place.prefix, since: mark })

@@ -23,9 +23,18 @@ export function isBlank(code: number): boolean {
   return code === SPACE || code === TAB || (code > NEWLINE && code <= CARRIAGE_RETURN) || (code >= 0x1c && code <= 0x1f)
 }
 
-/** Whether the character may stand in an unquoted string; two slashes may not, which is for the caller to see. */
+/** Which characters of ASCII may stand in an unquoted string. */
+const unquotedAscii: readonly boolean[] = Array.from(
+  { length: 0x80 },
+  (_, code) => !forbidden.has(code) && !isBlank(code) && code !== NEWLINE,
+)
+
+/**
+ * Whether the character may stand in an unquoted string (`NaN`, the end of a text, may not); two slashes may not, which
+ * is for the caller to see.
+ */
 export function isUnquoted(code: number): boolean {
-  return !Number.isNaN(code) && !forbidden.has(code) && !isBlank(code) && code !== NEWLINE
+  return unquotedAscii[code] ?? (code > 0x7f && !separators.has(code))
 }
 
 /** One of the characters that have no meaning, yet are kept for later versions of the language. */

@@ -27,8 +27,10 @@ export interface Entry {
 export interface Resolution {
   /** How often something was hidden because it was being resolved: what was found meanwhile is not kept. */
   readonly cuts: number
+  /** Another after each change of what is being resolved. */
+  readonly epoch: number
   /** Counts something as hidden. */
-  cut(): void
+  cut(): undefined
   /** Counts one step of work; throws a `ConfigLimitError` where it is one too many. */
   step(origin: Origin, count?: number): void
   /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
@@ -47,8 +49,13 @@ export class ObjectView {
   readonly secret: boolean
   readonly #resolution: Resolution
   readonly #layers: (SlotLayer | ObjectView)[]
-  readonly #entries = new Map<string, Entry | undefined>()
+  #entries: Map<string, Entry | undefined> | undefined
   #rest: Iterator<Fact> | undefined
+  /** What was found about keys, as long as nothing else is being resolved than then. */
+  #checked: Map<string, { readonly epoch: number; readonly isPending: boolean }> | undefined
+  /** Keys, and since when each is being evaluated. */
+  #evaluating: Map<string, number> | undefined
+  #collectingSince: number | undefined
   #isAdvancing = false
   #keys: ReadonlySet<string> | undefined
 
@@ -67,32 +74,64 @@ export class ObjectView {
   }
 
   get(key: string): Entry | undefined {
-    if (this.#entries.has(key) && !this.#isPending(key)) return this.#entries.get(key)
-    const { cuts } = this.#resolution
-    const entry = this.#evaluate(key)
-    if (this.#resolution.cuts === cuts) this.#entries.set(key, entry)
-    return entry
+    const only = this.#onlyAssignment(key)
+    if (only !== undefined) return only
+    if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
+    // A layer that has this very object for one of its own adds nothing to it.
+    const { cuts, epoch } = this.#resolution
+    this.#evaluating ??= new Map()
+    const evaluating = this.#evaluating
+    const outer = evaluating.get(key)
+    if (outer === epoch) return this.#resolution.cut()
+    evaluating.set(key, epoch)
+    try {
+      const entry = this.#evaluate(key)
+      if (this.#resolution.cuts !== cuts) return entry
+      this.#entries ??= new Map()
+      this.#entries.set(key, entry)
+      return entry
+    } finally {
+      if (outer === undefined) evaluating.delete(key)
+      else evaluating.set(key, outer)
+    }
   }
 
   /** Whether a part of what the key is made of is being resolved, and therefore hidden. */
   #isPending(key: string): boolean {
-    return this.#layers.some((layer) =>
+    const { epoch } = this.#resolution
+    this.#checked ??= new Map()
+    const checks = this.#checked
+    const checked = checks.get(key)
+    if (checked?.epoch === epoch) return checked.isPending
+    // Until it is known: an object may have itself for a layer.
+    checks.set(key, { epoch, isPending: false })
+    const isPending = this.#layers.some((layer) =>
       layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
     )
+    checks.set(key, { epoch, isPending })
+    return isPending
   }
 
   /** Has a key be evaluated anew. */
   forget(key: string): void {
-    this.#entries.delete(key)
+    this.#entries?.delete(key)
+    for (const layer of this.#layers) if (layer.kind === 'object') layer.forget(key)
   }
 
   /** Those of the lowest layer first. */
   keys(): ReadonlySet<string> {
     if (this.#keys !== undefined) return this.#keys
-    const { cuts } = this.#resolution
-    const keys = this.#collectKeys()
-    if (this.#resolution.cuts === cuts) this.#keys = keys
-    return keys
+    const { cuts, epoch } = this.#resolution
+    const outer = this.#collectingSince
+    if (outer === epoch) return new Set(this.#resolution.cut())
+    this.#collectingSince = epoch
+    try {
+      const keys = this.#collectKeys()
+      if (this.#resolution.cuts === cuts) this.#keys = keys
+      return keys
+    } finally {
+      this.#collectingSince = outer
+    }
   }
 
   #collectKeys(): Set<string> {
@@ -125,8 +164,6 @@ export class ObjectView {
   }
 
   #evaluate(key: string): Entry | undefined {
-    const only = this.#onlyAssignment(key)
-    if (only !== undefined) return only
     const facts = this.#facts(key)
     const first = facts.next()
     if (first.done) return undefined
@@ -141,9 +178,8 @@ export class ObjectView {
     if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
     const events = layer.slot.children.get(key)?.events
     const event = events?.length === 1 ? events[0] : undefined
-    if (event?.kind !== 'assignment' || event.expression.kind !== 'scalar') return undefined
-    if (event.order < layer.from || event.order >= layer.to) return undefined
-    return { value: event.expression, assignment: event }
+    if (event?.kind !== 'scalar' || event.order < layer.from || event.order >= layer.to) return undefined
+    return { value: event.value, assignment: undefined }
   }
 
   *#facts(key: string): Generator<Fact, undefined> {
@@ -190,8 +226,7 @@ export class ObjectView {
     while (place >= this.#layers.length && this.#rest !== undefined) {
       if (this.#isAdvancing) {
         // Asked for by what is needed to know it: hidden, as all that is being resolved.
-        this.#resolution.cut()
-        return undefined
+        return this.#resolution.cut()
       }
       const value = this.#advance(this.#rest)
       if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)

@@ -27,12 +27,14 @@ export function readPath(scanner: Scanner, expected: string): string[] {
       isGiven = true
     } else if (scanner.seesUnquoted) {
       element += space
-      const [first = '', ...others] = scanner.unquoted().split('.')
-      element += first
-      for (const other of others) {
+      const word = scanner.unquoted()
+      let from = 0
+      for (let dot = word.indexOf('.'); dot >= 0; dot = word.indexOf('.', from)) {
+        element += word.slice(from, dot)
         end()
-        element = other
+        from = dot + 1
       }
+      element += from === 0 ? word : word.slice(from)
     } else break
     space = scanner.blanks()
   }

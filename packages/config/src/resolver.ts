@@ -32,6 +32,7 @@ export class Resolver implements Resolution {
   readonly root: ObjectView
   readonly #options: ResolverOptions
   #cuts = 0
+  #epoch = 0
   #depth = 0
   #steps = 0
   /** How many assignments and elements are being resolved, each for the one before. */
@@ -48,8 +49,13 @@ export class Resolver implements Resolution {
     return this.#cuts
   }
 
-  cut(): void {
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  cut(): undefined {
     this.#cuts += 1
+    return undefined
   }
 
   step(origin: Origin, count = 1): void {
@@ -61,7 +67,7 @@ export class Resolver implements Resolution {
   }
 
   *facts(slot: Slot, from: number, to: number): Generator<Fact, undefined> {
-    this.step(slot.events[0]?.origin ?? this.root.origin)
+    this.step(this.root.origin)
     let end = to
     if (slot.pending < to) {
       end = slot.pending
@@ -72,6 +78,8 @@ export class Resolver implements Resolution {
       if (event === undefined || event.order < from) return
       if (event.kind === 'mark') {
         yield { value: { kind: 'slot', slot, from: event.order, to: end, origin: event.origin } }
+      } else if (event.kind === 'scalar') {
+        yield { value: event.value }
       } else {
         if (event.refersToItself) this.#resolveEarlier(slot, place)
         const value = this.#resolve(event)
@@ -145,11 +153,14 @@ export class Resolver implements Resolution {
   /** Looks back where the scope does: hides what is being resolved, and all that override it. */
   #look<T>({ slot, order, looksBack }: Scope, work: () => T): T {
     const { pending } = slot
-    if (looksBack && order < pending) slot.pending = order
+    if (!looksBack || order >= pending) return work()
+    slot.pending = order
+    this.#epoch += 1
     try {
       return work()
     } finally {
       slot.pending = pending
+      this.#epoch += 1
     }
   }
 
@@ -211,8 +222,7 @@ export class Resolver implements Resolution {
     const { enclosing, looksBack } = scope
     const contains = (path.length < enclosing.length || !looksBack) && isSamePath(path, enclosing.slice(0, path.length))
     if (!contains) return this.#find(path)
-    this.cut()
-    return undefined
+    return this.cut()
   }
 
   #find(path: readonly string[]): Value | undefined {

@@ -1,5 +1,5 @@
 import type { Origin } from './origin.js'
-import type { Expression } from './syntax-tree.js'
+import type { Expression, Scalar } from './syntax-tree.js'
 import type { Value } from './value.js'
 
 /** Where in the configuration an expression stands. */
@@ -23,7 +23,14 @@ export interface ObjectMark {
   readonly origin: Origin
 }
 
-/** One assignment of anything but a plain object. */
+/** One assignment of a string, a number, a boolean or null. */
+export interface ScalarAssignment {
+  readonly kind: 'scalar'
+  readonly order: number
+  readonly value: Scalar
+}
+
+/** One assignment of anything else but a plain object. */
 export interface Assignment {
   readonly kind: 'assignment'
   readonly order: number
@@ -45,9 +52,12 @@ export interface Append {
 
 const NONE: ReadonlyMap<string, Slot> = new Map()
 
+/** Something that was done to a key. */
+export type SlotEvent = ObjectMark | ScalarAssignment | Assignment
+
 /** All that was assigned to one key of one object, in the order in which it was. */
 export class Slot {
-  readonly events: (ObjectMark | Assignment)[] = []
+  readonly events: SlotEvent[] = []
   #children: Map<string, Slot> | undefined
   /** The order of the assignment that is being resolved: who asks for the key meanwhile, sees what was before it. */
   pending = Number.POSITIVE_INFINITY
@@ -79,9 +89,8 @@ export class Slot {
   }
 
   /** Adds an assignment; one that is neither a substitution nor has any hides all before it for good. */
-  assign(assignment: Assignment, since: number): void {
-    const { expression } = assignment
-    const hides = expression.kind === 'scalar' || expression.kind === 'list-literal'
+  assign(assignment: ScalarAssignment | Assignment, since: number): void {
+    const hides = assignment.kind === 'scalar' || assignment.expression.kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
       this.events.length = 0
       this.#children = undefined
