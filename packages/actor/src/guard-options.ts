@@ -28,9 +28,10 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   readonly lease: Lease | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease)
   /**
    * How long to wait after a refusal or an error before the lease is asked for again, in milliseconds on the clock of
-   * the actor system. The last fifth of it is left to chance.
+   * the actor system. The last fifth of it is left to chance. The lease's own setting (`lease-retry-interval`) unless
+   * given.
    */
-  readonly retryInterval: number
+  readonly retryInterval?: number | undefined
   /**
    * For how long each attempt waits for its turn, in milliseconds; 0 unless given: it asks once, and again after
    * `retryInterval`. `Infinity`: until granted, in the store's queue where it has one, so that a release reaches the
@@ -48,7 +49,8 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
 export interface GuardPlan {
   readonly worker: AnyActorLogic
   readonly lease: Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
-  readonly retryInterval: number
+  /** `undefined`: that of the lease. */
+  readonly retryInterval: number | undefined
   readonly wait: number
   readonly capacity: number
   readonly overflow: StashOverflow
@@ -66,7 +68,7 @@ export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuarded
   const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
   check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
-  const finite = Number.isFinite(retryInterval) && retryInterval > 0
+  const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)
   check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
   check(typeof wait === 'number' && wait >= 0, 'wait', '0 or more milliseconds', wait)
   const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)

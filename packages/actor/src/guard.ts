@@ -15,6 +15,9 @@ import { armRetry, clearRetry } from './retry-timer.js'
 import { Stash } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
+/** For a lease without a setting of its own, in milliseconds. */
+const RETRY_INTERVAL = 5_000
+
 /** What a guard is restored from. */
 export interface GuardSeed {
   readonly input: unknown
@@ -296,7 +299,8 @@ export class Guard implements AttemptListener {
 
   #arm(): void {
     // Bound, not an arrow: half the weight, in what most of the guards that wait have.
-    this.#timer ??= armRetry(this.#scope, this.#plan.retryInterval, this.#onTimer.bind(this))
+    const interval = this.#plan.retryInterval ?? this.#lease?.settings.retryInterval ?? RETRY_INTERVAL
+    this.#timer ??= armRetry(this.#scope, interval, this.#onTimer.bind(this))
   }
 
   #onTimer(): void {

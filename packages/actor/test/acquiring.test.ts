@@ -69,6 +69,19 @@ describe('a refused or failed attempt', () => {
     expect(lease.acquires).toBe(2)
   })
 
+  it('is repeated after the interval of the lease where the actor has none of its own', async () => {
+    const lease = new ScriptedLease()
+    const clock = new SimulatedClock()
+    const actor = createActor(leaseGuarded(new Recorder().worker, { lease }), { clock }).start()
+    lease.deny()
+    await settle()
+    clock.increment(3_999)
+    expect(lease.acquires).toBe(1)
+    clock.increment(1_001)
+    expect(lease.acquires).toBe(2)
+    actor.stop()
+  })
+
   it('failed: is repeated, and tells why in the context', async () => {
     const { lease, clock, actor } = setUp()
     const error = new LeaseUnavailableError('the store is away')

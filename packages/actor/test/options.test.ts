@@ -16,7 +16,6 @@ describe('options', () => {
     ['retryInterval', { ...good, retryInterval: Number.NaN }],
     ['retryInterval', { ...good, retryInterval: Number.POSITIVE_INFINITY }],
     ['retryInterval', { ...good, retryInterval: '5s' }],
-    ['retryInterval', { lease: good.lease }],
     ['lease', { retryInterval: 1_000 }],
     ['lease', { ...good, lease: {} }],
     ['stash.capacity', { ...good, stash: { capacity: 0 } }],

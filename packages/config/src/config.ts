@@ -120,8 +120,8 @@ export class Config {
     const value = this.#get(path, 'an object')
     if (value.kind !== 'object') throw this.#typeError(path, 'an object', value)
     const { limits, env } = this.#parts
-    const documents = [documentOfResolved(value)]
-    return new Config({ documents, limits, env, path: [...this.#parts.path, ...parsePath(path)] })
+    const whole = [...this.#parts.path, ...parsePath(path)]
+    return new Config({ documents: [documentOfResolved(value, isSecretPath(whole))], limits, env, path: whole })
   }
 
   /** Where the value at the path came from, `undefined` where there is none. */

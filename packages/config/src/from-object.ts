@@ -36,22 +36,24 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
   return { source, statements: fieldsOf(data, []) }
 }
 
-/** A document of what was resolved, each value with its own origin. */
-export function documentOfResolved(value: ResolvedObject): Document {
-  return { source: value.origin.source, statements: fieldsOfResolved(value) }
+/** A document of what was resolved, each value with its own origin; `secret`: none of it is to be shown. */
+export function documentOfResolved(value: ResolvedObject, secret: boolean): Document {
+  return { source: value.origin.source, statements: fieldsOfResolved(value, secret || value.secret) }
 }
 
-function fieldsOfResolved({ fields }: ResolvedObject): Field[] {
+function fieldsOfResolved({ fields }: ResolvedObject, secret: boolean): Field[] {
   return [...fields].map(([key, field]) => {
-    return { kind: 'field', path: [key], append: false, value: expressionOfResolved(field), origin: field.origin }
+    const value = expressionOfResolved(field, secret)
+    return { kind: 'field', path: [key], append: false, value, origin: field.origin }
   })
 }
 
-function expressionOfResolved(value: ResolvedValue): Expression {
-  if (value.kind === 'scalar') return value
+function expressionOfResolved(value: ResolvedValue, within: boolean): Expression {
+  const secret = within || value.secret
+  if (value.kind === 'scalar') return secret === value.secret ? value : { ...value, secret }
   const { origin } = value
-  if (value.kind === 'list') return { kind: 'list-literal', items: value.items.map(expressionOfResolved), origin }
-  return { kind: 'object-literal', statements: fieldsOfResolved(value), origin }
+  if (value.kind === 'object') return { kind: 'object-literal', statements: fieldsOfResolved(value, secret), origin }
+  return { kind: 'list-literal', items: value.items.map((item) => expressionOfResolved(item, secret)), origin }
 }
 
 function isPlainObject(value: unknown): value is object {

@@ -12,7 +12,7 @@ export function renderValue(value: ResolvedValue, indentation = ''): string {
   }
   if (value.fields.size === 0) return '{}'
   const fields = [...value.fields].map(([key, field]) => {
-    const shown = isSecretKey(key) && field.kind !== 'object' ? JSON.stringify(MASK) : renderValue(field, inner)
+    const shown = isSecretKey(key) ? JSON.stringify(MASK) : renderValue(field, inner)
     return `${inner}${JSON.stringify(key)}: ${shown}`
   })
   return `{\n${fields.join(',\n')}\n${indentation}}`

@@ -12,9 +12,14 @@ export interface LeaseSettingsOptions {
   readonly timeouts?: TimeoutSettings | undefined
   /** The longest that one grant may be held, in milliseconds: ends a lease that a hung worker would renew for ever. */
   readonly maxHold?: number | undefined
+  /** How long whoever asks again and again, as actors do, waits after a refusal, in milliseconds; 5 s unless given. */
+  readonly retryInterval?: number | undefined
   /** The provider's own block. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
+
+/** Akka's. */
+const DEFAULT_RETRY_INTERVAL = 5_000
 
 /** What a lease is made of. Validated when built: throws a `LeaseNameError` or a `LeaseConfigurationError`. */
 export class LeaseSettings {
@@ -22,18 +27,25 @@ export class LeaseSettings {
   readonly owner: string
   readonly timeouts: TimeoutSettings
   readonly maxHold: number
+  readonly retryInterval: number
   readonly options: Readonly<Record<string, unknown>>
 
-  constructor({ name, owner = createOwner(), timeouts, maxHold, options }: LeaseSettingsOptions) {
+  constructor({ name, owner = createOwner(), timeouts, maxHold, retryInterval, options }: LeaseSettingsOptions) {
     checkLeaseName(name)
     checkOwner(owner)
     this.name = name
     this.owner = owner
     this.timeouts = timeouts ?? defaultTimeouts
     this.maxHold = maxHold ?? Number.POSITIVE_INFINITY
+    this.retryInterval = retryInterval ?? DEFAULT_RETRY_INTERVAL
     this.options = options ?? noOptions
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
+    }
+    if (!Number.isFinite(this.retryInterval) || this.retryInterval <= 0) {
+      throw new LeaseConfigurationError(
+        `retryInterval must be a positive, finite number of milliseconds, not ${String(retryInterval)}`,
+      )
     }
   }
 }

@@ -1,5 +1,7 @@
+import { fileURLToPath } from 'node:url'
 import {
   createLease,
+  Lease,
   LeaseConfigurationError,
   type LeaseFactory,
   LeaseNameError,
@@ -76,15 +78,70 @@ describe('LeaseProvider.getLease', () => {
   })
 
   it.each([
-    [{ 'lease-class': 'redis' }, "'a' names the lease-class 'redis', which is not among the factories given (memory)"],
-    [{ 'lease-class': 'toString' }, 'not among the factories'],
-    [{}, "'a' names no lease-class: set it to one of the factories given (memory)"],
+    [{ 'lease-class': 'redys' }, 'is not installed: npm install redys; or name one of the factories given (memory)'],
+    [{ 'lease-class': 'toString' }, 'is not installed'],
+    [{}, "'a' names no lease-class: set it to a provider's package such as"],
+    [{ 'lease-class': 7 }, 'names no lease-class'],
+    [{ 'lease-class': '@leasehold/core#nothing' }, "does not export 'nothing'; it exports"],
+    [{ 'lease-class': '@leasehold/core#MemoryLeaseStore' }, 'is a class that does not extend Lease, and no factory'],
+    [{ 'lease-class': '@leasehold/core#systemClock' }, 'is no function, and no factory'],
+    [{ 'lease-class': './nowhere.mjs' }, 'nowhere.mjs, cannot be loaded'],
+    [{ leaseClass: class Other {} }, 'is a class that does not extend Lease'],
+    [{ 'lease-class': 'memory', 'lease-retry-interval': 0 }, 'retryInterval must be a positive, finite number'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '5 parsecs' }, 'heartbeatTimeout must be a duration'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '10s' }, 'raise heartbeatTimeout'],
   ])('of the block %j fails: %s', async (block, message) => {
     await using provider = new LeaseProvider({ a: block }, factories)
     await expect(provider.getLease('nightly', 'a')).rejects.toThrow(message)
     await expect(provider.getLease('nightly', 'a')).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+
+  it.each([
+    ['a package with its export', '@leasehold/core#memoryLease'],
+    ['a file, its one factory', './modules/factory.mjs'],
+    ['a file, its default export', './modules/default-export.mjs'],
+    ['a subclass of Lease', './modules/subclass.mjs'],
+    ['one of several exports', './modules/several.mjs#secondLease'],
+  ])('loads what lease-class names: %s', async (_, leaseClass) => {
+    const block = { 'lease-class': leaseClass, 'lease-retry-interval': '3s' }
+    const originOf = () => ({ source: fileURLToPath(new URL('./application.conf', import.meta.url)), line: 1 })
+    await using provider = new LeaseProvider({ toObject: () => ({ a: block }), originOf })
+    const lease = await provider.getLease('nightly', 'a')
+    expect(lease).toBeInstanceOf(Lease)
+    expect(lease.settings.retryInterval).toBe(3_000)
+    expect(await lease.acquire()).toBe(true)
+  })
+
+  it('asks which one, of a module with several', async () => {
+    const path = fileURLToPath(new URL('./modules/several.mjs', import.meta.url))
+    await using provider = new LeaseProvider({ a: { leaseClass: path } })
+    await expect(provider.getLease('nightly', 'a')).rejects.toThrow(/exports firstLease, secondLease: say which one/)
+  })
+
+  it.each([
+    [{ 'heartbeat-timout': '60s' }, ["'a.heartbeat-timout'", "'heartbeat-timeout'"]],
+    [{ heartbeatIntervall: 60 }, ["'a.heartbeatIntervall'", "'heartbeat-interval'"]],
+    [{ folder: '/x' }, ["'a.folder' is not a setting that anything reads"]],
+    [{ 'heartbeat-timeout': '60s', maxHold: '1h', 'lease-retry-interval': '1s' }, []],
+  ])('warns once of a key that nothing reads: %j', async (settings, parts) => {
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) }
+    const a = { 'lease-class': 'memory', 'heartbeat-interval': '6s', ...settings }
+    await using provider = new LeaseProvider({ a }, factories, { logger })
+    await provider.getLease('nightly', 'a')
+    await provider.getLease('hourly', 'a')
+    expect(warnings).toHaveLength(parts.length === 0 ? 0 : 1)
+    for (const part of parts) expect(warnings[0]).toContain(part)
+  })
+
+  it('of a factory that does not say what it reads, warns of misspelled keys of the engine alone', async () => {
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) }
+    const own: LeaseFactory = (settings, context) => memoryLease(settings, context)
+    await using provider = new LeaseProvider({ a: { leaseClass: own, table: 'leases', maxHodl: '1h' } }, {}, { logger })
+    await provider.getLease('nightly', 'a')
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain("did you mean 'max-hold'?")
   })
 
   it('of a bad name fails, and a failure is not kept', async () => {

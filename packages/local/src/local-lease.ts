@@ -1,11 +1,7 @@
 import { LeaseConfigurationError, type LeaseFactory, StoreLease, systemClock } from '@leasehold/core'
 import { LocalLeaseStore } from './local-lease-store.js'
 
-/**
- * The factory of leases in a folder, what `lease-class = "@leasehold/local"` names: all leases of one provider and one
- * folder share their store. Of the block it reads `folder` and `mode` (octal digits, such as `"770"`).
- */
-export const localLease: LeaseFactory = async (settings, { clock, logger, share }) => {
+const makeLease: LeaseFactory = async (settings, { clock, logger, share }) => {
   const folder = checkFolder(settings.options.folder)
   const mode = toMode(settings.options.mode)
   // A clock that is not the machine's is a test's; the store's must then be the same.
@@ -13,6 +9,12 @@ export const localLease: LeaseFactory = async (settings, { clock, logger, share 
   const store = await share(`local:${mode ?? ''}:${folder}`, () => new LocalLeaseStore({ folder, mode, ...time }))
   return new StoreLease(settings, store, { clock, logger })
 }
+
+/**
+ * The factory of leases in a folder, what `lease-class = "@leasehold/local"` names: all leases of one provider and one
+ * folder share their store. Of the block it reads `folder` and `mode` (octal digits, such as `"770"`).
+ */
+export const localLease: LeaseFactory = Object.assign(makeLease, { optionKeys: ['folder', 'mode'] })
 
 function checkFolder(folder: unknown): string {
   if (typeof folder === 'string' && folder !== '') return folder

@@ -2,8 +2,10 @@ import type { LeaseFactory } from '../provider/lease-factory.js'
 import { StoreLease } from '../store-lease.js'
 import { MemoryLeaseStore } from './memory-lease-store.js'
 
-/** The factory of leases in memory: those of one provider and one config path contend with one another. */
-export const memoryLease: LeaseFactory = async (settings, { configPath, clock, logger, share }) => {
+const makeLease: LeaseFactory = async (settings, { configPath, clock, logger, share }) => {
   const store = await share(`memory:${configPath}`, () => new MemoryLeaseStore({ clock }))
   return new StoreLease(settings, store, { clock, logger })
 }
+
+/** The factory of leases in memory: those of one provider and one config path contend with one another. */
+export const memoryLease: LeaseFactory = Object.assign(makeLease, { optionKeys: [] })

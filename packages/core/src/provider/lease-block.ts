@@ -2,11 +2,13 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseSettings } from '../lease-settings.js'
 import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
 import { toMilliseconds } from './duration.js'
-import type { LeaseFactory } from './lease-factory.js'
+import { toCamelCase } from './key-case.js'
 
 /** What a configuration is read through: a parsed file, or anything else that can show itself as a plain object. */
 export interface ConfigSource {
   toObject(): unknown
+  /** Where the value at a path came from; `source` is the path of a file, where it was one. */
+  originOf?(path: string): { readonly source: string; readonly line: number } | undefined
 }
 
 /** The block that every lease falls back to. */
@@ -14,6 +16,19 @@ const DEFAULT_PATH = 'leasehold.lease'
 
 /** One lease's block of the configuration, its keys in the camel case of the code. */
 export type LeaseBlock = Readonly<Record<string, unknown>>
+
+/** The keys of a block that are the engine's own, whatever the provider, in the camel case of the code. */
+export const engineKeys: readonly string[] = [
+  'leaseClass',
+  'heartbeatInterval',
+  'heartbeatTimeout',
+  'leaseOperationTimeout',
+  'operationTimeout',
+  'leaseRetryInterval',
+  'retryInterval',
+  'strategy',
+  'maxHold',
+]
 
 /** The block at the path with fallback to `leasehold.lease`; throws a `LeaseConfigurationError` if there is none. */
 export function readLeaseBlock(config: ConfigSource | object, path: string): LeaseBlock {
@@ -25,39 +40,32 @@ export function readLeaseBlock(config: ConfigSource | object, path: string): Lea
   return { ...lookUp(root, DEFAULT_PATH), ...block }
 }
 
+/** The keys that the block at the path has itself, as they are written there. */
+export function keysOfBlock(config: ConfigSource | object, path: string): readonly string[] {
+  return Object.keys(find(isConfigSource(config) ? config.toObject() : config, path) ?? {})
+}
+
 /** The settings of a lease from its block; the whole block becomes the provider's options. */
 export function toLeaseSettings(name: string, owner: string, block: LeaseBlock): LeaseSettings {
   const duration = (key: string): number | undefined => {
     const value = block[key]
-    return value === undefined || value === '' ? undefined : toMilliseconds(key, value)
+    return value === undefined || value === null || value === '' ? undefined : toMilliseconds(key, value)
   }
   const timeouts = new TimeoutSettings({
     heartbeatInterval: duration('heartbeatInterval'),
     heartbeatTimeout: duration('heartbeatTimeout'),
-    // Akka's key; the other is the name in code.
+    // Akka's keys; the others are the names in code.
     operationTimeout: duration('leaseOperationTimeout') ?? duration('operationTimeout'),
     strategy: block.strategy as TimeoutOptions['strategy'],
   })
-  return new LeaseSettings({ name, owner, timeouts, maxHold: duration('maxHold'), options: block })
+  const retryInterval = duration('leaseRetryInterval') ?? duration('retryInterval')
+  return new LeaseSettings({ name, owner, timeouts, maxHold: duration('maxHold'), retryInterval, options: block })
 }
 
-/** The factory that `lease-class` names, or is. */
-export function findFactory(
-  path: string,
-  { leaseClass }: LeaseBlock,
-  factories: Readonly<Record<string, LeaseFactory>>,
-): LeaseFactory {
-  if (typeof leaseClass === 'function') return leaseClass as LeaseFactory
-  if (typeof leaseClass === 'string' && Object.hasOwn(factories, leaseClass)) {
-    const factory = factories[leaseClass]
-    if (typeof factory === 'function') return factory
-  }
-  const known = Object.keys(factories).join(', ') || 'none'
-  throw new LeaseConfigurationError(
-    typeof leaseClass === 'string'
-      ? `'${path}' names the lease-class '${leaseClass}', which is not among the factories given (${known})`
-      : `'${path}' names no lease-class: set it to one of the factories given (${known})`,
-  )
+/** Where a key of the block at the path, or of what it falls back to, came from. */
+export function originOfKey(config: ConfigSource | object, path: string, key: string): string | undefined {
+  if (!isConfigSource(config) || config.originOf === undefined) return undefined
+  return (config.originOf(`${path}.${key}`) ?? config.originOf(`${DEFAULT_PATH}.${key}`))?.source
 }
 
 function isConfigSource(config: ConfigSource | object): config is ConfigSource {
@@ -65,19 +73,20 @@ function isConfigSource(config: ConfigSource | object): config is ConfigSource {
 }
 
 function lookUp(root: unknown, path: string): LeaseBlock | undefined {
+  const block = find(root, path)
+  if (block === undefined) return undefined
+  return Object.fromEntries(Object.entries(block).map(([key, setting]) => [toCamelCase(key), setting]))
+}
+
+function find(root: unknown, path: string): object | undefined {
   let value: unknown = root
   for (const key of path.split('.')) {
     if (!isObject(value)) return undefined
     value = Object.entries(value).find(([own]) => own === key || toCamelCase(own) === key)?.[1]
   }
-  if (!isObject(value)) return undefined
-  return Object.fromEntries(Object.entries(value).map(([key, setting]) => [toCamelCase(key), setting]))
+  return isObject(value) ? value : undefined
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-function toCamelCase(key: string): string {
-  return key.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -21,4 +21,8 @@ export interface LeaseFactoryContext {
  * Makes the leases of one kind; what `lease-class` names. The provider's own block of the configuration is in
  * `settings.options`.
  */
-export type LeaseFactory = (settings: LeaseSettings, context: LeaseFactoryContext) => Lease | Promise<Lease>
+export interface LeaseFactory {
+  (settings: LeaseSettings, context: LeaseFactoryContext): Lease | Promise<Lease>
+  /** The keys of the block that it reads beside the engine's, in the camel case of the code: others are warned of. */
+  readonly optionKeys?: readonly string[]
+}

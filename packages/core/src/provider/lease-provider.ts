@@ -7,8 +7,10 @@ import { createOwner } from '../owner.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type LeaseEnvironment, StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
-import { type ConfigSource, findFactory, readLeaseBlock, toLeaseSettings } from './lease-block.js'
+import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
+import { loadFactory } from './load-factory.js'
+import { unknownKeys } from './unknown-keys.js'
 
 /** For how long `close` waits for stores that do not answer, in milliseconds. */
 const CLOSE_TIMEOUT = 10_000
@@ -22,9 +24,10 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #owner = createOwner()
   readonly #leases = new Map<string, Promise<Lease>>()
   readonly #stores = new Map<string, Promise<LeaseStore>>()
+  readonly #checked = new Set<string>()
   #closing: Promise<void> | undefined
 
-  /** `factories`: what the `lease-class` of a block may name. */
+  /** `factories`: what the `lease-class` of a block may name, beside modules. */
   constructor(
     config: ConfigSource | object,
     factories: Readonly<Record<string, LeaseFactory>> = {},
@@ -38,7 +41,8 @@ export class LeaseProvider implements AsyncDisposable {
 
   /**
    * The lease on `name`, with the settings at `configPath` (falling back to `leasehold.lease`); the owner is this
-   * provider's own unless given. Rejects with a `LeaseNameError` or a `LeaseConfigurationError` that says what is wrong,
+   * provider's own unless given. What `lease-class` names is loaded: a package, a path relative to the file, or
+   * `module#export`. A key that nothing reads is a warning. Rejects with a `LeaseNameError` or a `LeaseConfigurationError` that says what is wrong,
    * with a `LeaseUnavailableError` once the provider is closed, and with what the factory rejects with.
    */
   async getLease(name: string, configPath: string, owner: string = this.#owner): Promise<Lease> {
@@ -65,13 +69,22 @@ export class LeaseProvider implements AsyncDisposable {
 
   async #make(name: string, configPath: string, owner: string): Promise<Lease> {
     const block = readLeaseBlock(this.#config, configPath)
-    const factory = findFactory(configPath, block, this.#factories)
+    const file = originOfKey(this.#config, configPath, 'lease-class')
+    const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
+    this.#warnOfUnknownKeys(configPath, factory)
     return await factory(toLeaseSettings(name, owner, block), {
       configPath,
       clock: this.#clock,
       logger: this.#logger,
       share: (key, open) => this.#keep(this.#stores, key, async () => await open()),
     })
+  }
+
+  /** Once for each path, however many leases it makes. */
+  #warnOfUnknownKeys(path: string, { optionKeys }: LeaseFactory): void {
+    if (this.#checked.has(path)) return
+    this.#checked.add(path)
+    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys)) this.#logger.warn(warning)
   }
 
   /** What is being made is kept at once, so that two who ask together get one; a failure is not kept. */

@@ -1,0 +1,121 @@
+import { inspect } from 'node:util'
+import { Config, ConfigMissingError, ConfigOptionError, ConfigTypeError, parseHocon } from '@leasehold/config'
+import { describe, expect, it } from 'vitest'
+
+const config = parseHocon(
+  `server {
+  host = example.org, port = 8080, "a.b" = quoted, version = 1.10
+  on = yes, off = false, ratio = "0.5", none = null
+  timeout = 90 seconds, limit = 512K, tags = [a, 2]
+  named { "1" = b, "0" = a, x = y }
+}`,
+  { source: 'app.conf', env: {} },
+)
+
+describe('getters', () => {
+  it('convert as HOCON says, and no further', () => {
+    expect(config.getString('server.host')).toBe('example.org')
+    expect(config.getString('server.version')).toBe('1.10')
+    expect(config.getString('server.off')).toBe('false')
+    expect(config.getString('server."a.b"')).toBe('quoted')
+    expect(config.getNumber('server.port')).toBe(8080)
+    expect(config.getNumber('server.ratio')).toBe(0.5)
+    expect(config.getBoolean('server.on')).toBe(true)
+    expect(config.getBoolean('server.off')).toBe(false)
+    expect(config.getDuration('server.timeout')).toBe(90_000)
+    expect(config.getBytes('server.limit')).toBe(524_288)
+    expect(config.getList('server.tags')).toEqual(['a', 2])
+    expect(config.getList('server.named')).toEqual(['a', 'b'])
+    expect(config.getConfig('server').getNumber('port')).toBe(8080)
+    expect(config.has('server.host')).toBe(true)
+    expect(config.has('server.none')).toBe(false)
+    expect(config.has('server.host.x')).toBe(false)
+    expect(config.originOf('server.timeout')).toEqual({ source: 'app.conf', line: 4, column: 13 })
+    expect(config.originOf('nowhere')).toBeUndefined()
+  })
+
+  it.each([
+    ['getNumber', 'server.host', `app.conf:2:10: 'server.host' is the string "example.org": expected a number`],
+    ['getDuration', 'server.host', 'expected a duration such as 12s or 500 ms'],
+    ['getBytes', 'server.on', 'expected a size such as 512K or 10 MB'],
+    ['getBoolean', 'server.port', "'server.port' is the number 8080: expected true or false"],
+    ['getString', 'server', "'server' is an object: expected a string"],
+    ['getList', 'server', 'is an object: expected a list'],
+    ['getList', 'server.host', 'expected a list'],
+    ['getConfig', 'server.tags', 'is a list: expected an object'],
+  ] as const)('%s of %s names the path, the origin and what was expected', (getter, path, message) => {
+    if (path === 'server' && getter === 'getList') {
+      expect(() => parseHocon('server { a = 1 }', { env: {} }).getList(path)).toThrow(message)
+      return
+    }
+    expect(() => config[getter](path)).toThrow(ConfigTypeError)
+    expect(() => config[getter](path)).toThrow(message)
+  })
+
+  it('of nothing, and of null, say which', () => {
+    expect(() => config.getString('server.nowhere')).toThrow(ConfigMissingError)
+    expect(() => config.getString('server.nowhere')).toThrow(
+      "'server.nowhere' has no value: expected a string in app.conf",
+    )
+    expect(() => config.getNumber('server.none')).toThrow("'server.none' is null: expected a number")
+    expect(() => config.getConfig('server').getConfig('named').getNumber('z')).toThrow("'server.named.z' has no value")
+  })
+
+  it.each(['', 'a..b', '.a', 'a b=', 7])('of the path %j: refused', (path) => {
+    expect(() => config.getString(path as string)).toThrow(ConfigOptionError)
+  })
+})
+
+describe('layers', () => {
+  it('are merged, and resolved together', () => {
+    const above = parseHocon('url = "http://"${host}, list = ${list} [2], a = { x = 1 }', { env: {} })
+    const below = parseHocon('host = ${name}.org, list = [1], a = { y = 2 }', { env: {} })
+    const both = above.withFallback(below).withFallback({ name: 'example', a: 5 })
+    expect(both.toObject()).toEqual({
+      name: 'example',
+      host: 'example.org',
+      url: 'http://example.org',
+      list: [1, 2],
+      a: { x: 1, y: 2 },
+    })
+  })
+
+  it('of plain data keep its keys as they are, and refuse what no configuration holds', () => {
+    const plain = Config.from({ 'a.b': 1, c: undefined, d: [null, { e: 'f' }] })
+    expect(plain.toObject()).toEqual({ 'a.b': 1, d: [null, { e: 'f' }] })
+    expect(() => Config.from({ a: { b: new Date() } })).toThrow('a.b is an object of a class')
+    expect(() => Config.from({ a: () => 1 })).toThrow(ConfigOptionError)
+    const cyclic: Record<string, unknown> = {}
+    cyclic.self = cyclic
+    expect(() => Config.from(cyclic)).toThrow('contains itself')
+  })
+})
+
+describe('secrets', () => {
+  const secret = parseHocon(
+    `db { password = hunter2, url = "redis://me:hunter2@host/0", connection-string = "AccountKey=hunter2"
+      copy = \${db.password}, sentence = "it is "\${db.password}, token { value = hunter2 }, ACCESS_KEY = hunter2
+      from-env = \${DB_TOKEN}, all = \${db.token}, user = me }`,
+    { env: { DB_TOKEN: 'hunter2' } },
+  )
+
+  it('are values to those who ask for them', () => {
+    expect(secret.getString('db.sentence')).toBe('it is hunter2')
+    expect(JSON.stringify(secret.toObject())).toContain('hunter2')
+  })
+
+  it('never appear where a configuration is shown, nor what was made of them', () => {
+    for (const text of [secret.toString(), inspect(secret), JSON.stringify(secret), `${secret.getConfig('db')}`]) {
+      expect(text).not.toContain('hunter2')
+      expect(text).toContain('***')
+      expect(text).toContain('me')
+    }
+  })
+
+  it('never appear in errors', () => {
+    for (const path of ['db.password', 'db.copy', 'db.sentence', 'db.url', 'db.token.value', 'db.from-env']) {
+      expect(() => secret.getNumber(path)).toThrow(ConfigTypeError)
+      expect(() => secret.getNumber(path)).not.toThrow('hunter2')
+    }
+  })
+})

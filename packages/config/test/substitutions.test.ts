@@ -1,0 +1,101 @@
+import { ConfigResolveError, ConfigSyntaxError, parseHocon } from '@leasehold/config'
+import { describe, expect, it } from 'vitest'
+
+const files: Record<string, string> = {
+  'x-and-y': 'x = 10, y = ${x}, z = ${r}',
+  nested: 'x = 1, sub { include "deepest" }',
+  deepest: 'q = ${w}, w = 1, fromRoot = ${r}',
+  appended: 'b += 1\nb = ${b} [2]',
+}
+
+function read(text: string, env = {}): unknown {
+  return parseHocon(text, {
+    env,
+    readInclude: ({ name }) => {
+      const found = files[name]
+      return found === undefined ? [] : [{ id: name, text: found, format: 'conf' }]
+    },
+  }).toObject()
+}
+
+describe('substitutions', () => {
+  it.each([
+    [
+      'bar { a = ${foo.d}, b = 1 }\nbar.b = 3\nfoo { c = ${bar.b}, d = 2 }\nfoo.d = 4',
+      { bar: { a: 4, b: 3 }, foo: { c: 3, d: 4 } },
+    ],
+    ['foo { a { c = 1 } }\nfoo = ${foo.a}\nfoo { a = 2 }', { foo: { a: 2, c: 1 } }],
+    ['foo = ${does-not-exist}\nfoo = 42', { foo: 42 }],
+    ['x = ${y}, y = { p = ${x.q}, q = 5 }', { x: { p: 5, q: 5 }, y: { p: 5, q: 5 } }],
+    ['a = ${x} { b = ${a.c} }, x { c = 3 }', { a: { b: 3, c: 3 }, x: { c: 3 } }],
+    [
+      'a.b.x = 1\na = ${r}\na.b.y = 2\nr { b { z = 3 }, q = 1 }',
+      { a: { b: { x: 1, y: 2, z: 3 }, q: 1 }, r: { b: { z: 3 }, q: 1 } },
+    ],
+    ['a.b.x = 1\na = ${r}\na.b.y = 2\nr = 5', { a: { b: { y: 2 } }, r: 5 }],
+    ['a = 1\nb = 2\na = ${b}\nb = ${a}', { a: 1, b: 1 }],
+    ['a = ${?b} x\nb = ${?a}', { a: ' x', b: ' x' }],
+    ['a = ${?b}foo\nb = ${?a}bar', { a: 'barfoo', b: 'bar' }],
+    ['a = [${b}]\nb = [${?a}]', { a: [[]], b: [] }],
+    ['a = [ { b += 1, b += 2 } ]', { a: [{ b: [1, 2] }] }],
+    ['a.a += ${?a} [null]', { a: { a: [[null]] } }],
+    ['a { x = {y = 1} }\na.x = ${a.x} { z = 2 }\na.x.y = 5', { a: { x: { y: 5, z: 2 } } }],
+    ['a = null, b = ${a}x, c = ${a}', { a: null, b: 'nullx', c: null }],
+  ])('of %j', (text, expected) => {
+    expect(read(text)).toEqual(expected)
+  })
+
+  it('of included texts are looked up below the include, then from the root', () => {
+    expect(read('r = 1\na { include "x-and-y" }\na.x = 42')).toEqual({ r: 1, a: { x: 42, y: 42, z: 1 } })
+    expect(read('r = 2\na { b { include "nested" } }')).toEqual({
+      r: 2,
+      a: { b: { x: 1, sub: { q: 1, w: 1, fromRoot: 2 } } },
+    })
+    expect(read('a.b = [0], a { include "appended" }')).toEqual({ a: { b: [0, 1, 2] } })
+  })
+
+  it('fall back to the environment, as strings; null stands in the way', () => {
+    expect(
+      read('PATH = ${PATH}":/x", n = ${N}, HOME = null, h = ${HOME}', { PATH: '/bin', N: '5', HOME: '/me' }),
+    ).toEqual({
+      PATH: '/bin:/x',
+      n: '5',
+      HOME: null,
+      h: null,
+    })
+  })
+
+  it.each([
+    ['a = 1\nb = ${nope.x}', 2, 5, '${nope.x} has no value'],
+    ['a = ${b}\nb = ${c}\nc = ${a}', 3, 5, '${a} is a link of a cycle'],
+    ['a = 1\na = [${a}]', 2, 6, 'is a link of a cycle'],
+    ['a {\n  b = ${a}\n}', 2, 7, 'is a link of a cycle'],
+    ['a = [{ b = ${a} }]', 1, 8, 'a cycle'],
+    ['x = [1]\n\na = ${x}"text"', 3, 5, 'a list and a string stand side by side'],
+  ])('that cannot be replaced: %j says where, and whether it is a cycle', (text, line, column, message) => {
+    const reading = (): unknown => read(text)
+    expect(reading).toThrow(ConfigResolveError)
+    expect(reading).toThrow(message)
+    expect(reading).toThrow(expect.objectContaining({ line, column, source: 'text' }))
+  })
+})
+
+describe('what is no HOCON', () => {
+  it.each([
+    ['a = [1,\n2', 2, "expected ']' before the end of the text, for what was opened in line 1"],
+    ['a = 1\nb = @', 2, "found '@', which is reserved: put it in quotes"],
+    ['a = b = c', 1, "expected a comma, a newline or the end of the text, found '='"],
+    ['a', 1, "expected '=', ':', '+=' or '{' after a key"],
+    ['a = "\\x"', 1, 'not an escape of JSON'],
+    ['a = "x\u0001"', 1, 'expected it to be written \\u0001'],
+    ['a = """x', 1, 'has no end'],
+    ['include foo', 1, 'the name of what to include, in quotes'],
+    ['a = $x', 1, "expected '{' after '$'"],
+    ['[1]', 1, 'expected an object at the root'],
+  ])('%j: says what was expected', (text, line, message) => {
+    const reading = (): unknown => read(text)
+    expect(reading).toThrow(ConfigSyntaxError)
+    expect(reading).toThrow(message)
+    expect(reading).toThrow(expect.objectContaining({ line }))
+  })
+})

@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished, type TestContext } from 'vitest'
+
+/** Whose end is waited for: tests that run side by side have to say. */
+export type Finishing = Pick<TestContext, 'onTestFinished'>
+
+/** A folder of this test alone, removed at its end. */
+export function temporaryFolder(test: Finishing = { onTestFinished }): string {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-config-'))
+  test.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

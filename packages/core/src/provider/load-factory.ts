@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { Lease } from '../lease.js'
+import type { LeaseSettings } from '../lease-settings.js'
+import type { LeaseFactory } from './lease-factory.js'
+
+/** Where a `lease-class` stands. */
+export interface LeaseClassContext {
+  /** The config path of the block. */
+  readonly path: string
+  /** The file that it was read from; relative paths are relative to it, else to the working directory. */
+  readonly file: string | undefined
+  readonly factories: Readonly<Record<string, LeaseFactory>>
+}
+
+/**
+ * The factory that a `lease-class` names, or is: a function, a name among the factories given, or a module (`package`,
+ * `./path.js`, `module#export`) that exports one, or a subclass of `Lease`. Rejects with a `LeaseConfigurationError`
+ * that says what to do.
+ */
+export async function loadFactory(leaseClass: unknown, context: LeaseClassContext): Promise<LeaseFactory> {
+  const { path, factories } = context
+  if (typeof leaseClass === 'function') return factoryOf(leaseClass, `the lease-class of '${path}'`)
+  if (typeof leaseClass !== 'string' || leaseClass === '') {
+    const given = Object.keys(factories).map((name) => `'${name}'`)
+    throw new LeaseConfigurationError(
+      `'${path}' names no lease-class: set it to a provider's package such as "@leasehold/local"` +
+        (given.length === 0 ? '' : `, or to one of the factories given (${given.join(', ')})`),
+    )
+  }
+  const given = Object.hasOwn(factories, leaseClass) ? factories[leaseClass] : undefined
+  if (given !== undefined) return given
+  const [specifier = '', name] = leaseClass.split('#', 2)
+  const exported = await importModule(specifier, context)
+  return factoryOf(name === undefined ? pick(exported, specifier) : named(exported, specifier, name), `'${leaseClass}'`)
+}
+
+function named(exported: Record<string, unknown>, specifier: string, name: string): unknown {
+  if (Object.hasOwn(exported, name)) return exported[name]
+  const names = Object.keys(exported).join(', ') || 'nothing'
+  throw new LeaseConfigurationError(`the module '${specifier}' does not export '${name}'; it exports ${names}`)
+}
+
+/** The one export that is a factory by its name, as every provider has one: `localLease`, `redisLease`. */
+function pick(exported: Record<string, unknown>, specifier: string): unknown {
+  const candidates = Object.keys(exported).filter(
+    (name) => /^(?!create)[a-z]\w*Lease$/.test(name) || isLeaseClass(exported[name]),
+  )
+  const [only] = candidates
+  if (candidates.length === 1 && only !== undefined) return exported[only]
+  if (candidates.length === 0 && typeof exported.default === 'function') return exported.default
+  throw new LeaseConfigurationError(
+    candidates.length === 0
+      ? `the module '${specifier}' exports no factory (a function named like localLease) and no subclass of Lease: name the export, as in "${specifier}#name"`
+      : `the module '${specifier}' exports ${candidates.join(', ')}: say which one, as in "${specifier}#${only}"`,
+  )
+}
+
+function factoryOf(value: unknown, what: string): LeaseFactory {
+  if (isLeaseClass(value)) return (settings) => new value(settings)
+  if (typeof value === 'function' && !isClass(value)) return value as LeaseFactory
+  throw new LeaseConfigurationError(
+    `${what} is ${isClass(value) ? 'a class that does not extend Lease' : 'no function'}, and no factory: expected ` +
+      'a function (settings, context) => Lease, or a subclass of Lease',
+  )
+}
+
+function isLeaseClass(value: unknown): value is new (settings: LeaseSettings) => Lease {
+  return typeof value === 'function' && value.prototype instanceof Lease
+}
+
+function isClass(value: unknown): boolean {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
+}
+
+async function importModule(specifier: string, context: LeaseClassContext): Promise<Record<string, unknown>> {
+  const location = locationOf(specifier, context.file)
+  try {
+    return (await import(location)) as Record<string, unknown>
+  } catch (error) {
+    // Where packages do not see one another's, the application still sees those that it installed.
+    const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined
+    if (own !== undefined) return (await import(own)) as Record<string, unknown>
+    throw new LeaseConfigurationError(explain(error, specifier, location, context), { cause: error })
+  }
+}
+
+function locationOf(specifier: string, file: string | undefined): string {
+  if (isAbsolute(specifier)) return pathToFileURL(specifier).href
+  if (!/^\.\.?[/\\]/.test(specifier)) return specifier
+  const folder = file !== undefined && isAbsolute(file) ? dirname(file) : process.cwd()
+  return pathToFileURL(resolve(folder, specifier)).href
+}
+
+function findInApplication(specifier: string): string | undefined {
+  try {
+    return pathToFileURL(createRequire(join(process.cwd(), 'package.json')).resolve(specifier)).href
+  } catch {
+    return undefined
+  }
+}
+
+function isMissing(error: unknown, specifier: string): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+  return missing && String(message).includes(specifier)
+}
+
+function explain(error: unknown, specifier: string, location: string, { path, factories }: LeaseClassContext): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  if (location.startsWith('file:')) return `the lease-class of '${path}', ${location}, cannot be loaded: ${reason}`
+  if (!isMissing(error, specifier)) return `the package '${specifier}', the lease-class of '${path}', failed: ${reason}`
+  const given = Object.keys(factories)
+  const others = given.length === 0 ? '' : `; or name one of the factories given (${given.join(', ')})`
+  return `the package '${specifier}', the lease-class of '${path}', is not installed: npm install ${specifier}${others}`
+}

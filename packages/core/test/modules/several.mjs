@@ -1,0 +1,1 @@
+export { memoryLease as firstLease, memoryLease as secondLease } from '@leasehold/core'
