@@ -49,7 +49,8 @@ export class Assembly {
     }
   }
 
-  #assign({ path, append, value, origin }: Field, place: Place): void {
+  #assign({ path, append, value }: Field, place: Place): void {
+    const { origin } = value
     const order = this.#order++
     let { slot, since } = place
     for (const key of path.slice(0, -1)) {

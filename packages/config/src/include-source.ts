@@ -30,7 +30,7 @@ export type IncludeReader = (request: IncludeRequest) => readonly IncludedText[]
 const formats: readonly ConfigFormat[] = ['properties', 'json', 'conf']
 
 /** The language of a file by its name; HOCON unless it says otherwise. */
-export function formatOf(file: string): ConfigFormat {
+function formatOf(file: string): ConfigFormat {
   return formats.find((format) => file.endsWith(`.${format}`)) ?? 'conf'
 }
 

@@ -6,15 +6,15 @@ import type { Limits } from './limits.js'
 import type { Origin } from './origin.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
-import type {
-  Concatenation,
-  Expression,
-  Field,
-  ListLiteral,
-  ObjectLiteral,
-  Reference,
-  Space,
-  Statement,
+import {
+  type Expression,
+  type Field,
+  type ListLiteral,
+  type ObjectLiteral,
+  type Reference,
+  type Space,
+  type Statement,
+  stringAt,
 } from './syntax-tree.js'
 import { unquotedValue } from './unquoted-value.js'
 
@@ -109,16 +109,15 @@ export class Parser {
     const scanner = this.#scanner
     const { source, include } = this.#options
     if (seesInclude(scanner)) return readIncludeStatement(scanner, source, include)
-    const { origin } = scanner
     const path = readPath(scanner, 'a key')
-    this.#checkDepth(this.#depth + path.length, origin)
+    this.#checkDepth(this.#depth + path.length)
     scanner.skip()
-    if (scanner.next === '{') return { kind: 'field', path, append: false, value: this.#value(), origin }
+    if (scanner.next === '{') return { kind: 'field', path, append: false, value: this.#value() }
     const append = scanner.take('+=')
     if (!append && !scanner.take('=') && !scanner.take(':'))
       throw scanner.unexpected(`'=', ':', '+=' or '{' after a key`)
     scanner.skip()
-    return { kind: 'field', path, append, value: this.#value(), origin } satisfies Field
+    return { kind: 'field', path, append, value: this.#value() } satisfies Field
   }
 
   #value(): Expression {
@@ -128,7 +127,6 @@ export class Parser {
   /** All that stands in one line, side by side: concatenated where it is more than one. */
   #expression(expected: string): Expression {
     const scanner = this.#scanner
-    const { origin } = scanner
     const parts: (Expression | Space)[] = []
     for (;;) {
       const space = scanner.blanks()
@@ -137,24 +135,21 @@ export class Parser {
       if (space !== '' && parts.length > 0) parts.push({ kind: 'space', text: space })
       parts.push(part)
     }
-    if (parts.length === 0) throw scanner.unexpected(expected)
     const [first] = parts
-    if (parts.length === 1 && first !== undefined && first.kind !== 'space') return first
-    return foldConcatenation({ kind: 'concatenation', parts, origin } satisfies Concatenation)
+    // Space stands between parts, not before the first.
+    if (first === undefined || first.kind === 'space') throw scanner.unexpected(expected)
+    return parts.length === 1 ? first : foldConcatenation({ kind: 'concatenation', parts, origin: first.origin })
   }
 
   #part(): Expression | undefined {
     const scanner = this.#scanner
-    const { origin } = scanner
-    if (scanner.next === '"') {
-      const value = scanner.quoted()
-      return { kind: 'scalar', value, text: value, origin, secret: false }
-    }
     if (scanner.next === '{') return this.#nest(() => this.#object())
     if (scanner.next === '[') return this.#nest(() => this.#list())
     if (scanner.next === '$') return this.#reference()
-    if (scanner.seesUnquoted) return unquotedValue(scanner.unquoted(), origin)
-    return undefined
+    const isQuoted = scanner.next === '"'
+    if (!isQuoted && !scanner.seesUnquoted) return undefined
+    const { origin } = scanner
+    return isQuoted ? stringAt(scanner.quoted(), origin) : unquotedValue(scanner.unquoted(), origin)
   }
 
   #object(): ObjectLiteral {
@@ -175,14 +170,15 @@ export class Parser {
 
   #nest<T>(parse: () => T): T {
     this.#depth += 1
-    this.#checkDepth(this.#depth, this.#scanner.origin)
+    this.#checkDepth(this.#depth)
     const parsed = parse()
     this.#depth -= 1
     return parsed
   }
 
-  #checkDepth(depth: number, origin: Origin): void {
+  #checkDepth(depth: number): void {
     const { maxDepth } = this.#options.limits
-    if (depth > maxDepth) throw new ConfigLimitError(`nested deeper than maxDepth, ${maxDepth}, allows`, origin)
+    if (depth <= maxDepth) return
+    throw new ConfigLimitError(`nested deeper than maxDepth, ${maxDepth}, allows`, this.#scanner.origin)
   }
 }

@@ -12,10 +12,9 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   let isGiven = false
   let space = ''
   scanner.blanks()
-  const { origin } = scanner
   const end = (): void => {
     if (!isGiven && element === '') {
-      throw new ConfigSyntaxError('a path has an empty element: expected a word, or "" in quotes', origin)
+      throw new ConfigSyntaxError('a path has an empty element: expected a word, or "" in quotes', scanner.origin)
     }
     path.push(element)
     element = ''
@@ -40,7 +39,8 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   }
   if (path.length === 0 && element === '' && !isGiven) throw scanner.unexpected(expected)
   end()
-  return path
+  // A copy is no longer than it has to be; there is one for each key of a text.
+  return [...path]
 }
 
 /** The elements of a path given in code; throws a `ConfigOptionError` where it is no path. */

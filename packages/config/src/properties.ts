@@ -22,7 +22,6 @@ export function parseProperties(text: string, source: string): Field[] {
       path: unescapeText(key, origin).split('.'),
       append: false,
       value: stringAt(unescapeText(value, origin), origin),
-      origin,
     }
   })
   // Sorted, a parent comes before all below it, which replace it.

@@ -17,7 +17,7 @@ export interface Scope {
 }
 
 /** From here on, the key has an object, or what is below it was assigned. */
-export interface ObjectMark {
+interface ObjectMark {
   readonly kind: 'mark'
   readonly order: number
   readonly origin: Origin
@@ -50,6 +50,7 @@ export interface Append {
   readonly origin: Origin
 }
 
+const NOTHING: SlotEvent[] = []
 const NONE: ReadonlyMap<string, Slot> = new Map()
 
 /** Something that was done to a key. */
@@ -57,10 +58,14 @@ export type SlotEvent = ObjectMark | ScalarAssignment | Assignment
 
 /** All that was assigned to one key of one object, in the order in which it was. */
 export class Slot {
-  readonly events: SlotEvent[] = []
+  #events: SlotEvent[] = NOTHING
   #children: Map<string, Slot> | undefined
   /** The order of the assignment that is being resolved: who asks for the key meanwhile, sees what was before it. */
   pending = Number.POSITIVE_INFINITY
+
+  get events(): readonly SlotEvent[] {
+    return this.#events
+  }
 
   get isPending(): boolean {
     return this.pending < Number.POSITIVE_INFINITY
@@ -84,7 +89,7 @@ export class Slot {
   mark(order: number, since: number, origin: Origin): number {
     const last = this.events.at(-1)
     if (last?.kind === 'mark' && last.order >= since) return last.order
-    this.events.push({ kind: 'mark', order, origin })
+    this.#add({ kind: 'mark', order, origin })
     return order
   }
 
@@ -92,10 +97,16 @@ export class Slot {
   assign(assignment: ScalarAssignment | Assignment, since: number): void {
     const hides = assignment.kind === 'scalar' || assignment.expression.kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
-      this.events.length = 0
+      this.#events = NOTHING
       this.#children = undefined
     }
-    this.events.push(assignment)
+    this.#add(assignment)
+  }
+
+  /** Most slots have one event: an array of just that is a tenth of one that was pushed to. */
+  #add(event: SlotEvent): void {
+    if (this.#events.length === 0) this.#events = [event]
+    else this.#events.push(event)
   }
 
   /** How many events come before an order. */

@@ -52,7 +52,6 @@ export interface Field {
   readonly path: readonly string[]
   readonly append: boolean
   readonly value: Expression
-  readonly origin: Origin
 }
 
 /** The documents that stand in the place of an include statement. */

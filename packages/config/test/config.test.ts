@@ -83,7 +83,7 @@ describe('layers', () => {
   it('of plain data keep its keys as they are, and refuse what no configuration holds', () => {
     const plain = Config.from({ 'a.b': 1, c: undefined, d: [null, { e: 'f' }] })
     expect(plain.toObject()).toEqual({ 'a.b': 1, d: [null, { e: 'f' }] })
-    expect(() => Config.from({ a: { b: new Date() } })).toThrow('a.b is an object of a class')
+    expect(() => Config.from({ a: { b: new Map() } })).toThrow('a.b is an object of a class')
     expect(() => Config.from({ a: () => 1 })).toThrow(ConfigOptionError)
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic

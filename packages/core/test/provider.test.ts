@@ -88,7 +88,7 @@ describe('LeaseProvider.getLease', () => {
     [{ 'lease-class': './nowhere.mjs' }, 'nowhere.mjs, cannot be loaded'],
     [{ leaseClass: class Other {} }, 'is a class that does not extend Lease'],
     [{ 'lease-class': 'memory', 'lease-retry-interval': 0 }, 'retryInterval must be a positive, finite number'],
-    [{ 'lease-class': 'memory', 'heartbeat-timeout': '5 parsecs' }, 'heartbeatTimeout must be a duration'],
+    [{ 'lease-class': 'memory', 'heartbeat-timeout': '5 parsecs' }, 'heartbeat-timeout must be a duration'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '10s' }, 'raise heartbeatTimeout'],
   ])('of the block %j fails: %s', async (block, message) => {
     await using provider = new LeaseProvider({ a: block }, factories)
@@ -99,7 +99,7 @@ describe('LeaseProvider.getLease', () => {
   it.each([
     ['a package with its export', '@leasehold/core#memoryLease'],
     ['a file, its one factory', './modules/factory.mjs'],
-    ['a file, its default export', './modules/default-export.mjs'],
+    ['a file that is one function', './modules/default-export.cjs'],
     ['a subclass of Lease', './modules/subclass.mjs'],
     ['one of several exports', './modules/several.mjs#secondLease'],
   ])('loads what lease-class names: %s', async (_, leaseClass) => {

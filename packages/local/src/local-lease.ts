@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseFactory, StoreLease, systemClock } from '@leasehold/core'
-import { LocalLeaseStore } from './local-lease-store.js'
+import { LocalLeaseStore, type LocalLeaseStoreOptions } from './local-lease-store.js'
 
 const makeLease: LeaseFactory = async (settings, { clock, logger, share }) => {
   const folder = checkFolder(settings.options.folder)
@@ -14,7 +14,9 @@ const makeLease: LeaseFactory = async (settings, { clock, logger, share }) => {
  * The factory of leases in a folder, what `lease-class = "@leasehold/local"` names: all leases of one provider and one
  * folder share their store. Of the block it reads `folder` and `mode` (octal digits, such as `"770"`).
  */
-export const localLease: LeaseFactory = Object.assign(makeLease, { optionKeys: ['folder', 'mode'] })
+export const localLease: LeaseFactory = Object.assign(makeLease, {
+  optionKeys: ['folder', 'mode'] satisfies (keyof LocalLeaseStoreOptions)[],
+})
 
 function checkFolder(folder: unknown): string {
   if (typeof folder === 'string' && folder !== '') return folder

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseSettings } from '../lease-settings.js'
+import { LeaseSettings, type LeaseSettingsOptions } from '../lease-settings.js'
 import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
 import { toMilliseconds } from './duration.js'
 import { toCamelCase } from './key-case.js'
@@ -17,17 +17,23 @@ const DEFAULT_PATH = 'leasehold.lease'
 /** One lease's block of the configuration, its keys in the camel case of the code. */
 export type LeaseBlock = Readonly<Record<string, unknown>>
 
-/** The keys of a block that are the engine's own, whatever the provider, in the camel case of the code. */
+/** The key of each setting of the engine; a setting without one could not be given in a configuration. */
+export const settingKeys = {
+  heartbeatInterval: 'heartbeat-interval',
+  heartbeatTimeout: 'heartbeat-timeout',
+  operationTimeout: 'lease-operation-timeout',
+  retryInterval: 'lease-retry-interval',
+  strategy: 'strategy',
+  maxHold: 'max-hold',
+} as const satisfies Record<
+  keyof TimeoutOptions | Exclude<keyof LeaseSettingsOptions, 'name' | 'owner' | 'timeouts' | 'options'>,
+  string
+>
+
+/** The keys of a block that are not the provider's, in the camel case of the code; by Akka's names, and by the code's. */
 export const engineKeys: readonly string[] = [
   'leaseClass',
-  'heartbeatInterval',
-  'heartbeatTimeout',
-  'leaseOperationTimeout',
-  'operationTimeout',
-  'leaseRetryInterval',
-  'retryInterval',
-  'strategy',
-  'maxHold',
+  ...Object.entries(settingKeys).flatMap(([name, key]) => [toCamelCase(key), name]),
 ]
 
 /** The block at the path with fallback to `leasehold.lease`; throws a `LeaseConfigurationError` if there is none. */
@@ -47,19 +53,19 @@ export function keysOfBlock(config: ConfigSource | object, path: string): readon
 
 /** The settings of a lease from its block; the whole block becomes the provider's options. */
 export function toLeaseSettings(name: string, owner: string, block: LeaseBlock): LeaseSettings {
-  const duration = (key: string): number | undefined => {
-    const value = block[key]
-    return value === undefined || value === null || value === '' ? undefined : toMilliseconds(key, value)
+  const setting = (name: keyof typeof settingKeys): unknown => block[toCamelCase(settingKeys[name])] ?? block[name]
+  const duration = (name: keyof typeof settingKeys): number | undefined => {
+    const value = setting(name)
+    return value === undefined || value === null || value === '' ? undefined : toMilliseconds(settingKeys[name], value)
   }
   const timeouts = new TimeoutSettings({
     heartbeatInterval: duration('heartbeatInterval'),
     heartbeatTimeout: duration('heartbeatTimeout'),
-    // Akka's keys; the others are the names in code.
-    operationTimeout: duration('leaseOperationTimeout') ?? duration('operationTimeout'),
-    strategy: block.strategy as TimeoutOptions['strategy'],
+    operationTimeout: duration('operationTimeout'),
+    strategy: setting('strategy') as TimeoutOptions['strategy'],
   })
-  const retryInterval = duration('leaseRetryInterval') ?? duration('retryInterval')
-  return new LeaseSettings({ name, owner, timeouts, maxHold: duration('maxHold'), retryInterval, options: block })
+  const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
+  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
 }
 
 /** Where a key of the block at the path, or of what it falls back to, came from. */

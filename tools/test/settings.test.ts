@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, parseHocon } from '@leasehold/config'
+import { describe, expect, it } from 'vitest'
+import { settingKeys } from '../../packages/core/src/provider/lease-block.js'
+import { packages, root } from '../workspaces.js'
+
+const shipping = packages().filter(({ folder }) => existsSync(join(folder, 'reference.conf')))
+
+/** The settings that a package ships, those that have no default and stand there as comments too. */
+function reference(folder: string): Config {
+  const text = readFileSync(join(folder, 'reference.conf'), 'utf8')
+  return parseHocon(text.replaceAll(/^( *)# ([a-z-]+ = .*)$/gm, '$1$2'), { env: {} })
+}
+
+/** The words in code type in one column of the tables of a document. */
+function column(file: string, place: number): string[] {
+  const rows = readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  return rows.flatMap((row) => [...(row.split('|')[place] ?? '').matchAll(/`([\w-]+)`/g)].map(([, word]) => word ?? ''))
+}
+
+function keysIn(config: Config, path: string): string[] {
+  return Object.keys(config.getConfig(path).toObject())
+    .filter((key) => key !== 'lease-class')
+    .sort()
+}
+
+describe('reference.conf', () => {
+  it('of core has the settings of the engine, and the table of the docs has them too', () => {
+    const keys = Object.values(settingKeys).sort()
+    expect(keysIn(reference(join(root, 'packages/core')), 'leasehold.lease')).toEqual(keys)
+    expect(column('docs/reference/settings.md', 2)).toEqual(expect.arrayContaining(keys))
+    expect(column('docs/reference/settings.md', 1)).toEqual(expect.arrayContaining(Object.keys(settingKeys)))
+  })
+
+  it.each(shipping.filter(({ id }) => id !== 'core'))(
+    'of $id has what its factory reads, and so has its README',
+    async ({ id, folder }) => {
+      const exported: Record<string, { optionKeys?: readonly string[] }> = await import(`@leasehold/${id}`)
+      const options = Object.entries(exported).find(([name]) => /^(?!create)[a-z]\w*Lease$/.test(name))?.[1].optionKeys
+      const keys = options?.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)).sort()
+      expect(keysIn(reference(folder), `leasehold.${id}`)).toEqual(keys)
+      expect(column(`packages/${id}/README.md`, 1)).toEqual(expect.arrayContaining([...(options ?? [])]))
+    },
+  )
+
+  it.each(shipping)('of $id is shipped', ({ folder }) => {
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).files).toContain('reference.conf')
+  })
+})
