@@ -56,6 +56,7 @@ export class ObjectView {
   /** Keys, and since when each is being evaluated. */
   #evaluating: Map<string, number> | undefined
   #collectingSince: number | undefined
+  #replaced: { readonly key: string; readonly entry: Entry } | undefined
   #isAdvancing = false
   #keys: ReadonlySet<string> | undefined
 
@@ -74,6 +75,7 @@ export class ObjectView {
   }
 
   get(key: string): Entry | undefined {
+    if (this.#replaced?.key === key) return this.#replaced.entry
     const only = this.#onlyAssignment(key)
     if (only !== undefined) return only
     if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
@@ -155,8 +157,15 @@ export class ObjectView {
 
   /** The object that this one is nothing but another view of, or itself. */
   original(): ObjectView {
-    const only = this.#layer(1) === undefined ? this.#layer(0) : undefined
+    const only = this.#replaced === undefined && this.#layer(1) === undefined ? this.#layer(0) : undefined
     return only?.kind === 'object' && only.secret === this.secret ? only.original() : this
+  }
+
+  /** This object with another value for one of its keys. */
+  replacing(key: string, value: Value): ObjectView {
+    const view = new ObjectView(this.#resolution, [this])
+    view.#replaced = { key, entry: { value, assignment: undefined } }
+    return view
   }
 
   asSecret(): ObjectView {
@@ -206,9 +215,14 @@ export class ObjectView {
 
   /** With those of the layers that are objects in their place, where that hides no secret. */
   #flatLayers(): readonly (SlotLayer | ObjectView)[] {
-    const layers = this.#allLayers()
+    const layers = this.#replaced === undefined ? this.#allLayers() : [this]
     return layers.flatMap((layer) =>
-      layer.kind === 'object' && layer.secret === this.secret && layer.#rest === undefined ? layer.#layers : [layer],
+      layer.kind === 'object' &&
+      layer.secret === this.secret &&
+      layer.#rest === undefined &&
+      layer.#replaced === undefined
+        ? layer.#layers
+        : [layer],
     )
   }
 

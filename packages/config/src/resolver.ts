@@ -217,12 +217,17 @@ export class Resolver implements Resolution {
     )
   }
 
-  /** What contains the assignment itself has no value for it. */
+  /** What contains the assignment itself contains, for it, what the key was before; if that was nothing, it is hidden. */
   #findFrom(scope: Scope, path: readonly string[]): Value | undefined {
     const { enclosing, looksBack } = scope
     const contains = (path.length < enclosing.length || !looksBack) && isSamePath(path, enclosing.slice(0, path.length))
     if (!contains) return this.#find(path)
-    return this.cut()
+    const before = scope.path === undefined || !looksBack ? undefined : this.#find(scope.path)
+    if (before === undefined) return this.cut()
+    return enclosing.slice(path.length).reduceRight<Value | undefined>((value, key, place) => {
+      const container = this.#find(enclosing.slice(0, path.length + place))
+      return value === undefined || container?.kind !== 'object' ? undefined : container.replacing(key, value)
+    }, before)
   }
 
   #find(path: readonly string[]): Value | undefined {

@@ -40,6 +40,9 @@ describe('substitutions', () => {
     ['a = [ { b += 1, b += 2 } ]', { a: [{ b: [1, 2] }] }],
     ['a.a += ${?a} [null]', { a: { a: [[null]] } }],
     ['a { x = {y = 1} }\na.x = ${a.x} { z = 2 }\na.x.y = 5', { a: { x: { y: 5, z: 2 } } }],
+    ['a = { c = q, b = 2 }\na.c = ${a}', { a: { b: 2, c: { b: 2, c: 'q' } } }],
+    ['b.a = 1, b = { a = ${?b} }', { b: { a: { a: 1 } } }],
+    ['b.b.c = 1, b.d = 2, b.b.c = ${b}', { b: { b: { c: { b: { c: 1 }, d: 2 } }, d: 2 } }],
     ['a = null, b = ${a}x, c = ${a}', { a: null, b: 'nullx', c: null }],
   ])('of %j', (text, expected) => {
     expect(read(text)).toEqual(expected)
