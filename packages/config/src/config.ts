@@ -216,6 +216,6 @@ function resolveParts({ documents, limits, env }: ConfigParts): ResolvedObject {
     return new Evaluation(resolver, limits).root()
   } catch (error) {
     if (!isStackOverflow(error)) throw error
-    throw new ConfigLimitError('nested too deep for the stack: lower maxDepth')
+    throw new ConfigLimitError('nested too deep for the stack of this thread')
   }
 }

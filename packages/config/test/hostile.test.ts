@@ -14,9 +14,14 @@ function read(text: string): Record<string, unknown> {
 }
 
 /** `name0 = first`, and `count` more, each made of the one before. */
-function tower(first: string, count: number, next: (before: string) => string): string {
+function tower(first: string, count: number, next: (before: string) => string, order: 1 | -1 = 1): string {
   const floors = Array.from({ length: count }, (_, floor) => `a${floor + 1} = ${next(`\${a${floor}}`)}`)
-  return `a0 = ${first}\n${floors.join('\n')}`
+  const all = [`a0 = ${first}`, ...floors]
+  return (order === 1 ? all : all.reverse()).join('\n')
+}
+
+function included(text: string): { readInclude: () => [{ id: string; text: string; format: 'conf' }] } {
+  return { readInclude: () => [{ id: 'included', text, format: 'conf' }] }
 }
 
 describe('hostile input', () => {
@@ -27,11 +32,22 @@ describe('hostile input', () => {
     ['a chain of 100,000 substitutions', Array.from({ length: 100_000 }, (_, n) => `a${n} = \${a${n + 1}}`).join('\n')],
     ['a billion laughs, in lists', tower('[lol]', 40, (a) => `[${a}, ${a}, ${a}]`)],
     ['a billion laughs, in concatenated lists', tower('[lol]', 60, (a) => `${a} ${a}`)],
+    ['a billion laughs, in concatenated lists, the last one first', tower('[lol]', 60, (a) => `${a} ${a}`, -1)],
     ['a billion laughs, in strings', tower('lol', 60, (a) => a + a)],
     ['a billion laughs, in objects', tower('{ x = lol }', 60, (a) => `{ x = ${a}, y = ${a} }`)],
     ['a text of 17 million characters', `a = "${'x'.repeat(17_000_000)}"`],
   ])('%s: a limit error', (_, text) => {
     expect(() => read(text)).toThrow(ConfigLimitError)
+    // Found by counting, and not by the end of the stack or the memory.
+    expect(() => read(text)).toThrow(/maxDepth|maxValues|maxLength/)
+  })
+
+  it('paths that no parser of HOCON has seen are counted too', () => {
+    const deep = `a${'.a'.repeat(1_000)}`
+    expect(() => parseHocon(`${deep} = 1`, { format: 'properties', env: {} }).toObject()).toThrow('maxDepth')
+    expect(() =>
+      parseHocon('a { include "p" }', { ...included(`${'a.'.repeat(199)}a = 1`), env: {} }).toObject(),
+    ).toThrow('maxDepth')
   })
 
   it('many appends, each to the one before, are no more than a long list', () => {
