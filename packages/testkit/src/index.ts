@@ -1,1 +1,10 @@
+export {
+  type Fault,
+  type FaultPlan,
+  type SeededFaultOptions,
+  type StoreCall,
+  type StoreOperation,
+  seededFaults,
+} from './fault.js'
+export { FaultyStore, type FaultyStoreOptions } from './faulty-store.js'
 export { VirtualClock } from './virtual-clock.js'

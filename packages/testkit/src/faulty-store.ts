@@ -1,0 +1,151 @@
+import { AbortListeners, type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import type { Fault, FaultPlan, StoreOperation } from './fault.js'
+
+export interface FaultyStoreOptions {
+  /** Decides what happens to the calls that no script is for; nothing unless given. See `seededFaults`. */
+  readonly plan?: FaultPlan | undefined
+  /** Where delays come from; the machine's clock unless given. */
+  readonly clock?: Clock | undefined
+}
+
+interface Scripted {
+  readonly fault: Fault
+  readonly operation: StoreOperation | undefined
+}
+
+/**
+ * A store between its users and another one, to whose calls happens what networks do: they come late, fail before or
+ * after they were carried out, hang, come twice or out of order. Where the caller gives up, by its signal, it is let go.
+ */
+export class FaultyStore implements LeaseStore {
+  readonly limits: LeaseStore['limits']
+  readonly kind: string
+  readonly acquire: LeaseStore['acquire']
+  readonly renew: LeaseStore['renew']
+  readonly release: LeaseStore['release']
+  readonly read: LeaseStore['read']
+  readonly change?: NonNullable<LeaseStore['change']>
+  readonly break?: NonNullable<LeaseStore['break']>
+  readonly withdraw?: NonNullable<LeaseStore['withdraw']>
+  readonly watch?: NonNullable<LeaseStore['watch']>
+  readonly renewMany?: NonNullable<LeaseStore['renewMany']>
+  readonly #store: LeaseStore
+  readonly #plan: FaultPlan
+  readonly #clock: Clock
+  readonly #aborts = new AbortListeners()
+  #script: Scripted[] = []
+  #held: (() => void)[] = []
+  #count = 0
+
+  constructor(store: LeaseStore, { plan = () => undefined, clock = systemClock }: FaultyStoreOptions = {}) {
+    this.#store = store
+    this.#plan = plan
+    this.#clock = clock
+    this.limits = store.limits
+    this.kind = store.kind ?? 'store'
+    this.acquire = (request, signal) =>
+      this.#call('acquire', request.name, signal, () => store.acquire(request, signal))
+    this.renew = (grant, signal) => this.#call('renew', grant.name, signal, () => store.renew(grant, signal))
+    this.release = (grant, signal) => this.#call('release', grant.name, signal, () => store.release(grant, signal))
+    this.read = (name, signal) => this.#call('read', name, signal, () => store.read(name, signal))
+    // Only what the other store can do: users look whether a method is there.
+    const { change, break: breakLease, withdraw, watch, renewMany } = store
+    if (change !== undefined) {
+      this.change = (grant, to, signal) =>
+        this.#call('change', grant.name, signal, () => change.call(store, grant, to, signal))
+    }
+    if (breakLease !== undefined) {
+      this.break = (name, options, signal) =>
+        this.#call('break', name, signal, () => breakLease.call(store, name, options, signal))
+    }
+    if (withdraw !== undefined) {
+      this.withdraw = (name, grantId, signal) =>
+        this.#call('withdraw', name, signal, () => withdraw.call(store, name, grantId, signal))
+    }
+    if (watch !== undefined) this.watch = (name, signal, grantId) => watch.call(store, name, signal, grantId)
+    if (renewMany !== undefined) {
+      this.renewMany = (grants, signal) =>
+        this.#call('renewMany', undefined, signal, () => renewMany.call(store, grants, signal))
+    }
+  }
+
+  /** Has a fault happen to the next call, or to the next of one operation; several are used up in their order. */
+  inject(fault: Fault, operation?: StoreOperation): void {
+    this.#script.push({ fault, operation })
+  }
+
+  /** Closes the other store, which is not disturbed. */
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  async #call<T>(
+    operation: StoreOperation,
+    name: string | undefined,
+    signal: AbortSignal,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    this.#count += 1
+    const fault = this.#scripted(operation) ?? this.#plan({ operation, name, count: this.#count })
+    const before = this.#held
+    this.#held = []
+    try {
+      return await this.#carryOut(fault, signal, call)
+    } finally {
+      for (const release of before) release()
+    }
+  }
+
+  async #carryOut<T>(fault: Fault | undefined, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    switch (fault?.kind) {
+      case undefined:
+        return await call()
+      case 'delay':
+        await this.#unlessAborted(signal, (done) => this.#clock.schedule(fault.duration, done))
+        return await call()
+      case 'fail-before':
+        throw fault.error ?? failure()
+      case 'fail-after':
+        await call()
+        throw fault.error ?? failure()
+      case 'hang':
+        if (fault.applied === true) await call()
+        return await this.#unlessAborted<never>(signal, () => () => {})
+      case 'duplicate': {
+        const outcome = await call()
+        // What became of the second one, nobody is told.
+        await call().catch(() => {})
+        return outcome
+      }
+      case 'reorder':
+        await this.#unlessAborted(signal, (done) => {
+          this.#held.push(done)
+          return () => {}
+        })
+        return await call()
+    }
+  }
+
+  #scripted(operation: StoreOperation): Fault | undefined {
+    const place = this.#script.findIndex((scripted) => (scripted.operation ?? operation) === operation)
+    return place < 0 ? undefined : this.#script.splice(place, 1)[0]?.fault
+  }
+
+  /** Waits until `begin` says that it is done; rejects when the signal aborts before. */
+  #unlessAborted<T = void>(signal: AbortSignal, begin: (done: () => void) => () => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = begin(() => {
+        forget()
+        resolve(undefined as T)
+      })
+      const forget = this.#aborts.add(signal, () => {
+        cancel()
+        reject(signal.reason)
+      })
+    })
+  }
+}
+
+function failure(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the connection was lost', { store: 'faulty' })
+}

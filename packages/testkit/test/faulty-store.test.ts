@@ -1,0 +1,154 @@
+import {
+  type AcquireRequest,
+  createLease,
+  type LeaseStore,
+  LeaseUnavailableError,
+  MemoryLeaseStore,
+} from '@leasehold/core'
+import { type Fault, FaultyStore, type StoreCall, seededFaults, VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+const { signal } = new AbortController()
+const request: AcquireRequest = { name: 'job', owner: 'me', grantId: 'grant', ttl: 10_000 }
+
+function setUp(plan?: (call: StoreCall) => Fault | undefined) {
+  const clock = new VirtualClock()
+  const inner = new MemoryLeaseStore({ clock })
+  return { clock, inner, store: new FaultyStore(inner, { clock, plan }) }
+}
+
+describe('FaultyStore', () => {
+  it('passes on what is not disturbed, and has the abilities of the other store, and no others', async () => {
+    const { inner, store } = setUp()
+    expect(await store.acquire(request, signal)).toMatchObject({ granted: true })
+    expect(await store.read('job', signal)).toMatchObject({ state: 'leased', owner: 'me' })
+    expect(store.limits).toBe(inner.limits)
+    const plain: LeaseStore = {
+      limits: inner.limits,
+      acquire: inner.acquire,
+      renew: inner.renew,
+      release: inner.release,
+      read: inner.read,
+      close: inner.close,
+    }
+    const bare = new FaultyStore(plain)
+    for (const ability of ['change', 'break', 'withdraw', 'watch', 'renewMany', 'immediate'] as const) {
+      expect(ability in bare && (bare as LeaseStore)[ability], ability).toBeFalsy()
+      if (ability !== 'immediate') expect(store[ability] === undefined, ability).toBe(inner[ability] === undefined)
+    }
+  })
+
+  it('delay: the call comes late', async () => {
+    const { clock, inner, store } = setUp()
+    store.inject({ kind: 'delay', duration: 500 })
+    const granted = store.acquire(request, signal)
+    await clock.advance(499)
+    expect(await inner.read('job', signal)).toBeUndefined()
+    await clock.advance(1)
+    expect(await granted).toMatchObject({ granted: true })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('fail-before: nothing was done; fail-after: it was, and the caller cannot know', async () => {
+    const { inner, store } = setUp()
+    store.inject({ kind: 'fail-before' })
+    await expect(store.acquire(request, signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    expect(await inner.read('job', signal)).toBeUndefined()
+    store.inject({ kind: 'fail-after', error: new RangeError('mine') })
+    await expect(store.acquire(request, signal)).rejects.toThrow(RangeError)
+    expect(await inner.read('job', signal)).toMatchObject({ state: 'leased', grantId: 'grant' })
+  })
+
+  it.each([
+    [{ kind: 'hang' } as const, undefined],
+    [{ kind: 'hang', applied: true } as const, 'leased'],
+    [{ kind: 'delay', duration: 1e9 } as const, undefined],
+    [{ kind: 'reorder' } as const, undefined],
+  ])('%j: lets the caller go when it gives up, and leaves nothing behind', async (fault, state) => {
+    const { clock, inner, store } = setUp()
+    const giving = new AbortController()
+    store.inject(fault)
+    const answer = store.acquire(request, giving.signal)
+    await clock.settle()
+    giving.abort(new Error('no longer'))
+    await expect(answer).rejects.toThrow('no longer')
+    expect((await inner.read('job', signal))?.state).toBe(state)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('duplicate: the store is asked twice, and the caller told once', async () => {
+    const { inner, store } = setUp()
+    const asked: string[] = []
+    const release = inner.release.bind(inner)
+    inner.release = (grant, by) => {
+      asked.push(grant.grantId)
+      return release(grant, by)
+    }
+    const outcome = await store.acquire(request, signal)
+    if (!outcome.granted) throw new Error('not granted')
+    store.inject({ kind: 'duplicate' }, 'release')
+    expect(await store.release(outcome.grant, signal)).toEqual({ released: true })
+    expect(asked).toEqual(['grant', 'grant'])
+  })
+
+  it('reorder: the next call comes first', async () => {
+    const { store } = setUp()
+    store.inject({ kind: 'reorder' })
+    const first = store.acquire(request, signal)
+    const second = await store.acquire({ ...request, grantId: 'other', owner: 'other' }, signal)
+    expect(second.granted).toBe(true)
+    expect(await first).toMatchObject({ granted: false, holder: { owner: 'other' } })
+  })
+
+  it('a script for one operation waits for it; a plan decides about the rest', async () => {
+    const seen: StoreCall[] = []
+    const { store } = setUp((call) => {
+      seen.push(call)
+      return undefined
+    })
+    store.inject({ kind: 'fail-before' }, 'read')
+    await store.acquire(request, signal)
+    await expect(store.read('job', signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await store.read('job', signal)
+    expect(seen).toEqual([
+      { operation: 'acquire', name: 'job', count: 1 },
+      { operation: 'read', name: 'job', count: 3 },
+    ])
+  })
+
+  it('a lease over it settles a lost answer by itself', async () => {
+    const { clock, inner, store } = setUp()
+    const lease = createLease(store, 'job', { clock, owner: 'me' })
+    store.inject({ kind: 'fail-after' }, 'acquire')
+    const granted = lease.acquire()
+    await clock.advance(5_000)
+    expect(await granted).toBe(true)
+    expect(await inner.read('job', signal)).toMatchObject({ owner: 'me', fencingToken: lease.fencingToken })
+    await lease.release()
+  })
+})
+
+describe('seededFaults', () => {
+  const call = (count: number): StoreCall => ({ operation: 'renew', name: 'job', count })
+  const draw = (seed: number, options = {}) => {
+    const plan = seededFaults(seed, options)
+    return Array.from({ length: 2_000 }, (_, count) => plan(call(count)))
+  }
+
+  it('are the same for the same seed, and others for another', () => {
+    expect(draw(7)).toEqual(draw(7))
+    expect(draw(7)).not.toEqual(draw(8))
+  })
+
+  it('are as many and of the kinds that were asked for', () => {
+    const faults = draw(7, { rate: 0.5, kinds: ['delay', 'hang'], longestDelay: 100 }).filter(
+      (fault) => fault !== undefined,
+    )
+    expect(faults.length).toBeGreaterThan(900)
+    expect(faults.length).toBeLessThan(1_100)
+    expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(['delay', 'hang']))
+    for (const fault of faults) if (fault.kind === 'delay') expect(fault.duration).toBeLessThanOrEqual(100)
+    expect(new Set(draw(7).map((fault) => fault?.kind)).size).toBe(7)
+    expect(draw(7, { rate: 0 }).every((fault) => fault === undefined)).toBe(true)
+  })
+})
