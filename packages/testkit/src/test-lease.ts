@@ -1,0 +1,153 @@
+import { type AcquireOptions, Lease, type LeaseLost, type LeaseLostReason, LeaseSettings } from '@leasehold/core'
+
+export interface TestLeaseOptions {
+  readonly name?: string | undefined
+  readonly owner?: string | undefined
+  /** What acquisitions are answered with: see `TestLease.answer`. */
+  readonly answer?: TestAnswer | undefined
+}
+
+/** `true`: granted. `false`: someone else has it. An error: unknown. `later`: when the test says so. */
+export type TestAnswer = boolean | Error | 'later'
+
+interface Asking {
+  readonly options: AcquireOptions
+  readonly resolve: (granted: boolean) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * A lease for unit tests of what runs under one: granted, refused, lost when the test says so. It keeps the contract of
+ * `Lease`: a loss is told once for each grant, after `acquire` has resolved, and never after a release.
+ */
+export class TestLease extends Lease {
+  /** What acquisitions are answered with; `true` unless given. */
+  answer: TestAnswer
+  /** How often `acquire` was called. */
+  acquired = 0
+  /** How often `release` was called. */
+  released = 0
+  #asking: Asking[] = []
+  #holders: AcquireOptions[] = []
+  #isHeld = false
+  #isValid = false
+  #token = 0n
+
+  constructor({ name = 'test', owner = 'test', answer = true }: TestLeaseOptions = {}) {
+    super(new LeaseSettings({ name, owner }))
+    this.answer = answer
+  }
+
+  override get fencingToken(): bigint | undefined {
+    return this.#isHeld ? this.#token : undefined
+  }
+
+  /** Whether an acquisition waits for its answer. */
+  get isAsked(): boolean {
+    return this.#asking.length > 0
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<boolean> {
+    this.acquired += 1
+    options.signal?.throwIfAborted()
+    if (this.#isHeld) {
+      this.#holders.push(options)
+      return true
+    }
+    const { answer } = this
+    if (answer instanceof Error) throw answer
+    if (answer === true) this.#hold([options])
+    return answer === 'later' ? await this.#ask(options) : answer
+  }
+
+  async release(): Promise<boolean> {
+    this.released += 1
+    this.#end()
+    return true
+  }
+
+  checkLease(): boolean {
+    return this.#isValid
+  }
+
+  /** Answers those who wait: granted. */
+  grant(): void {
+    const asking = this.#answered()
+    this.#hold(asking.map(({ options }) => options))
+    for (const { resolve } of asking) resolve(true)
+  }
+
+  /** Answers those who wait: someone else has it. */
+  refuse(): void {
+    for (const { resolve } of this.#answered()) resolve(false)
+  }
+
+  /** Answers those who wait: nobody knows. */
+  fail(error: Error): void {
+    for (const { reject } of this.#answered()) reject(error)
+  }
+
+  /** The validity is over, and nobody has been told yet: a blocked event loop, a pause. Follow it with `lose`. */
+  stall(): void {
+    this.#isValid = false
+  }
+
+  /**
+   * The lease is lost: at once for who checks it; resolves when all who hold it were told. Rejects with what one of them
+   * threw, after the others were told as well. Nothing happens where it is not held.
+   */
+  async lose(reason: LeaseLostReason = 'expired', details: Omit<LeaseLost, 'reason'> = {}): Promise<void> {
+    const holders = this.#holders
+    this.#end()
+    // Not before those who were granted it a moment ago have seen that they were.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    const failures = holders.flatMap(({ onLost }) => attempt(() => onLost?.({ ...details, reason })))
+    if (failures.length > 0) throw failures[0]
+  }
+
+  #hold(holders: readonly AcquireOptions[]): void {
+    if (holders.length === 0) return
+    this.#isHeld = true
+    this.#isValid = true
+    this.#token += 1n
+    this.#holders = [...holders]
+  }
+
+  #end(): void {
+    this.#isHeld = false
+    this.#isValid = false
+    this.#holders = []
+  }
+
+  #answered(): readonly Asking[] {
+    return this.#asking.splice(0)
+  }
+
+  #ask(options: AcquireOptions): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const { signal } = options
+      const asking: Asking = { options, resolve: settle(resolve), reject: settle(reject) }
+      const give = (): void => {
+        this.#asking = this.#asking.filter((other) => other !== asking)
+        reject(signal?.reason)
+      }
+      function settle<T>(end: (value: T) => void): (value: T) => void {
+        return (value) => {
+          signal?.removeEventListener('abort', give)
+          end(value)
+        }
+      }
+      signal?.addEventListener('abort', give, { once: true })
+      this.#asking.push(asking)
+    })
+  }
+}
+
+function attempt(work: () => void): unknown[] {
+  try {
+    work()
+    return []
+  } catch (error) {
+    return [error]
+  }
+}

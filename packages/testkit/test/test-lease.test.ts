@@ -1,0 +1,86 @@
+import type { LeaseLost } from '@leasehold/core'
+import { TestLease } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+describe('TestLease', () => {
+  it('is granted, released and granted again, under a larger token', async () => {
+    const lease = new TestLease({ name: 'job', owner: 'me' })
+    expect(lease.settings).toMatchObject({ name: 'job', owner: 'me' })
+    expect([lease.checkLease(), lease.fencingToken]).toEqual([false, undefined])
+    expect(await lease.acquire()).toBe(true)
+    expect([lease.checkLease(), lease.fencingToken]).toEqual([true, 1n])
+    expect(await lease.acquire()).toBe(true)
+    expect(await lease.release()).toBe(true)
+    expect([lease.checkLease(), lease.fencingToken]).toEqual([false, undefined])
+    await lease.acquire()
+    expect(lease.fencingToken).toBe(2n)
+    expect([lease.acquired, lease.released]).toEqual([3, 1])
+  })
+
+  it('is refused, fails, or keeps who asks waiting, as the test says', async () => {
+    const lease = new TestLease({ answer: false })
+    expect(await lease.acquire()).toBe(false)
+    lease.answer = new RangeError('unknown')
+    await expect(lease.acquire()).rejects.toThrow(RangeError)
+    lease.answer = 'later'
+    const [one, two] = [lease.acquire(), lease.acquire()]
+    expect(lease.isAsked).toBe(true)
+    lease.grant()
+    expect(await Promise.all([one, two])).toEqual([true, true])
+    expect([lease.isAsked, lease.fencingToken]).toEqual([false, 1n])
+    await lease.release()
+    const refused = lease.acquire()
+    lease.refuse()
+    expect(await refused).toBe(false)
+    const failed = lease.acquire()
+    lease.fail(new RangeError('unknown'))
+    await expect(failed).rejects.toThrow(RangeError)
+  })
+
+  it('lets go of who gives up waiting', async () => {
+    const lease = new TestLease({ answer: 'later' })
+    const giving = new AbortController()
+    const asked = lease.acquire({ signal: giving.signal })
+    giving.abort(new Error('no longer'))
+    await expect(asked).rejects.toThrow('no longer')
+    lease.grant()
+    expect([lease.isAsked, lease.checkLease()]).toEqual([false, false])
+    await expect(lease.acquire({ signal: giving.signal })).rejects.toThrow('no longer')
+  })
+
+  it('a loss is told once to each who holds it, after acquire has resolved, and not after a release', async () => {
+    const lease = new TestLease({ answer: 'later' })
+    const told: (LeaseLost | string)[] = []
+    const onLost = (lost: LeaseLost) => told.push(lost)
+    const first = lease.acquire({ onLost }).then(() => told.push('granted'))
+    lease.grant()
+    await Promise.all([lease.acquire({ onLost }), lease.lose('taken', { owner: 'other' }), first])
+    const lost = { reason: 'taken', owner: 'other' }
+    expect(told).toEqual(['granted', lost, lost])
+    await lease.lose()
+    lease.answer = true
+    await lease.acquire({ onLost })
+    await lease.release()
+    await lease.lose()
+    expect(told).toHaveLength(3)
+  })
+
+  it('tells all, whatever one of them throws', async () => {
+    const lease = new TestLease()
+    const told: string[] = []
+    const failing = (): never => {
+      throw new RangeError('mine')
+    }
+    await lease.acquire({ onLost: failing })
+    await lease.acquire({ onLost: ({ reason }) => told.push(reason) })
+    await expect(lease.lose('broken')).rejects.toThrow(RangeError)
+    expect(told).toEqual(['broken'])
+  })
+
+  it('may be over before anyone is told', async () => {
+    const lease = new TestLease()
+    await lease.acquire()
+    lease.stall()
+    expect([lease.checkLease(), lease.fencingToken]).toEqual([false, 1n])
+  })
+})
