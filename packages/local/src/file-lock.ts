@@ -18,6 +18,10 @@ export class FileLock {
     this.#file = openSync(path, 'a+')
   }
 
+  get isHeld(): boolean {
+    return this.#depth > 0
+  }
+
   /** Whether it was taken more than once. */
   get isNested(): boolean {
     return this.#depth > 1

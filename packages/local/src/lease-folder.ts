@@ -48,7 +48,7 @@ export class LeaseFolder {
     this.mode = mode
     this.#statfs = statfs
     try {
-      this.#make(mode)
+      this.make()
     } catch (error) {
       throw failureOf(error, this.path)
     }
@@ -77,10 +77,11 @@ export class LeaseFolder {
     }
   }
 
-  #make(mode: number): void {
-    const made = mkdirSync(this.path, { recursive: true, mode })
+  /** Makes the folder where there is none, also where it was deleted meanwhile. */
+  make(): void {
+    const made = mkdirSync(this.path, { recursive: true, mode: this.mode })
     // The process's umask takes away what other users were meant to have.
-    if (made !== undefined) chmodSync(this.path, mode)
+    if (made !== undefined) chmodSync(this.path, this.mode)
     accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 

@@ -43,7 +43,9 @@ function closeAll(): void {
 export class SharedDatabase {
   readonly #options: SharedDatabaseOptions
   readonly #path: string
+  /** `undefined` where it could not be opened anew after it was deleted, or is closed. */
   #opened: Opened | undefined
+  #isClosed = false
 
   /** Throws the typed error for a file that is no database, or that this user may not use. */
   constructor(options: SharedDatabaseOptions) {
@@ -65,6 +67,7 @@ export class SharedDatabase {
         return transact(root, work)
       } finally {
         gate.unlock()
+        if (this.#isClosed) this.#close()
       }
     })
   }
@@ -97,8 +100,9 @@ export class SharedDatabase {
     this.#root.removeSync(key)
   }
 
-  /** What is called afterwards throws a `LeaseUnavailableError`. */
+  /** What is called afterwards throws a `LeaseUnavailableError`. Within a transaction: at its end. */
   close(): void {
+    this.#isClosed = true
     unclosed.delete(this)
     if (unclosed.size === 0) process.off('exit', closeAll)
     this.#close()
@@ -109,23 +113,32 @@ export class SharedDatabase {
   }
 
   #use(): Opened {
-    if (this.#opened !== undefined) return this.#opened
-    throw new LeaseUnavailableError(`${this.#path} is closed`, { store: 'local' })
+    if (this.#opened !== undefined && (!this.#isClosed || this.#opened.gate.isHeld)) return this.#opened
+    throw new LeaseUnavailableError(`${this.#path} is ${this.#isClosed ? 'closed' : 'not open'}`, { store: 'local' })
   }
 
   /** Takes the gate of the database that is in its place now. */
   #enter(): Opened {
     for (;;) {
+      // What could not be opened a moment ago may be there again.
+      if (this.#opened === undefined && !this.#isClosed) this.#open()
       const opened = this.#use()
-      opened.gate.lock()
-      if (opened.gate.isNested || fileAt(this.#path) === opened.file) return opened
+      const { gate, file } = opened
+      gate.lock()
+      let isCurrent = gate.isNested
+      try {
+        isCurrent ||= fileAt(this.#path) === file
+      } finally {
+        if (!isCurrent) gate.unlock()
+      }
+      if (isCurrent) return opened
       this.#close()
-      this.#open()
     }
   }
 
   #open(): void {
     const { folder, durable, begin } = this.#options
+    folder.make()
     checkDatabaseFile(this.#path)
     const gate = new FileLock(gateOf(this.#path))
     gate.lock()
@@ -135,6 +148,7 @@ export class SharedDatabase {
       this.#opened = { gate, root, file: fileAt(this.#path) }
       if (begin !== undefined) transact(root, () => begin(this))
     } catch (error) {
+      gate.unlock()
       if (this.#opened === undefined) gate.close()
       this.#close()
       throw error
@@ -147,7 +161,8 @@ export class SharedDatabase {
    * without.
    */
   #close(): void {
-    if (this.#opened === undefined) return
+    // In a transaction it is not the time: its end will close, or the end of the process, as at any other point.
+    if (this.#opened === undefined || this.#opened.gate.isHeld) return
     const { gate, root } = this.#opened
     this.#opened = undefined
     gate.tryLock()

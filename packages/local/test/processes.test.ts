@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { LocalGuard } from '@leasehold/local'
 import { describe, expect, it } from 'vitest'
 import { monotonicClock } from '../src/wall-clock.js'
 import { openStore, signal } from './support/open-store.js'
@@ -112,6 +113,14 @@ describe.concurrent('several processes of one machine', () => {
       children.map((child) => child.tells(({ opened = 0, error }) => opened >= 500 || error !== undefined)),
     )
     expect(children.flatMap(({ told }) => told.filter(({ error }) => error !== undefined))).toEqual([])
+  })
+
+  it('one that exits within a guarded action keeps nobody out', async (test) => {
+    const folder = temporaryFolder(test)
+    expect(await new Child(test, folder, 'exit').exitCode()).toBe(7)
+    const guard = new LocalGuard({ folder })
+    test.onTestFinished(() => guard.close())
+    expect(guard.run('job', 2n, () => 'mine')).toBe('mine')
   })
 
   it.skipIf(!canRunAsNobody())('of different users: refused by default, at home together by mode', async (test) => {

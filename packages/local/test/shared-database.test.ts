@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LeaseUnavailableError } from '@leasehold/core'
+import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
 import { LocalGuard } from '@leasehold/local'
 import { expect, it, onTestFinished } from 'vitest'
 import { FileLock } from '../src/file-lock.js'
@@ -44,6 +44,35 @@ it('a file that was deleted is begun anew, with its gate', () => {
   database.write(() => database.put(key, 'after'))
   const other = openDatabase(path).database
   expect(other.write(() => other.get(key))).toBe('after')
+})
+
+it('a folder that was deleted is made anew', () => {
+  const { path, database } = openDatabase(join(temporaryFolder(), 'leases'))
+  rmSync(path, { recursive: true })
+  database.write(() => database.put(key, 'after'))
+  expect(openDatabase(path).database.write(() => database.get(key))).toBe('after')
+})
+
+it('what cannot be opened anew fails as unavailable, and is opened when it can be', () => {
+  const { path, database } = openDatabase(join(temporaryFolder(), 'leases'))
+  rmSync(path, { recursive: true })
+  writeFileSync(path, 'a file in its place')
+  for (const _ of [1, 2]) expect(() => database.write(() => {})).toThrow(LeaseError)
+  rmSync(path)
+  database.write(() => database.put(key, 'after'))
+  expect(database.write(() => database.get(key))).toBe('after')
+})
+
+it('closed within a transaction: at its end', () => {
+  const { path, database } = openDatabase()
+  database.write(() => {
+    database.put(key, 'kept')
+    database.close()
+    database.put(key, 'kept to the end')
+  })
+  expect(() => database.write(() => {})).toThrow('is closed')
+  const other = openDatabase(path).database
+  expect(other.write(() => other.get(key))).toBe('kept to the end')
 })
 
 it('is closed with the process, when nobody has done so', () => {

@@ -1,6 +1,6 @@
 /** What the tests of several processes run in each: `child.ts FOLDER MODE …`. */
 import { createLease } from '@leasehold/core'
-import { LocalLeaseStore } from '@leasehold/local'
+import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode, name = 'job'] = process.argv.slice(2)
@@ -22,6 +22,7 @@ try {
       if (opened % 10 === 0) tell({ opened })
     }
   }
+  if (mode === 'exit') new LocalGuard({ folder }).run(name, 1n, () => process.exit(7))
   const store = new LocalLeaseStore({ folder })
   const times = { heartbeatTimeout: 2_000, heartbeatInterval: 400, operationTimeout: 500 }
   const lease = createLease(store, name, times)

@@ -64,6 +64,12 @@ export class Child {
     this.#process.kill(signal)
   }
 
+  /** The code that it exits with by itself. */
+  async exitCode(): Promise<number | null> {
+    await this.#exited
+    return this.#process.exitCode
+  }
+
   async kill(signal: NodeJS.Signals): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill(signal)
     await this.#exited
