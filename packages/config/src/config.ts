@@ -9,7 +9,7 @@ import { type ConfigLimits, type Limits, limitsOf } from './limits.js'
 import { numericKeys } from './numeric-keys.js'
 import type { Origin } from './origin.js'
 import { formatPath, parsePath } from './path-expression.js'
-import { describeValue, renderValue } from './rendering.js'
+import { describeValue, withoutSecrets } from './rendering.js'
 import { type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
 import { type Environment, Resolver } from './resolver.js'
 import { isSecretPath } from './secrets.js'
@@ -106,7 +106,7 @@ export class Config {
   /** A list as plain data; an object whose keys are numbers counts as one. */
   getList(path: string): unknown[] {
     const value = this.#get(path, 'a list')
-    if (value.kind === 'list') return value.items.map(toPlain)
+    if (value.kind === 'list') return value.items.map((item) => toPlain(item))
     const keys = value.kind === 'object' ? numericKeys(value.fields.keys()) : []
     if (value.kind !== 'object' || keys.length === 0) throw this.#typeError(path, 'a list', value)
     return keys.flatMap((key) => {
@@ -150,14 +150,14 @@ export class Config {
     return toPlain(this.#root()) as Record<string, unknown>
   }
 
-  /** All of it as text, without secrets: HOCON, as far as they are not in it. */
+  /** All of it as text, JSON, without secrets. */
   toString(): string {
-    return renderValue(this.#root())
+    return JSON.stringify(this.toJSON(), undefined, 2)
   }
 
   /** For `JSON.stringify`: as data, without secrets. */
   toJSON(): unknown {
-    return JSON.parse(this.toString().replaceAll(/: (-?Infinity|NaN)/g, ': null'))
+    return withoutSecrets(this.#root())
   }
 
   /** For Node's `console.log`: without secrets. */

@@ -37,7 +37,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const readInclude = fileReader([...classpath, ...references.map((reference) => reference.folder)])
   const read = (text: IncludedText) => new DocumentReader({ limits, readInclude }).read(text)
   const documents = [
-    ...references.flatMap(({ file }) => probe(file)).map(read),
+    ...references.flatMap(({ file }) => readable(file)).map(read),
     ...applicationTexts(folder, options.file).map(read),
     typeof overrides === 'string'
       ? read({ id: 'overrides', text: overrides, format: 'conf' })
@@ -48,7 +48,16 @@ export function loadConfig(options: LoadOptions = {}): Config {
 }
 
 function applicationTexts(folder: string, file: string | undefined): IncludedText[] {
-  const texts = probe(resolve(folder, file ?? join(folder, 'application')))
+  const texts = readable(resolve(folder, file ?? join(folder, 'application')))
   if (file === undefined || texts.length > 0) return texts
   throw new ConfigOptionError(`there is no file ${resolve(folder, file)}: correct the path, or leave it out`)
+}
+
+function readable(path: string): IncludedText[] {
+  try {
+    return probe(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigOptionError(`${path} cannot be read: ${reason}`, undefined, error)
+  }
 }

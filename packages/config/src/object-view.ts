@@ -56,6 +56,7 @@ export class ObjectView {
   /** Keys, and since when each is being evaluated. */
   #evaluating: Map<string, number> | undefined
   #collectingSince: number | undefined
+  /** A key that has another value here than in the layers. */
   #replaced: { readonly key: string; readonly entry: Entry } | undefined
   #isAdvancing = false
   #keys: ReadonlySet<string> | undefined
@@ -125,7 +126,10 @@ export class ObjectView {
     if (this.#keys !== undefined) return this.#keys
     const { cuts, epoch } = this.#resolution
     const outer = this.#collectingSince
-    if (outer === epoch) return new Set(this.#resolution.cut())
+    if (outer === epoch) {
+      this.#resolution.cut()
+      return new Set()
+    }
     this.#collectingSince = epoch
     try {
       const keys = this.#collectKeys()

@@ -22,17 +22,20 @@ export interface ResolvedObject extends Container {
   readonly fields: ReadonlyMap<string, ResolvedValue>
 }
 
-/** As plain data. `__proto__` is a key like any other. */
-export function toPlain(value: ResolvedValue): unknown {
+/** What stands in the place of a value, `undefined` for the value itself. */
+type Replacement = (value: ResolvedValue, key?: string) => string | undefined
+
+/** As plain data, with replacements where there are any. `__proto__` is a key like any other. */
+export function toPlain(value: ResolvedValue, replacement: Replacement = () => undefined, key?: string): unknown {
+  const other = replacement(value, key)
+  if (other !== undefined) return other
   if (value.kind === 'scalar') return value.value
-  if (value.kind === 'list') return value.items.map(toPlain)
+  if (value.kind === 'list') return value.items.map((item) => toPlain(item, replacement))
   const plain: Record<string, unknown> = {}
-  for (const [key, field] of value.fields) {
-    if (key === '__proto__') {
-      Object.defineProperty(plain, key, { value: toPlain(field), enumerable: true, writable: true, configurable: true })
-    } else {
-      plain[key] = toPlain(field)
-    }
+  for (const [name, field] of value.fields) {
+    const data = toPlain(field, replacement, name)
+    if (name !== '__proto__') plain[name] = data
+    else Object.defineProperty(plain, name, { value: data, enumerable: true, writable: true, configurable: true })
   }
   return plain
 }

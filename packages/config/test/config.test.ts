@@ -112,6 +112,12 @@ describe('secrets', () => {
     }
   })
 
+  it('and what is none is shown as it is', () => {
+    const shown = Config.from({ text: 'a: Infinity', endless: [Number.POSITIVE_INFINITY], __proto__: null })
+    expect(JSON.parse(`${shown}`)).toEqual({ text: 'a: Infinity', endless: [null] })
+    expect(JSON.parse(JSON.stringify(shown))).toEqual({ text: 'a: Infinity', endless: [null] })
+  })
+
   it('never appear in errors', () => {
     for (const path of ['db.password', 'db.copy', 'db.sentence', 'db.url', 'db.token.value', 'db.from-env']) {
       expect(() => secret.getNumber(path)).toThrow(ConfigTypeError)

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigIncludeError, ConfigOptionError, ConfigSyntaxError, loadConfig, parseHocon } from '@leasehold/config'
@@ -75,6 +75,13 @@ describe('loadConfig', () => {
     expect(loadConfig({ folder, file: 'other.conf', env: {} }).toObject()).toEqual({ a: 1 })
     expect(loadConfig({ folder, file: 'other', env: {} }).toObject()).toEqual({ a: 1 })
     expect(() => loadConfig({ folder, file: 'absent.conf', env: {} })).toThrow(ConfigOptionError)
+  })
+
+  it('says of a file that cannot be read why', () => {
+    const folder = write(temporaryFolder(), { 'package.json': '{}' })
+    symlinkSync('application.conf', join(folder, 'application.conf'))
+    expect(() => loadConfig({ folder, env: {} })).toThrow(ConfigOptionError)
+    expect(() => loadConfig({ folder, env: {} })).toThrow('cannot be read: ELOOP')
   })
 
   it('tells at once of a substitution without a value, with file and line', () => {

@@ -79,6 +79,9 @@ describe('LeaseProvider.getLease', () => {
 
   it.each([
     [{ 'lease-class': 'redys' }, 'is not installed: npm install redys; or name one of the factories given (memory)'],
+    [{ 'lease-class': '@nobody/leases/redis' }, 'is not installed: npm install @nobody/leases;'],
+    [{ 'lease-class': '#factory' }, "has no module before the '#'"],
+    [{ 'lease-class': './modules/throwing.mjs' }, 'throwing.mjs, cannot be loaded'],
     [{ 'lease-class': 'toString' }, 'is not installed'],
     [{}, "'a' names no lease-class: set it to a provider's package such as"],
     [{ 'lease-class': 7 }, 'names no lease-class'],
@@ -88,6 +91,7 @@ describe('LeaseProvider.getLease', () => {
     [{ 'lease-class': './nowhere.mjs' }, 'nowhere.mjs, cannot be loaded'],
     [{ leaseClass: class Other {} }, 'is a class that does not extend Lease'],
     [{ 'lease-class': 'memory', 'lease-retry-interval': 0 }, 'retryInterval must be a positive, finite number'],
+    [{ 'lease-class': 'memory', 'heartbeat-timeout': '5000 us' }, 'heartbeatTimeout must be'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '5 parsecs' }, 'heartbeat-timeout must be a duration'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '10s' }, 'raise heartbeatTimeout'],
   ])('of the block %j fails: %s', async (block, message) => {

@@ -1,24 +1,17 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 
-const milliseconds: Readonly<Record<string, number>> = {
-  ms: 1,
-  millis: 1,
-  milli: 1,
-  milliseconds: 1,
-  millisecond: 1,
-  s: 1_000,
-  seconds: 1_000,
-  second: 1_000,
-  m: 60_000,
-  minutes: 60_000,
-  minute: 60_000,
-  h: 3_600_000,
-  hours: 3_600_000,
-  hour: 3_600_000,
-  d: 86_400_000,
-  days: 86_400_000,
-  day: 86_400_000,
-}
+/** The units of HOCON.md, "Duration format": exactly these, as the getters of a configuration have them. */
+const milliseconds: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    'ns nano nanos nanosecond nanoseconds': 1e-6,
+    'us micro micros microsecond microseconds': 1e-3,
+    'ms milli millis millisecond milliseconds': 1,
+    's second seconds': 1_000,
+    'm minute minutes': 60_000,
+    'h hour hours': 3_600_000,
+    'd day days': 86_400_000,
+  }).flatMap(([names, factor]) => names.split(' ').map((name) => [name, factor] as const)),
+)
 
 /**
  * A duration of a configuration in milliseconds: a number is one already, a text has a unit (`12s`, `500 ms`) or says
@@ -28,7 +21,7 @@ export function toMilliseconds(key: string, value: unknown): number {
   if (typeof value === 'number') return value
   if (value === 'infinite' || value === 'infinity') return Number.POSITIVE_INFINITY
   const [, amount, unit = 'ms'] = (typeof value === 'string' && /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)?\s*$/.exec(value)) || []
-  const factor = Object.hasOwn(milliseconds, unit) ? milliseconds[unit] : undefined
+  const factor = milliseconds.get(unit)
   if (amount === undefined || factor === undefined) {
     throw new LeaseConfigurationError(`${key} must be a duration such as 12s, 500ms or infinite, not ${String(value)}`)
   }

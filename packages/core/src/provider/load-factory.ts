@@ -33,6 +33,8 @@ export async function loadFactory(leaseClass: unknown, context: LeaseClassContex
   const given = Object.hasOwn(factories, leaseClass) ? factories[leaseClass] : undefined
   if (given !== undefined) return given
   const [specifier = '', name] = leaseClass.split('#', 2)
+  if (specifier === '')
+    throw new LeaseConfigurationError(`'${leaseClass}', the lease-class of '${path}', has no module before the '#'`)
   const exported = await importModule(specifier, context)
   return factoryOf(name === undefined ? pick(exported, specifier) : named(exported, specifier, name), `'${leaseClass}'`)
 }
@@ -78,12 +80,20 @@ function isClass(value: unknown): boolean {
 async function importModule(specifier: string, context: LeaseClassContext): Promise<Record<string, unknown>> {
   const location = locationOf(specifier, context.file)
   try {
+    return await importFrom(location, specifier)
+  } catch (error) {
+    throw new LeaseConfigurationError(explain(error, specifier, location, context), { cause: error })
+  }
+}
+
+/** Where packages do not see one another's, the application still sees those that it installed. */
+async function importFrom(location: string, specifier: string): Promise<Record<string, unknown>> {
+  try {
     return (await import(location)) as Record<string, unknown>
   } catch (error) {
-    // Where packages do not see one another's, the application still sees those that it installed.
     const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined
-    if (own !== undefined) return (await import(own)) as Record<string, unknown>
-    throw new LeaseConfigurationError(explain(error, specifier, location, context), { cause: error })
+    if (own === undefined) throw error
+    return (await import(own)) as Record<string, unknown>
   }
 }
 
@@ -114,5 +124,10 @@ function explain(error: unknown, specifier: string, location: string, { path, fa
   if (!isMissing(error, specifier)) return `the package '${specifier}', the lease-class of '${path}', failed: ${reason}`
   const given = Object.keys(factories)
   const others = given.length === 0 ? '' : `; or name one of the factories given (${given.join(', ')})`
-  return `the package '${specifier}', the lease-class of '${path}', is not installed: npm install ${specifier}${others}`
+  // What is imported may be a part of the package.
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  return `the package '${name}', the lease-class of '${path}', is not installed: npm install ${name}${others}`
 }
