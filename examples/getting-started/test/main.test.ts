@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { runExample } from '../../../tools/run-example.js'
 
 it('the first steps do what the guide says', () => {
-  const main = new URL('../src/main.ts', import.meta.url).pathname
-  const options = ['--import', 'tsx', '--conditions', '@leasehold/source', main]
-  const { status, stdout, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' })
+  const { status, lines, stderr } = runExample('getting-started')
   expect(stderr).toBe('')
-  expect(stdout.trim().split('\n')).toEqual([
+  expect(lines).toEqual([
     'holding, for 59 s at least',
     'my turn',
     'stopped: broken',

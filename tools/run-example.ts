@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { root } from './workspaces.js'
+
+/** What became of an example. */
+export interface ExampleRun {
+  readonly status: number | null
+  readonly lines: readonly string[]
+  readonly stderr: string
+}
+
+/** Runs the main file of an example on the sources, as a user would. */
+export function runExample(
+  name: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): ExampleRun {
+  const main = join(root, 'examples', name, 'src', 'main.ts')
+  const options = ['--import', 'tsx', '--conditions', '@leasehold/source', main, ...args]
+  const { status, stdout, stderr } = spawnSync(process.execPath, options, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  })
+  return { status, lines: stdout.trim().split('\n'), stderr }
+}
