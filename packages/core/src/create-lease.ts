@@ -12,7 +12,7 @@ export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
 
 /** A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` where a setting is wrong. */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
-  const { owner, maxHold, clock, logger } = options
+  const { owner, maxHold, clock, logger, random } = options
   const timeouts = new TimeoutSettings(options)
-  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger })
+  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger, random })
 }

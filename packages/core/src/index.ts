@@ -44,5 +44,5 @@ export type {
   StoreLimits,
 } from './store/lease-store.js'
 export { type LeaseEnvironment, StoreLease } from './store-lease.js'
-export { systemClock } from './system-clock.js'
+export { type ClockReadings, createSystemClock, systemClock } from './system-clock.js'
 export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'

@@ -28,6 +28,8 @@ export interface LeaseEnvironment {
   readonly clock?: Clock | undefined
   /** Process warnings unless given. */
   readonly logger?: Logger | undefined
+  /** What jitter is drawn from: numbers from 0 to 1, 1 excluded; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
 }
 
 /**
@@ -53,7 +55,8 @@ export class StoreLease extends Lease {
     this.#store = store
     this.#clock = environment.clock ?? systemClock
     this.#logger = environment.logger ?? defaultLogger
-    this.#engine = new LeaseEngine(settings, store, this.#clock, (effect) => this.#onGrant(effect))
+    const sources = { clock: this.#clock, random: environment.random ?? Math.random }
+    this.#engine = new LeaseEngine(settings, store, sources, (effect) => this.#onGrant(effect))
   }
 
   /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is told: ask `checkLease`. */

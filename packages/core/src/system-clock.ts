@@ -14,7 +14,7 @@ const BOOT_STEP = 10
 const LONGEST_READING = 5
 const READINGS = 8
 
-/** The readings that {@link createSystemClock} is made of, in milliseconds; given by tests. */
+/** What {@link createSystemClock} is made of, in milliseconds: the readings of one machine; given by simulations. */
 export interface ClockReadings {
   /** Monotonic; may stand still during a suspend. */
   readonly monotonic: () => number
@@ -22,6 +22,8 @@ export interface ClockReadings {
   readonly wall: () => number
   /** Monotonic, goes on during a suspend; absent where `monotonic` does so itself. */
   readonly boot?: (() => number) | undefined
+  /** Its timers, which stand still during a suspend; those of Node unless given. */
+  readonly schedule?: Clock['schedule'] | undefined
 }
 
 const systemReadings: ClockReadings = {
@@ -36,7 +38,8 @@ const systemReadings: ClockReadings = {
  * the boot clock costs microseconds, so it is read only when the wall clock has moved against the monotonic one since
  * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
  */
-export function createSystemClock({ monotonic, wall, boot }: ClockReadings = systemReadings): Clock {
+export function createSystemClock(readings: ClockReadings = systemReadings): Clock {
+  const { monotonic, wall, boot, schedule = scheduleTimer } = readings
   let offset = wall() - monotonic()
   const bootOffset = boot === undefined ? 0 : readBootOffset(boot, monotonic)
   let suspended = 0
@@ -55,18 +58,19 @@ export function createSystemClock({ monotonic, wall, boot }: ClockReadings = sys
     return instant + suspended
   }
 
-  function schedule(delay: number, task: () => void): () => void {
-    let timer: NodeJS.Timeout
-    const arm = (left: number): void => {
-      const step = Math.min(Math.max(left, 0), MAX_DELAY)
-      timer = left > MAX_DELAY ? setTimeout(arm, step, left - step) : setTimeout(task, step)
-      timer.unref()
-    }
-    if (delay !== Number.POSITIVE_INFINITY) arm(delay)
-    return () => clearTimeout(timer)
-  }
-
   return { now, schedule, suspended: () => suspended }
+}
+
+/** A timer of Node that does not keep the process alive. */
+function scheduleTimer(delay: number, task: () => void): () => void {
+  let timer: NodeJS.Timeout
+  const arm = (left: number): void => {
+    const step = Math.min(Math.max(left, 0), MAX_DELAY)
+    timer = left > MAX_DELAY ? setTimeout(arm, step, left - step) : setTimeout(task, step)
+    timer.unref()
+  }
+  if (delay !== Number.POSITIVE_INFINITY) arm(delay)
+  return () => clearTimeout(timer)
 }
 
 /** By how much the boot clock is ahead of the monotonic one, from the least interrupted of a few readings. */

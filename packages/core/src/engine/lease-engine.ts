@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
@@ -13,6 +12,7 @@ import { GiveBack } from './give-back.js'
 import { Instant } from './instant.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
+import type { Sources } from './sources.js'
 import { StoreCaller } from './store-caller.js'
 import { type Armable, contextOf, type StoreContext } from './store-context.js'
 import { transition } from './transition.js'
@@ -34,7 +34,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   readonly context: StoreContext
   readonly #settings: LeaseSettings
   readonly #store: LeaseStore
-  readonly #clock: Clock
+  readonly #sources: Sources
   readonly #onGrant: (effect: GrantEffect) => void
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
@@ -46,12 +46,12 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   #armedFor = Number.POSITIVE_INFINITY
   #toBeArmed = false
 
-  constructor(settings: LeaseSettings, store: LeaseStore, clock: Clock, onGrant: (effect: GrantEffect) => void) {
+  constructor(settings: LeaseSettings, store: LeaseStore, sources: Sources, onGrant: (effect: GrantEffect) => void) {
     this.rules = rulesOf(settings, store)
-    this.context = contextOf(store, clock)
+    this.context = contextOf(store, sources.clock)
     this.#settings = settings
     this.#store = store
-    this.#clock = clock
+    this.#sources = sources
     this.#onGrant = onGrant
     this.#caller = new StoreCaller(this.rules, store, this.context, (answer) => this.#onAnswer(answer))
   }
@@ -103,7 +103,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (this.#giveBack?.isEmpty === false) await this.#giveBack.settle()
   }
 
-  dispatch(event: EngineEvent, instant = new Instant(this.#clock)): void {
+  dispatch(event: EngineEvent, instant = new Instant(this.#sources)): void {
     const before = this.#state.phase
     const { state, effects } = transition(this.rules, this.#state, event, instant)
     this.#state = state
@@ -134,7 +134,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#armedFor = at
-    if (!isOver) this.#cancelTimer = this.#clock.schedule(at - this.#clock.now(), () => this.#onTimer())
+    if (!isOver) this.#cancelTimer = this.#sources.clock.schedule(at - this.#sources.clock.now(), () => this.#onTimer())
   }
 
   #armSoon(): void {
@@ -154,7 +154,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.#armedFor = Number.POSITIVE_INFINITY
     const state = this.#state
     if (state.phase === 'acquiring' && state.call === undefined) {
-      this.#endWaits(this.#clock.now(), state.failure)
+      this.#endWaits(this.#sources.clock.now(), state.failure)
     }
     this.dispatch({ type: 'tick' })
   }
@@ -266,14 +266,14 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   #takeBack(grantId: string, grant: Grant | undefined): void {
-    this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#clock)
+    this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#sources.clock)
     this.#giveBack.add(grantId, grant)
   }
 
   /** When the heartbeat after a request that was sent then is due. */
   #plan(sentAt: number): HeartbeatPlan {
     const { timeouts } = this.#settings
-    const plan = timeouts.strategy.plan(timeouts, Math.random())
+    const plan = timeouts.strategy.plan(timeouts, this.#sources.random())
     return this.context.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
   }
 
@@ -286,6 +286,6 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     }
     if (this.#watch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#watch = new TurnWatch(this.rules, this.#store, this.#clock, place, () => this.dispatch({ type: 'turn' }))
+    this.#watch = new TurnWatch(this.rules, this.#store, this.#sources, place, () => this.dispatch({ type: 'turn' }))
   }
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { LeaseRules } from './lease-rules.js'
 import { outagePause } from './pauses.js'
+import type { Sources } from './sources.js'
 
 /**
  * Listens, for one waiter, to the store's word that it may be its turn. A watch that ends or fails is begun again after
@@ -9,16 +9,16 @@ import { outagePause } from './pauses.js'
  */
 export class TurnWatch {
   readonly #rules: LeaseRules
-  readonly #clock: Clock
+  readonly #sources: Sources
   readonly #onTurn: () => void
   readonly #watch: (signal: AbortSignal) => AsyncIterable<unknown>
   readonly #controller = new AbortController()
   #failures = 0
   #cancel: (() => void) | undefined
 
-  constructor(rules: LeaseRules, store: LeaseStore, clock: Clock, grantId: string | undefined, onTurn: () => void) {
+  constructor(rules: LeaseRules, store: LeaseStore, sources: Sources, grantId: string | undefined, onTurn: () => void) {
     this.#rules = rules
-    this.#clock = clock
+    this.#sources = sources
     this.#onTurn = onTurn
     this.#watch = (signal) => store.watch?.(rules.name, signal, grantId) ?? silent
     void this.#listen()
@@ -42,7 +42,8 @@ export class TurnWatch {
     }
     if (signal.aborted) return
     this.#failures += 1
-    this.#cancel = this.#clock.schedule(outagePause(this.#rules, this.#failures, Math.random()), () => {
+    const { clock, random } = this.#sources
+    this.#cancel = clock.schedule(outagePause(this.#rules, this.#failures, random()), () => {
       this.#onTurn()
       if (!signal.aborted) void this.#listen()
     })
