@@ -242,8 +242,11 @@ export class StoreLease extends Lease {
     if (this.#leaving !== undefined) {
       const verdict = new Verdict()
       this.#leave((result) => endRelease(result, verdict))
+      const left = verdict.promise
+      // It may fail while the claims are still being given up.
+      left.catch(() => {})
       if (!this.#engine.isQuiet) await this.#engine.abandon()
-      return await verdict.promise
+      return await left
     }
     if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
     else await this.#engine.abandon()

@@ -1,4 +1,4 @@
-import { LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { LeaseTimeoutError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { INTERVAL, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
@@ -135,6 +135,38 @@ describe('release', () => {
     store.last('release').answer('yes')
     await released
     expect(order).toEqual(['acquired false', 'released true'])
+  })
+
+  it('while acquiring rejects with a typed error, whatever the store fails with, and so does the claim', async () => {
+    const { clock, store, lease } = setUp()
+    const refused = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseUnavailableError)
+    const rejected = expect(lease.release()).rejects.toMatchObject({ code: 'unavailable', leaseName: 'job' })
+    await clock.settle()
+    store.last('read').fail(new Error('connection refused'))
+    await rejected
+    await refused
+  })
+
+  it('asked again while a claim waits and the store hangs: each rejects, and none of it is unhandled', async () => {
+    const unhandled: unknown[] = []
+    const listener = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', listener)
+    const { clock, store, lease } = setUp()
+    // A request of unknown outcome, still to be taken back when the lease is held again.
+    const first = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
+    await clock.advance(LIMIT)
+    await first
+    const held = lease.acquire()
+    await clock.advance(LIMIT)
+    store.last('acquire').answer('yes')
+    expect(await held).toBe(true)
+    const endings = [lease.release(), lease.acquire(), lease.release()]
+    const outcomes = Promise.allSettled(endings)
+    await clock.advance(4 * LIMIT)
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', listener)
+    expect(unhandled).toEqual([])
   })
 
   it('leaves no timer behind', async () => {

@@ -110,6 +110,22 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     await rejected
     expect(store.last('withdraw').grantId).toBe(grantId)
   })
+
+  it('gives up a withdrawal that is not answered within its time limit', async () => {
+    const { clock, store, lease } = setUp({ ordered: true })
+    const controller = new AbortController()
+    const rejected = expect(lease.acquire({ wait: TTL, signal: controller.signal })).rejects.toBe('enough')
+    store.last('acquire').answer(refusal)
+    await clock.settle()
+    controller.abort('enough')
+    await rejected
+    const { signal } = store.last('withdraw')
+    await clock.advance(LIMIT - 1)
+    expect(signal.aborted).toBe(false)
+    await clock.advance(1)
+    expect(signal.aborted).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
 })
 
 describe('acquire with wait, over a store that wakes its waiters', () => {

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { timedOut } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
+import { callWithin } from './timed-call.js'
 
 /** A request whose outcome is unknown may still arrive after a look at the record: so it is looked at again. */
 const LOOKS = 2
@@ -79,7 +79,9 @@ export class GiveBack {
   async #giveBack(leftover: Leftover): Promise<void> {
     let { grant } = leftover
     if (grant === undefined) {
-      const record = await this.#call('read', (signal) => this.#store.read(this.#rules.name, signal))
+      const record = await callWithin(this.#rules, this.#clock, 'read', (signal) =>
+        this.#store.read(this.#rules.name, signal),
+      )
       if (isGrant(record, leftover.grantId)) grant = record
     }
     if (grant === undefined) {
@@ -88,7 +90,7 @@ export class GiveBack {
       return
     }
     const left = grant
-    await this.#call('release', (signal) => this.#store.release(left, signal))
+    await callWithin(this.#rules, this.#clock, 'release', (signal) => this.#store.release(left, signal))
     this.#forget(leftover)
   }
 
@@ -107,24 +109,6 @@ export class GiveBack {
     if (leftover === undefined) return
     leftover.cancel?.()
     if (this.#leftovers.get(leftover.grantId) === leftover) this.#leftovers.delete(leftover.grantId)
-  }
-
-  async #call<T>(method: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { operationTimeout } = this.#rules
-    const controller = new AbortController()
-    let cancel = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      cancel = this.#clock.schedule(operationTimeout, () => {
-        const error = timedOut(this.#rules, method, operationTimeout)
-        controller.abort(error)
-        reject(error)
-      })
-    })
-    try {
-      return await Promise.race([call(controller.signal), late])
-    } finally {
-      cancel()
-    }
   }
 }
 

@@ -15,6 +15,7 @@ import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
 import type { Sources } from './sources.js'
 import { StoreCaller } from './store-caller.js'
 import { type Armable, contextOf, type StoreContext } from './store-context.js'
+import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
 
@@ -199,7 +200,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
         this.#takeBack(effect.grantId, effect.grant)
         return
       case 'withdraw':
-        this.#caller.withdraw(effect.grantId)
+        this.#withdraw(effect.grantId)
         return
       case 'granted':
         this.#onGranted(effect.grant)
@@ -268,6 +269,15 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   #takeBack(grantId: string, grant: Grant | undefined): void {
     this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#sources.clock)
     this.#giveBack.add(grantId, grant)
+  }
+
+  /** Asked once: without an answer the place goes stale by itself, for it is not repeated any more. */
+  #withdraw(grantId: string): void {
+    const { withdraw } = this.#store
+    if (withdraw === undefined) return
+    callWithin(this.rules, this.#sources.clock, 'withdraw', (signal) =>
+      withdraw.call(this.#store, this.rules.name, grantId, signal),
+    ).catch(() => {})
   }
 
   /** When the heartbeat after a request that was sent then is due. */

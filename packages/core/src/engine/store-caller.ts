@@ -91,12 +91,6 @@ export class StoreCaller {
     attempt.controller.abort()
   }
 
-  /** Without an answer the place goes stale by itself, for it is not repeated any more. */
-  withdraw(grantId: string): void {
-    const { signal } = this.#context.signals.take()
-    this.#store.withdraw?.(this.#rules.name, grantId, signal).catch(() => {})
-  }
-
   #send(
     op: number,
     call: StoreCall,
