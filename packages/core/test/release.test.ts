@@ -1,4 +1,4 @@
-import { LeaseTimeoutError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseError, LeaseTimeoutError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { INTERVAL, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
@@ -167,6 +167,20 @@ describe('release', () => {
     await new Promise((resolve) => setImmediate(resolve))
     process.off('unhandledRejection', listener)
     expect(unhandled).toEqual([])
+  })
+
+  it('that could not be carried out leaves no timer behind, however often it was asked for', async () => {
+    const { clock, store, lease } = await setUpHeld()
+    const ending = async (released: Promise<boolean>): Promise<void> => {
+      const rejected = expect(released).rejects.toBeInstanceOf(LeaseError)
+      await clock.settle()
+      for (const call of store.calls) call.fail(new Error('connection refused'))
+      await clock.advance(LIMIT)
+      await rejected
+    }
+    for (let times = 0; times < 8; times += 1) await ending(lease.release())
+    await clock.advance(TTL)
+    expect(clock.pending).toBe(0)
   })
 
   it('leaves no timer behind', async () => {

@@ -170,10 +170,11 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       // Breaking again can only shorten: who has watched the period pass does not begin anew.
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
-      const remaining = Math.min(standing.remaining, period)
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
-      const broken = rewrite(record, { breakPeriod: remaining, metadata })
-      return (await this.#write(name, seen, broken, signal)) ? { remaining } : undefined
+      const broken = rewrite(record, { breakPeriod: Math.min(standing.remaining, period), metadata })
+      if (!(await this.#write(name, seen, broken, signal))) return undefined
+      // Everybody has yet to see it unchanged for its whole period.
+      return { remaining: standingOf(broken, 0, this.limits.maxTtl).remaining }
     })
   }
 

@@ -96,11 +96,13 @@ export class GiveBack {
 
   #scheduleNext(leftover: Leftover): void {
     if (this.#leftovers.get(leftover.grantId) !== leftover) return
-    if (this.#clock.now() >= leftover.until) {
+    const left = leftover.until - this.#clock.now()
+    if (left <= 0) {
       this.#forget(leftover)
       return
     }
-    const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(leftover.tries, 8), LONGEST / 10)
+    // Whoever claims or releases meanwhile tries as well: the last try by itself is no later than it is of use.
+    const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(leftover.tries, 8), LONGEST / 10, left)
     leftover.tries += 1
     leftover.cancel = this.#clock.schedule(pause, () => this.#tryAgain(leftover))
   }
