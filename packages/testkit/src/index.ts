@@ -5,7 +5,27 @@ export {
   type StoreCall,
   type StoreOperation,
   seededFaults,
-} from './fault.js'
-export { FaultyStore, type FaultyStoreOptions } from './faulty-store.js'
+} from './faults/fault.js'
+export { FaultyStore, type FaultyStoreOptions } from './faults/faulty-store.js'
+export type { Law, LawFamily, LawOutcome } from './laws/law.js'
+export { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
+export type { LeaseAbility, LeaseBackend, LeaseClaim, LeaseSubject } from './laws/lease-subject.js'
+export { leasesOver } from './laws/leases-over.js'
+export { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
+export type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './laws/store-subject.js'
+export { Random } from './random.js'
+export { type CheckName, checks, type Violation } from './simulation/checks.js'
+export type { Actor, HistoryEntry, HistoryEvent } from './simulation/history.js'
+export type {
+  MachinePlan,
+  PlannedTimeouts,
+  SimulatedStoreKind,
+  SimulationPlan,
+} from './simulation/plan.js'
+export { type FaultKind, faultKinds, type PlannedFault } from './simulation/planned-fault.js'
+export { type SimulationOptions, type SimulationReport, simulate } from './simulation/simulate.js'
+export { SimulationError } from './simulation/simulation-error.js'
+export type { SimulatedProcess, Workload } from './simulation/workload.js'
 export { type TestAnswer, TestLease, type TestLeaseOptions } from './test-lease.js'
-export { VirtualClock } from './virtual-clock.js'
+export { VirtualClock, type VirtualClockOptions } from './time/virtual-clock.js'
+export { VirtualTime } from './time/virtual-time.js'

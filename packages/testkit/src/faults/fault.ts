@@ -1,3 +1,5 @@
+import { Random } from '../random.js'
+
 /** The operations of a store that can be disturbed; a watch is only ever a help, and is not. */
 export type StoreOperation = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'break' | 'withdraw' | 'renewMany'
 
@@ -5,6 +7,11 @@ export type StoreOperation = 'acquire' | 'renew' | 'release' | 'read' | 'change'
 export type Fault =
   /** It reaches the store `duration` milliseconds late. */
   | { readonly kind: 'delay'; readonly duration: number }
+  /**
+   * The store does what was asked at once, and answers `duration` milliseconds late: also to a caller that has given up,
+   * as a client does that cannot cancel.
+   */
+  | { readonly kind: 'answer-late'; readonly duration: number }
   /** It never reaches the store, and the caller is told of a failure. */
   | { readonly kind: 'fail-before'; readonly error?: Error }
   /** The store does what was asked, and the caller is told of a failure: the answer is lost. */
@@ -37,31 +44,26 @@ export interface SeededFaultOptions {
   readonly longestDelay?: number | undefined
 }
 
-const everything: readonly Fault['kind'][] = ['delay', 'fail-before', 'fail-after', 'hang', 'duplicate', 'reorder']
+const everything: readonly Fault['kind'][] = [
+  'delay',
+  'answer-late',
+  'fail-before',
+  'fail-after',
+  'hang',
+  'duplicate',
+  'reorder',
+]
 
 /** Faults at random, the same for the same seed and the same order of calls. */
 export function seededFaults(seed: number, options: SeededFaultOptions = {}): FaultPlan {
   const { rate = 0.2, kinds = everything, longestDelay = 1_000 } = options
-  const random = generator(seed)
+  const random = new Random(seed)
   return () => {
     // Drawn for each call, disturbed or not: what happens to one does not shift the others.
-    const [whether, which, how] = [random(), random(), random()]
+    const [whether, which, how] = [random.next(), random.next(), random.next()]
     const kind = kinds[Math.floor(which * kinds.length)]
     if (whether >= rate || kind === undefined) return undefined
-    if (kind === 'delay') return { kind, duration: Math.ceil(how * longestDelay) }
+    if (kind === 'delay' || kind === 'answer-late') return { kind, duration: Math.ceil(how * longestDelay) }
     return kind === 'hang' ? { kind, applied: how < 0.5 } : { kind }
-  }
-}
-
-/** Numbers from 0 to 1, 1 excluded: splitmix32. */
-function generator(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x9e3779b9) | 0
-    let mixed = state ^ (state >>> 16)
-    mixed = Math.imul(mixed, 0x21f0aaad)
-    mixed ^= mixed >>> 15
-    mixed = Math.imul(mixed, 0x735a2d97)
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000
   }
 }

@@ -103,6 +103,11 @@ export class FaultyStore implements LeaseStore {
       case 'delay':
         await this.#unlessAborted(signal, (done) => this.#clock.schedule(fault.duration, done))
         return await call()
+      case 'answer-late': {
+        const outcome = await call()
+        await new Promise<void>((done) => this.#clock.schedule(fault.duration, done))
+        return outcome
+      }
       case 'fail-before':
         throw fault.error ?? failure()
       case 'fail-after':

@@ -1,29 +1,67 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '@leasehold/core'
+import type { Clock, ClockReadings } from '@leasehold/core'
+import { VirtualTime } from './virtual-time.js'
+
+/** Below this a timer is due, and the clock that it is of is set to its instant: what arithmetic leaves over. */
+const ROUNDING = 1e-6
+
+/** The step in which Linux tells its boot clock, in milliseconds. */
+const BOOT_STEP = 10
+
+/** What the wall clock of a machine without skew shows at the beginning. */
+const EPOCH = Date.UTC(2026, 0, 1)
+
+export interface VirtualClockOptions {
+  /** Whose time it shows, shared with other clocks; one of its own unless given. */
+  readonly time?: VirtualTime | undefined
+  /** By how much it runs fast (0.005: by half a percent) or, negative, slow; 0 unless given. */
+  readonly drift?: number | undefined
+  /** By how much its wall clock is ahead of the true time, in milliseconds; 0 unless given. */
+  readonly skew?: number | undefined
+}
 
 interface Timer {
-  readonly order: number
   /** On the axis on which a suspend does not count, as the timers of an operating system. */
   readonly due: number
   readonly task: () => void
+  cancel: () => void
 }
 
 /**
- * A clock whose time passes only when a test says so. Timers that are due run in the order of their instants; between
- * two of them all promise reactions run, and what waits for the event loop's next turn.
+ * The clock of a machine whose time passes only when a test says so: monotonic, with suspended time counted. Timers that
+ * are due run in the order of their instants; between two of them all promise reactions run. Clocks of one
+ * {@link VirtualTime} are those of several machines: each with a drift, a skew, pauses and suspends of its own.
  */
 export class VirtualClock implements Clock {
+  readonly time: VirtualTime
+  readonly #rate: number
   readonly #timers = new Set<Timer>()
+  /** What was due while the machine was paused, in order. */
+  readonly #late: (() => void)[] = []
+  #wallAhead: number
+  /** Both axes as they stood at the true instant `#since`: from there on, one of them goes on. */
   #running = 0
   #suspended = 0
-  #scheduled = 0
+  #since: number
+  #state: 'running' | 'stopped' | 'suspended' = 'running'
+
+  constructor({ time = new VirtualTime(), drift = 0, skew = 0 }: VirtualClockOptions = {}) {
+    this.time = time
+    this.#rate = 1 + drift
+    this.#wallAhead = EPOCH + skew
+    this.#since = time.now
+  }
 
   now(): number {
-    return this.#running + this.#suspended
+    return this.#running + this.#suspended + this.#passed
   }
 
   suspended(): number {
-    return this.#suspended
+    return this.#state === 'suspended' ? this.#suspended + this.#passed : this.#suspended
+  }
+
+  /** What its wall clock shows, in milliseconds since 1970: with skew and steps. Nothing safe is built on it. */
+  wall(): number {
+    return this.#wallAhead + this.now()
   }
 
   /** How many timers are armed: 0 where nothing was left behind. */
@@ -31,25 +69,27 @@ export class VirtualClock implements Clock {
     return this.#timers.size
   }
 
-  schedule(delay: number, task: () => void): () => void {
-    if (delay === Number.POSITIVE_INFINITY) return () => {}
-    this.#scheduled += 1
-    const timer = { order: this.#scheduled, due: this.#running + Math.max(delay, 0), task }
-    this.#timers.add(timer)
-    return () => this.#timers.delete(timer)
+  /** Whether it is neither paused nor suspended. */
+  get isRunning(): boolean {
+    return this.#state === 'running'
   }
 
-  /** Lets `duration` milliseconds pass, running each timer at its instant. */
+  /** Whether its machine is suspended now. */
+  get isSuspended(): boolean {
+    return this.#state === 'suspended'
+  }
+
+  schedule(delay: number, task: () => void): () => void {
+    if (delay === Number.POSITIVE_INFINITY) return () => {}
+    const timer: Timer = { due: this.#monotonic() + Math.max(delay, 0), task, cancel: () => {} }
+    this.#timers.add(timer)
+    this.#arm(timer, Math.max(delay, 0))
+    return () => this.#cancel(timer)
+  }
+
+  /** Lets `duration` milliseconds of true time pass, for all clocks that share it, running each timer at its instant. */
   async advance(duration: number): Promise<void> {
-    const end = this.#running + duration
-    await nextTurn()
-    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
-      this.#running = Math.max(this.#running, timer.due)
-      this.#timers.delete(timer)
-      timer.task()
-      await nextTurn()
-    }
-    this.#running = end
+    await this.time.advance(duration)
   }
 
   /** Lets all promise reactions run, and timers that are due now; no time passes. */
@@ -57,24 +97,104 @@ export class VirtualClock implements Clock {
     await this.advance(0)
   }
 
-  /** A blocked event loop, a pause of the process: time passes and no timer runs, until the clock is advanced. */
+  /** A blocked event loop: time passes at once and no timer runs, on no clock of this time, until it is advanced. */
   block(duration: number): void {
-    this.#running += duration
+    this.time.skip(duration)
   }
 
-  /** A suspend of the machine: time passes, and the timers stand still, so that they run later by as much. */
+  /** A suspend of the machine: time passes at once; its own timers stand still, so that they run later by as much. */
   suspend(duration: number): void {
-    this.#suspended += duration
+    this.#settleAxes()
+    this.time.skip(duration)
+    this.#since = this.time.now
+    this.#suspended += duration * this.#rate
   }
 
-  #next(end: number): Timer | undefined {
-    let next: Timer | undefined
-    for (const timer of this.#timers) {
-      if (timer.due > end) continue
-      if (next === undefined || timer.due < next.due || (timer.due === next.due && timer.order < next.order)) {
-        next = timer
-      }
+  /**
+   * From now on nothing of this machine runs, while time goes on for the others: its processes are stopped (its clocks
+   * go on), or it is suspended (its timers stand still as well). Ends with {@link VirtualClock.resume}.
+   */
+  pause(how: 'stopped' | 'suspended' = 'stopped'): void {
+    this.#settleAxes()
+    this.#state = how
+  }
+
+  /** Runs what was due during the pause, in order, from now on. */
+  resume(): void {
+    this.#settleAxes()
+    this.#state = 'running'
+    for (const task of this.#late.splice(0)) this.time.schedule(0, task)
+  }
+
+  /** Runs a task that comes from outside, such as a message: now, or when the machine runs again. */
+  receive(task: () => void): void {
+    if (this.#state === 'running') task()
+    else this.#late.push(() => this.receive(task))
+  }
+
+  /** A step of the wall clock, in milliseconds; nothing else moves. */
+  stepWall(by: number): void {
+    this.#wallAhead += by
+  }
+
+  /** Forgets all timers and what waits for the end of a pause: the processes are gone. */
+  clear(): void {
+    for (const timer of this.#timers) timer.cancel()
+    this.#timers.clear()
+    this.#late.length = 0
+  }
+
+  /** The machine's clocks as an operating system tells them, for `createSystemClock`. */
+  get readings(): ClockReadings {
+    return {
+      monotonic: () => this.#monotonic(),
+      wall: () => this.wall(),
+      boot: () => Math.floor(this.now() / BOOT_STEP) * BOOT_STEP,
+      schedule: (delay, task) => this.schedule(delay, task),
     }
-    return next
+  }
+
+  get #passed(): number {
+    return (this.time.now - this.#since) * this.#rate
+  }
+
+  #monotonic(): number {
+    return this.#state === 'suspended' ? this.#running : this.#running + this.#passed
+  }
+
+  #settleAxes(): void {
+    const running = this.#monotonic()
+    this.#suspended = this.suspended()
+    this.#running = running
+    this.#since = this.time.now
+  }
+
+  #arm(timer: Timer, delay: number): void {
+    timer.cancel = this.time.schedule(delay / this.#rate, () => this.#onDue(timer))
+  }
+
+  #onDue(timer: Timer): void {
+    if (!this.#timers.has(timer)) return
+    if (this.#state !== 'running') {
+      this.#late.push(() => this.#onDue(timer))
+      return
+    }
+    const left = timer.due - this.#monotonic()
+    if (left > ROUNDING) {
+      // It stood still in between.
+      this.#arm(timer, left)
+      return
+    }
+    if (left > 0) {
+      this.#settleAxes()
+      this.#running = timer.due
+    }
+    this.#timers.delete(timer)
+    timer.task()
+  }
+
+  #cancel(timer: Timer): void {
+    timer.cancel()
+    this.#timers.delete(timer)
   }
 }

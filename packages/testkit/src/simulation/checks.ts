@@ -1,0 +1,37 @@
+/** What is checked after each step of a run, and at its end. */
+export const checks = {
+  exclusion: 'two nodes for which checkLease() is true at the same instant',
+  'validity-outlives-grant': 'a holder for which checkLease() is true after the store has granted the name to another',
+  revived: 'checkLease() was true again for a grant for which it had been false',
+  'fencing-token': 'a later grant whose fencing token is not larger than those of all earlier ones',
+  'stale-write': 'the resource accepted a smaller fencing token after a larger one',
+  'refused-write': 'the resource refused a write of the valid holder',
+  'granted-but-not-held': 'acquire resolved with true and checkLease() was false',
+  'callback-twice': 'a loss was told twice',
+  'callback-early': 'a loss was told before acquire had resolved',
+  'callback-after-release': 'a loss was told after a release was asked for',
+  'loss-untold': 'a grant ended without a release, and nobody was told',
+  'needless-loss': 'a lease was lost in a run in which nothing was disturbed',
+  'wrong-reason': 'a loss was told for a reason that did not happen',
+  'late-heartbeat': 'a heartbeat was sent after the end of the validity that it was to renew',
+  'two-in-flight': 'two heartbeats of one grant were under way at the same time',
+  'heartbeat-after-release': 'a heartbeat was sent after a release was asked for',
+  'no-progress': 'nobody was granted the lease within the bound after the faults had stopped',
+  'stuck-call': 'a call of acquire or release did not end',
+  'stuck-workload': 'a workload did not end within the bound after it was told to',
+  'failed-workload': 'a workload rejected: of the default one, with an error that is not a LeaseError',
+  'leaked-timer': 'a timer was left behind',
+  'leaked-listener': 'a listener was left behind',
+  'leaked-request': 'a request was left behind',
+  runaway: 'the run did not come to an end: something asks again and again without a pause',
+} as const
+
+/** The name of a check. */
+export type CheckName = keyof typeof checks
+
+/** What a check found, at an instant of true time in milliseconds. */
+export interface Violation {
+  readonly check: CheckName
+  readonly at: number
+  readonly message: string
+}

@@ -1,0 +1,122 @@
+import type { VirtualClock } from '../time/virtual-clock.js'
+import type { Network } from './network.js'
+
+/** Answers a request; rejects where the store does. */
+export type Method = (...args: never[]) => Promise<unknown>
+
+/** What a store can be asked over the network. */
+export type Methods = Readonly<Record<string, Method>>
+
+/** The server's side: what is asked, and whether anyone is there to answer. */
+export interface Server {
+  readonly methods: Methods
+  readonly isDown: boolean
+}
+
+interface Call {
+  settle(end: () => void): void
+  fail(error: Error): void
+}
+
+/** One process's way to the store: requests and answers are messages of the network. */
+export class Connection {
+  readonly #node: number
+  readonly #machine: VirtualClock
+  readonly #network: Network
+  readonly #server: Server
+  readonly #cancels: boolean
+  readonly #calls = new Set<Call>()
+  readonly #streams = new Set<() => void>()
+  #isDead = false
+
+  /** `cancels`: whether requests end when their signal aborts. */
+  constructor(node: number, machine: VirtualClock, network: Network, server: Server, cancels: boolean) {
+    this.#node = node
+    this.#machine = machine
+    this.#network = network
+    this.#server = server
+    this.#cancels = cancels
+  }
+
+  /** How many requests wait for their answer. */
+  get pending(): number {
+    return this.#calls.size
+  }
+
+  call<T>(method: string, args: readonly unknown[], signal: AbortSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#isDead) return
+      const onAbort = (): void => call.settle(() => reject(signal.reason))
+      const call: Call = {
+        settle: (end) => {
+          if (!this.#calls.delete(call)) return
+          signal.removeEventListener('abort', onAbort)
+          end()
+        },
+        fail: (error) => call.settle(() => reject(error)),
+      }
+      this.#calls.add(call)
+      if (signal.aborted) {
+        onAbort()
+        return
+      }
+      if (this.#cancels) signal.addEventListener('abort', onAbort, { once: true })
+      this.#send(method, args, (value, isFailure) =>
+        call.settle(() => (isFailure ? reject(value) : resolve(value as T))),
+      )
+    })
+  }
+
+  /** A message to somewhere else than the store, on the same way; `arrive` may answer. */
+  post(arrive: (answer: (deliver: () => void) => void) => void): void {
+    this.#network.send(this.#node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
+  }
+
+  /** Something that the server says unasked. */
+  push(deliver: () => void): void {
+    this.#deliver(deliver)
+  }
+
+  /** Has `end` called when the connection is cut; returns what forgets that. */
+  onCut(end: () => void): () => void {
+    this.#streams.add(end)
+    return () => this.#streams.delete(end)
+  }
+
+  /** The server is gone: each who waits is told, in as much as the network carries it, and every stream ends. */
+  reset(): void {
+    for (const call of this.#calls) this.#deliver(() => call.fail(new Error('connection reset')))
+    for (const end of this.#streams) this.#deliver(end)
+  }
+
+  /** The process has died: nothing reaches it any more, and what it listened to is let go. */
+  kill(): void {
+    this.#isDead = true
+    this.#calls.clear()
+    for (const end of [...this.#streams]) end()
+  }
+
+  #send(method: string, args: readonly unknown[], onAnswer: (value: unknown, isFailure: boolean) => void): void {
+    this.#network.send(this.#node, 'to-store', () => {
+      const reply = (value: unknown, isFailure: boolean): void => this.#deliver(() => onAnswer(value, isFailure))
+      if (this.#server.isDown) {
+        reply(new Error('connection refused'), true)
+        return
+      }
+      const answering = this.#server.methods[method]
+      if (answering === undefined) throw new TypeError(`the server has no method '${method}'`)
+      answering(...(args as never[])).then(
+        (value) => reply(value, false),
+        (error: unknown) => reply(error, true),
+      )
+    })
+  }
+
+  #deliver(deliver: () => void): void {
+    this.#network.send(this.#node, 'from-store', () => {
+      this.#machine.receive(() => {
+        if (!this.#isDead) deliver()
+      })
+    })
+  }
+}

@@ -1,0 +1,98 @@
+import { LeaseError } from '@leasehold/core'
+import type { SimulatedProcess } from './workload.js'
+
+/**
+ * What nodes do unless a workload is given: each claims the lease again and again, in every way there is, holds it for a
+ * while, writes to the resource, and leaves it in every way there is.
+ */
+export async function contend(process: SimulatedProcess): Promise<void> {
+  const { random } = process
+  const ttl = process.lease.settings.timeouts.heartbeatTimeout
+  while (!process.signal.aborted) {
+    await expectLeaseErrors(async () => {
+      if (await claim(process)) await hold(process)
+    })
+    await process.sleep(ttl * random.magnitude(-7, -1))
+  }
+  await expectLeaseErrors(() => process.lease.release())
+}
+
+/** Failures of the store are what a run is about; any other error is a fault of the library. */
+async function expectLeaseErrors(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const isAbort = error instanceof DOMException && error.name === 'AbortError'
+    if (!(error instanceof LeaseError) && !isAbort) throw error
+  }
+}
+
+async function claim(process: SimulatedProcess): Promise<boolean> {
+  const { lease, random, signal } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const offer = process.takeOffer()
+  if (offer !== undefined && lease.state === 'idle' && offer.owner === process.owner) return await lease.adopt(offer)
+  const wait = random.pick([0, 0, ttl / 2, 3 * ttl, Number.POSITIVE_INFINITY])
+  switch (random.whole(0, 5)) {
+    case 0: {
+      const both = await Promise.all([lease.acquire({ wait, signal }), lease.acquire({ wait: ttl / 3, signal })])
+      return both.some(Boolean)
+    }
+    case 1: {
+      const cancelled = new AbortController()
+      const cancel = process.clock.schedule(ttl * random.magnitude(-9, 0), () => cancelled.abort())
+      try {
+        return await lease.acquire({ wait: Math.min(wait, 3 * ttl), signal: cancelled.signal })
+      } finally {
+        cancel()
+      }
+    }
+    case 2: {
+      const cancel = process.clock.schedule(ttl * random.magnitude(-9, -3), () => {
+        lease.release().catch(() => {})
+      })
+      try {
+        return await lease.acquire({ wait, signal })
+      } finally {
+        cancel()
+      }
+    }
+    default:
+      return await lease.acquire({ wait, signal })
+  }
+}
+
+async function hold(process: SimulatedProcess): Promise<void> {
+  const { lease, clock, random, signal } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const until = clock.now() + ttl * random.magnitude(-5, 1.5)
+  while (clock.now() < until && !signal.aborted && lease.fencingToken !== undefined) {
+    if (lease.checkLease()) process.write().catch(() => {})
+    await process.sleep(ttl / random.between(4, 10))
+  }
+  await leave(process)
+}
+
+async function leave(process: SimulatedProcess): Promise<void> {
+  const { lease, random } = process
+  switch (random.whole(0, 7)) {
+    case 0:
+      await Promise.all([lease.release(), lease.release()])
+      return
+    case 1:
+      process.replaceLease()
+      await lease.close()
+      return
+    case 2: {
+      if (!lease.checkLease()) return
+      const node = random.whole(0, process.nodes - 1)
+      process.offer(node, await lease.handOff({ owner: process.ownerOf(node) }))
+      return
+    }
+    case 3:
+      // Kept: the next claim finds it held.
+      return
+    default:
+      await lease.release()
+  }
+}

@@ -1,0 +1,12 @@
+/** What the lease is there for: it accepts a write unless it has seen one under a larger fencing token. */
+export class FencedResource {
+  readonly #largest = new Map<string, bigint>()
+
+  /** Whether the write is accepted. */
+  write(name: string, fencingToken: bigint): boolean {
+    const largest = this.#largest.get(name)
+    if (largest !== undefined && fencingToken < largest) return false
+    this.#largest.set(name, fencingToken)
+    return true
+  }
+}

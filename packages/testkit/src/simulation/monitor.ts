@@ -1,0 +1,204 @@
+import type { LeaseLost } from '@leasehold/core'
+import type { CheckName, Violation } from './checks.js'
+import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
+import type { Asked, LeaseObserver, ObservedLease } from './observed-lease.js'
+import type { SeenGrant } from './simulated-store.js'
+
+/** What the monitor has to know of the run. */
+export interface Surroundings {
+  /** True time, in milliseconds. */
+  now(): number
+  /** Whether the process of this lease is alive and could look at its clock. */
+  isAwake(lease: ObservedLease): boolean
+  /** Whether anything disturbs the run. */
+  readonly isDisturbed: boolean
+}
+
+/** Watches a run from outside, in true time, and notes the first rule that it breaks. */
+export class Monitor implements LeaseObserver {
+  readonly history: HistoryEntry[] = []
+  violation: Violation | undefined
+  grants = 0
+  losses = 0
+  writes = 0
+  /** Which faults have happened that can make a holder lose its lease for a reason of their own. */
+  readonly happened = new Set<'broken' | 'deleted' | 'suspended' | 'closed'>()
+  readonly #surroundings: Surroundings
+  readonly #leases = new Map<string, Set<ObservedLease>>()
+  readonly #asked = new Set<Asked>()
+  readonly #lastGrant = new Map<string, SeenGrant>()
+  /** The token of the grant of each lease that was held and seen to be no longer valid. */
+  readonly #over = new Map<ObservedLease, bigint>()
+  readonly #largestAccepted = new Map<string, bigint>()
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  note(actor: Actor, event: HistoryEvent, detail = ''): void {
+    this.history.push({ at: this.#surroundings.now(), actor, event, detail })
+  }
+
+  /** Notes a violation; the first one counts. */
+  fail(check: CheckName, message: string): void {
+    if (this.violation !== undefined) return
+    this.violation = { check, at: this.#surroundings.now(), message }
+    this.note('check', 'violation', `${check}: ${message}`)
+  }
+
+  watch(lease: ObservedLease): void {
+    const { name } = lease.settings
+    const leases = this.#leases.get(name)
+    if (leases === undefined) this.#leases.set(name, new Set([lease]))
+    else leases.add(lease)
+  }
+
+  /** Its process is gone: nobody looks at it any more. */
+  forget(lease: ObservedLease): void {
+    this.#leases.get(lease.settings.name)?.delete(lease)
+    this.#over.delete(lease)
+    for (const asked of this.#asked) if (asked.lease === lease) this.#asked.delete(asked)
+  }
+
+  /** After each step: at most one holder of each name. */
+  look(): void {
+    for (const [name, leases] of this.#leases) {
+      let holder: ObservedLease | undefined
+      for (const lease of leases) {
+        if (!this.#isValid(lease)) {
+          this.#lookAtEnd(lease)
+          continue
+        }
+        if (this.#over.get(lease) === lease.fencingToken) this.fail('revived', of(lease))
+        if (holder !== undefined) this.fail('exclusion', `'${name}' is held by ${of(holder)} and by ${of(lease)}`)
+        holder = lease
+      }
+      if (holder !== undefined) this.#compareWithStore(holder)
+    }
+  }
+
+  /** Whether any awake node holds a lease now. */
+  get isHeld(): boolean {
+    for (const leases of this.#leases.values()) {
+      for (const lease of leases) if (this.#isValid(lease)) return true
+    }
+    return false
+  }
+
+  onGrant(grant: SeenGrant): void {
+    const { name, owner, fencingToken } = grant
+    this.grants += 1
+    this.note('store', 'granted', `'${name}' to ${owner}, token ${fencingToken}`)
+    const last = this.#lastGrant.get(name)
+    if (last !== undefined && fencingToken <= last.fencingToken) {
+      this.fail('fencing-token', `token ${fencingToken} for ${owner} after ${last.fencingToken} for ${last.owner}`)
+    }
+    this.#lastGrant.set(name, grant)
+  }
+
+  onHeartbeat(lease: ObservedLease | undefined, owner: string): void {
+    if (lease === undefined) this.fail('heartbeat-after-release', `of a grant of ${owner} that is not held`)
+    else if (!lease.checkLease()) this.fail('late-heartbeat', `of ${of(lease)}`)
+  }
+
+  /** A write arrives at the resource under a token. */
+  onWrite(lease: ObservedLease, fencingToken: bigint, isAccepted: boolean): void {
+    this.writes += 1
+    const { name } = lease.settings
+    const largest = this.#largestAccepted.get(name)
+    this.note(lease.node, 'wrote', `token ${fencingToken} ${isAccepted ? 'accepted' : 'refused'}`)
+    if (isAccepted) {
+      if (largest !== undefined && fencingToken < largest) {
+        this.fail('stale-write', `token ${fencingToken} was accepted after ${largest}`)
+      }
+      this.#largestAccepted.set(name, fencingToken)
+    } else if (this.#isValid(lease) && lease.fencingToken === fencingToken) {
+      this.fail('refused-write', `token ${fencingToken} of ${of(lease)}, which holds '${name}'`)
+    }
+  }
+
+  onAsked(asked: Asked): void {
+    this.#asked.add(asked)
+    this.note(asked.lease.node, 'acquire')
+  }
+
+  onAnswered(asked: Asked): void {
+    const { lease, outcome, fencingToken } = asked
+    if (outcome !== 'granted') {
+      this.#asked.delete(asked)
+      this.note(lease.node, outcome === 'refused' ? 'refused' : 'failed')
+      return
+    }
+    this.note(lease.node, 'acquired', `token ${fencingToken}`)
+    if (!lease.checkLease()) this.fail('granted-but-not-held', of(lease))
+  }
+
+  onLost(asked: Asked, lost: LeaseLost): void {
+    const { lease } = asked
+    this.note(lease.node, 'lost', lost.reason)
+    this.losses += 1
+    if (asked.lost !== undefined) this.fail('callback-twice', `to ${of(lease)}: ${lost.reason}`)
+    asked.lost = lost
+    if (asked.released) this.fail('callback-after-release', `to ${of(lease)}: ${lost.reason}`)
+    else if (asked.outcome !== 'granted') this.fail('callback-early', `to ${of(lease)}: ${lost.reason}`)
+    this.#checkReason(lease, asked.fencingToken, lost)
+  }
+
+  onRelease(lease: ObservedLease): void {
+    this.note(lease.node, 'release')
+    for (const asked of this.#asked) {
+      if (asked.lease !== lease || asked.outcome !== 'granted' || asked.lost !== undefined) continue
+      asked.released = true
+    }
+  }
+
+  onReleased(lease: ObservedLease, how: string): void {
+    this.note(lease.node, 'released', how)
+  }
+
+  /** Everyone who was granted the lease holds it, released it, or was told of its loss. */
+  lookAtLosses(): void {
+    for (const asked of this.#asked) {
+      const { lease, outcome, released, lost, fencingToken } = asked
+      if (outcome !== 'granted') continue
+      if (lost !== undefined || released) {
+        this.#asked.delete(asked)
+      } else if (this.#surroundings.isAwake(lease) && lease.fencingToken !== fencingToken) {
+        this.fail('loss-untold', `to ${of(lease)}, of token ${fencingToken}`)
+      }
+    }
+  }
+
+  /** Who holds a lease is who was granted it last. */
+  #compareWithStore(lease: ObservedLease): void {
+    const { name } = lease.settings
+    const last = this.#lastGrant.get(name)
+    if (last === undefined || last.fencingToken === lease.fencingToken) return
+    this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
+  }
+
+  #lookAtEnd(lease: ObservedLease): void {
+    const { fencingToken } = lease
+    if (fencingToken !== undefined && this.#surroundings.isAwake(lease)) this.#over.set(lease, fencingToken)
+  }
+
+  #isValid(lease: ObservedLease): boolean {
+    const { state } = lease
+    return (state === 'held' || state === 'jeopardy') && this.#surroundings.isAwake(lease) && lease.checkLease()
+  }
+
+  #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, { reason }: LeaseLost): void {
+    const told = `${reason} to ${of(lease)}`
+    if (reason === 'max-hold' || reason === 'closed') return
+    if (!this.#surroundings.isDisturbed) this.fail('needless-loss', told)
+    if (reason === 'expired') return
+    const last = this.#lastGrant.get(lease.settings.name)
+    const isTaken = last !== undefined && fencingToken !== undefined && last.fencingToken > fencingToken
+    const isTrue = reason === 'taken' ? isTaken || this.happened.has('deleted') : this.happened.has(reason as 'broken')
+    if (!isTrue) this.fail('wrong-reason', told)
+  }
+}
+
+function of(lease: ObservedLease): string {
+  return `node ${lease.node} (${lease.settings.owner}, token ${lease.fencingToken ?? 'none'})`
+}

@@ -1,0 +1,191 @@
+import {
+  type Clock,
+  createSystemClock,
+  type HandOff,
+  LeaseConflictError,
+  LeaseSettings,
+  type LeaseStore,
+  TimeoutSettings,
+} from '@leasehold/core'
+import type { Random } from '../random.js'
+import { silentLogger } from '../silent-logger.js'
+import type { VirtualClock } from '../time/virtual-clock.js'
+import { Connection } from './connection.js'
+import type { FencedResource } from './fenced-resource.js'
+import { watchHeartbeats } from './heartbeat-watch.js'
+import type { Monitor } from './monitor.js'
+import type { Network } from './network.js'
+import { ObservedLease } from './observed-lease.js'
+import type { SimulationPlan } from './plan.js'
+import type { SimulatedStore } from './simulated-store.js'
+import type { SimulatedProcess, Workload } from './workload.js'
+
+/** The name that is leased, unless a workload makes leases on others. */
+const NAME = 'job'
+
+/** What the processes of a run share. */
+export interface World {
+  readonly plan: SimulationPlan
+  readonly network: Network
+  readonly store: SimulatedStore
+  readonly server: ConstructorParameters<typeof Connection>[3]
+  readonly resource: FencedResource
+  readonly monitor: Monitor
+  readonly shared: Map<string, unknown>
+  /** The owner of the process that runs on a node, or ran there last. */
+  ownerOf(node: number): string
+  /** Passes a hand-off on to another node. */
+  offer(node: number, handOff: HandOff): void
+}
+
+/** One process of a node, from its start to its end or its crash: the unmodified engine, on the clocks of the machine. */
+export class NodeProcess implements SimulatedProcess {
+  readonly node: number
+  readonly owner: string
+  readonly random: Random
+  readonly store: LeaseStore
+  readonly clock: Clock
+  readonly connection: Connection
+  readonly nodes: number
+  readonly machine: VirtualClock
+  lease: ObservedLease
+  /** Whether the workload has not ended. */
+  isWorking = true
+  readonly #world: World
+  readonly #leases: ObservedLease[] = []
+  readonly #stop = new AbortController()
+  #offered: HandOff | undefined
+  #isDead = false
+
+  constructor(world: World, node: number, machine: VirtualClock, incarnation: number, random: Random, work: Workload) {
+    this.#world = world
+    this.node = node
+    this.machine = machine
+    this.random = random
+    this.nodes = world.plan.machines.length
+    this.owner = `node-${node}.${incarnation}`
+    // The machine's clocks as an operating system tells them, read by the code that reads them in production.
+    const { readings } = machine
+    this.clock = createSystemClock({
+      ...readings,
+      // What dead code may still do in the turn in which it died has no effect.
+      schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
+    })
+    this.connection = new Connection(node, machine, world.network, world.server, world.plan.cancels)
+    this.store = world.store.open(this.connection, this.clock)
+    watchHeartbeats(this.store, {
+      onHeartbeat: (token) =>
+        world.monitor.onHeartbeat(
+          this.#leases.find(({ fencingToken }) => fencingToken === token),
+          this.owner,
+        ),
+      onTwoInFlight: () => {
+        // Of a client that does not end its requests, those that were given up go on.
+        if (world.plan.cancels) world.monitor.fail('two-in-flight', `of ${this.owner}`)
+      },
+    })
+    this.lease = this.#createLease()
+    void this.#work(work)
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  get shared(): Map<string, unknown> {
+    return this.#world.shared
+  }
+
+  get leases(): readonly ObservedLease[] {
+    return this.#leases
+  }
+
+  // Workloads take these apart: none of them asks for `this`.
+
+  readonly sleep = async (duration: number): Promise<void> => {
+    const { signal } = this
+    if (signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        cancel()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const cancel = this.clock.schedule(duration, end)
+      signal.addEventListener('abort', end, { once: true })
+    })
+  }
+
+  readonly write = async (): Promise<boolean> => {
+    const { lease } = this
+    const { fencingToken } = lease
+    const { name } = lease.settings
+    if (fencingToken === undefined) throw new LeaseConflictError(`lease '${name}' is not held: nothing to write under`)
+    return await new Promise((resolve) => {
+      this.connection.post((answer) => {
+        const isAccepted = this.#world.resource.write(name, fencingToken)
+        this.#world.monitor.onWrite(lease, fencingToken, isAccepted)
+        answer(() => resolve(isAccepted))
+      })
+    })
+  }
+
+  readonly replaceLease = (): void => {
+    this.lease = this.#createLease()
+  }
+
+  readonly offer = (node: number, handOff: HandOff): void => this.#world.offer(node, handOff)
+
+  readonly ownerOf = (node: number): string => this.#world.ownerOf(node)
+
+  readonly takeOffer = (): HandOff | undefined => {
+    const offered = this.#offered
+    this.#offered = undefined
+    return offered
+  }
+
+  /** What another process sent arrives. */
+  receiveOffer(handOff: HandOff): void {
+    this.#offered = handOff
+  }
+
+  /** Tells the workload to end. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  /** The process dies without a word. */
+  kill(): void {
+    this.#isDead = true
+    this.connection.kill()
+    this.machine.clear()
+    for (const lease of this.#leases) this.#world.monitor.forget(lease)
+  }
+
+  #createLease(): ObservedLease {
+    const { monitor, plan } = this.#world
+    const settings = new LeaseSettings({
+      name: NAME,
+      owner: this.owner,
+      timeouts: new TimeoutSettings(plan.timeouts),
+      maxHold: plan.maxHold,
+    })
+    const random = this.random.fork(this.#leases.length)
+    const environment = { clock: this.clock, logger: silentLogger, random: () => random.next() }
+    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor)
+    this.#leases.push(lease)
+    monitor.watch(lease)
+    return lease
+  }
+
+  async #work(work: Workload): Promise<void> {
+    try {
+      await work(this)
+    } catch (failure) {
+      const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)
+      if (!this.#isDead) this.#world.monitor.fail('failed-workload', `${this.owner}: ${text}`)
+    } finally {
+      this.isWorking = false
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  type CasEntry,
+  type CasRecord,
+  type CasRegister,
+  type CasWritten,
+  type Clock,
+  casStore,
+  LeaseConflictError,
+  type LeaseStore,
+} from '@leasehold/core'
+import type { Connection, Methods } from './connection.js'
+import { PushStream } from './push-stream.js'
+import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
+
+/** The smallest and the largest ttl of a run. */
+const limits = { minTtl: 100, maxTtl: 3_600_000 }
+
+/**
+ * A compare-and-set register on a server, and in each process a `casStore` that observes it on the clock of that
+ * process: nobody but the challengers times the leases.
+ */
+export class ObservedStore implements SimulatedStore {
+  readonly methods: Methods
+  readonly #server: SimulatedServer
+  readonly #entries = new Map<string, CasEntry<number>>()
+  readonly #listening = new Set<() => void>()
+  readonly #onGrant: (grant: SeenGrant) => void
+  readonly #operator: ReturnType<typeof casStore<number>>
+  #version = 0
+  #lastCreation = 0
+
+  constructor(server: SimulatedServer) {
+    this.#server = server
+    this.#onGrant = onceEach(server.onGrant)
+    const read = async (name: string): Promise<CasEntry<number> | undefined> => this.#entries.get(name)
+    const create = async (name: string, record: CasRecord): Promise<CasWritten<number> | undefined> =>
+      this.#entries.has(name) ? undefined : this.#write(name, record)
+    const replace = async (
+      name: string,
+      record: CasRecord,
+      version: number,
+    ): Promise<CasWritten<number> | undefined> =>
+      this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined
+    this.methods = { read, create, replace }
+    this.#operator = casStore(
+      { kind: 'observed', forgets: true, read, create, replace },
+      {
+        ...limits,
+        clock: server.machine,
+      },
+    )
+  }
+
+  get listeners(): number {
+    return this.#listening.size
+  }
+
+  open(connection: Connection, clock: Clock): LeaseStore {
+    const register: CasRegister<number> = {
+      kind: 'observed',
+      forgets: true,
+      read: (name, signal) => connection.call('read', [name], signal),
+      create: (name, record, signal) => connection.call('create', [name, record], signal),
+      replace: (name, record, version, signal) => connection.call('replace', [name, record, version], signal),
+      ...(this.#server.watched ? { watch: (_name, signal) => this.#watch(connection, signal) } : {}),
+    }
+    return casStore(register, { ...limits, clock })
+  }
+
+  async break(name: string): Promise<void> {
+    try {
+      await this.#operator.break(name, {}, new AbortController().signal)
+    } catch (error) {
+      if (!(error instanceof LeaseConflictError)) throw error
+    }
+  }
+
+  async forget(name: string): Promise<void> {
+    if (this.#entries.get(name)?.record.owner === '') this.#entries.delete(name)
+  }
+
+  #write(name: string, record: CasRecord): CasWritten<number> {
+    this.#version += 1
+    const createdAt = this.#entries.get(name)?.createdAt ?? this.#nextCreation()
+    this.#entries.set(name, { record, version: this.#version, createdAt })
+    const { owner, grantId, fencingToken } = record
+    if (owner !== '') this.#onGrant({ name, owner, grantId, fencingToken })
+    for (const wake of this.#listening) wake()
+    return { version: this.#version, createdAt }
+  }
+
+  /** No two creations at the same millisecond, as a register that forgets has to tell them. */
+  #nextCreation(): number {
+    this.#lastCreation = Math.max(Math.ceil(this.#server.machine.wall()), this.#lastCreation + 1)
+    return this.#lastCreation
+  }
+
+  #watch(connection: Connection, signal: AbortSignal): AsyncIterable<undefined> {
+    const end = (): void => stream.end()
+    const wake = (): void => connection.push(() => stream.push(undefined))
+    const forget = connection.onCut(() => stream.end(new Error('connection reset')))
+    const stream = new PushStream<undefined>(() => {
+      signal.removeEventListener('abort', end)
+      forget()
+      this.#listening.delete(wake)
+    })
+    signal.addEventListener('abort', end, { once: true })
+    this.#listening.add(wake)
+    return stream
+  }
+}

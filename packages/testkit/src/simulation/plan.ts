@@ -1,0 +1,180 @@
+import type { TimeoutOptions } from '@leasehold/core'
+import { Random } from '../random.js'
+import { type FaultKind, faultKinds, type PlannedFault } from './planned-fault.js'
+
+const HOUR = 3_600_000
+
+/**
+ * How much the clock of each machine may run fast or slow: half of what a lease allows for, since the drifts of a holder
+ * and of whatever times the lease on the other side add up.
+ */
+const LARGEST_DRIFT = 0.005
+
+/** Streams of the seed: what is drawn for one purpose does not shift the others. */
+const streams = { settings: 1, clocks: 2, faults: 3 }
+
+export interface MachinePlan {
+  /** By how much its clocks run fast, such as 0.005. */
+  readonly drift: number
+  /** By how much its wall clock is ahead, in milliseconds. */
+  readonly skew: number
+}
+
+/** What times the leases: the store's own clock, or each challenger's observation of a compare-and-set register. */
+export type SimulatedStoreKind = 'server-timed' | 'observed'
+
+/** The timing of the leases of a run, in milliseconds. */
+export interface PlannedTimeouts extends TimeoutOptions {
+  readonly heartbeatTimeout: number
+  readonly heartbeatInterval: number
+  readonly operationTimeout: number
+}
+
+/** All that a run is made of: it is drawn from the seed, and can be written down, made smaller and run again. */
+export interface SimulationPlan {
+  readonly seed: number
+  readonly store: SimulatedStoreKind
+  /** One for each node. */
+  readonly machines: readonly MachinePlan[]
+  readonly server: MachinePlan
+  readonly timeouts: PlannedTimeouts
+  /** `undefined`: for as long as it likes. */
+  readonly maxHold?: number | undefined
+  /** Whether the store renews many leases at once. */
+  readonly batched: boolean
+  /** Whether the store tells waiters of their turn. */
+  readonly watched: boolean
+  /** Whether its client ends a request when the signal aborts, as it should; if not, late answers come after all. */
+  readonly cancels: boolean
+  /** For how long nodes work and faults happen, in milliseconds. */
+  readonly duration: number
+  readonly faults: readonly PlannedFault[]
+}
+
+/** What of a plan is given rather than drawn. */
+export interface PlanWishes {
+  readonly seed: number
+  readonly nodes?: number | undefined
+  readonly store?: SimulatedStoreKind | undefined
+  readonly timeouts?: TimeoutOptions | undefined
+  readonly duration?: number | undefined
+  readonly faults?: readonly FaultKind[] | readonly PlannedFault[] | undefined
+}
+
+export function createPlan(wishes: PlanWishes): SimulationPlan {
+  const { seed } = wishes
+  const root = new Random(seed)
+  const settings = root.fork(streams.settings)
+  const clocks = root.fork(streams.clocks)
+  const timeouts = drawTimeouts(settings, wishes.timeouts)
+  const ttl = timeouts.heartbeatTimeout
+  const drawn = {
+    store: settings.pick<SimulatedStoreKind>(['server-timed', 'observed']),
+    nodes: settings.whole(2, 5),
+    maxHold: settings.chance(0.2) ? ttl * settings.between(1, 4) : undefined,
+    batched: settings.chance(0.5),
+    watched: settings.chance(0.6),
+    cancels: settings.chance(0.7),
+    duration: ttl * settings.between(6, 16),
+  }
+  const nodes = wishes.nodes ?? drawn.nodes
+  const duration = wishes.duration ?? drawn.duration
+  return {
+    seed,
+    store: wishes.store ?? drawn.store,
+    machines: Array.from({ length: nodes }, () => drawMachine(clocks, HOUR)),
+    // Tokens of names that were forgotten start from the store's wall clock, which is its own and is not stepped.
+    server: drawMachine(clocks, 0),
+    timeouts,
+    maxHold: drawn.maxHold,
+    batched: drawn.batched,
+    watched: drawn.watched,
+    cancels: drawn.cancels,
+    duration,
+    faults: planFaults(root.fork(streams.faults), wishes.faults ?? faultKinds, {
+      nodes,
+      ttl,
+      operationTimeout: timeouts.operationTimeout,
+      duration,
+    }),
+  }
+}
+
+function drawMachine(random: Random, largestSkew: number): MachinePlan {
+  // The ends of what is allowed are where it breaks, if it does.
+  const drift = random.pick([LARGEST_DRIFT, -LARGEST_DRIFT, random.between(-LARGEST_DRIFT, LARGEST_DRIFT)])
+  return { drift, skew: random.between(-largestSkew, largestSkew) }
+}
+
+function drawTimeouts(random: Random, given: TimeoutOptions | undefined): PlannedTimeouts {
+  const heartbeatTimeout = given?.heartbeatTimeout ?? random.pick([1_000, 3_000, 10_000, 30_000])
+  const operationTimeout = given?.operationTimeout ?? heartbeatTimeout * random.between(0.03, 0.2)
+  // Drawn below the largest that the rule of the settings admits.
+  const largest = (heartbeatTimeout - operationTimeout) / 3
+  const heartbeatInterval = given?.heartbeatInterval ?? largest * random.between(0.3, 0.95)
+  const strategy = given?.strategy ?? random.pick(['interval', 'interval', 'eager', 'lazy', 'adaptive'])
+  return { heartbeatTimeout, operationTimeout, heartbeatInterval, strategy }
+}
+
+interface Extent {
+  readonly nodes: number
+  readonly ttl: number
+  readonly operationTimeout: number
+  readonly duration: number
+}
+
+function planFaults(
+  random: Random,
+  wished: readonly FaultKind[] | readonly PlannedFault[],
+  extent: Extent,
+): readonly PlannedFault[] {
+  const kinds: FaultKind[] = []
+  for (const fault of wished) {
+    if (typeof fault !== 'string') return wished as readonly PlannedFault[]
+    kinds.push(fault)
+  }
+  // Some runs are undisturbed: there, nothing may be lost.
+  if (kinds.length === 0 || random.chance(0.05)) return []
+  // Each run has few kinds, and many of each: what is rare in a mixture of all is then common in some runs.
+  const few = kinds.filter(() => random.chance(0.4))
+  const [first, ...others] = few.length > 0 ? few : kinds
+  if (first === undefined) return []
+  const longest = random.between(-1, 2)
+  const faults = Array.from({ length: random.whole(1, 16) }, () =>
+    drawFault(random, random.pick([first, ...others]), extent, longest),
+  )
+  return faults.sort((one, other) => one.at - other.at)
+}
+
+/** `longest`: of the lengths of faults, as a power of two of the ttl. */
+function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: number): PlannedFault {
+  const { nodes, ttl, operationTimeout, duration } = extent
+  const at = random.between(0, duration)
+  // Some are short, some outlast a ttl: evenly over the orders of magnitude.
+  const length = ttl * random.magnitude(longest - 5, longest)
+  // About as long as one waits for an answer: some come in time, some too late.
+  const late = operationTimeout * random.magnitude(-2, 3)
+  const span = { at, for: Math.min(length, duration - at) }
+  const node = random.whole(0, nodes - 1)
+  switch (kind) {
+    case 'partition':
+      return { kind, ...span, node, direction: random.pick(['both', 'to-store', 'from-store']) }
+    case 'fading':
+      return { kind, at, for: Math.min(ttl * random.between(1, 5), duration - at), node, longest: late }
+    case 'loss':
+      return { kind, ...span, probability: random.between(0.05, 0.7) }
+    case 'delay':
+      return { kind, ...span, longest: late }
+    case 'duplication':
+      return { kind, ...span, probability: random.between(0.05, 0.7), longest: late }
+    case 'store-restart':
+      return { kind, ...span }
+    case 'wall-step':
+      return { kind, at, node, by: random.between(-HOUR, HOUR) }
+    case 'break':
+    case 'forget':
+      return { kind, at }
+    default:
+      return { kind, ...span, node }
+  }
+}

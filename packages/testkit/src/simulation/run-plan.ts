@@ -1,0 +1,140 @@
+import { getEventListeners } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Violation } from './checks.js'
+import type { HistoryEntry } from './history.js'
+import type { NodeProcess } from './node-process.js'
+import type { SimulationPlan } from './plan.js'
+import { Simulation } from './simulation.js'
+import type { Workload } from './workload.js'
+
+/** More than any run needs, altogether and at one instant. */
+const MOST_STEPS = 400_000
+const MOST_STEPS_AT_ONCE = 5_000
+
+/** What one run came to. */
+export interface RunResult {
+  readonly plan: SimulationPlan
+  /** How many timers and messages there were. */
+  readonly steps: number
+  readonly grants: number
+  readonly losses: number
+  readonly writes: number
+  readonly history: readonly HistoryEntry[]
+  /** The first rule that was broken, if one was. */
+  readonly violation: Violation | undefined
+}
+
+/** Runs a plan to its end, or to the first violation. */
+export async function runPlan(plan: SimulationPlan, workload: Workload): Promise<RunResult> {
+  const run = new Run(plan, workload)
+  const steps = await run.carryOut()
+  const { grants, losses, writes, history, violation } = run.simulation.monitor
+  return { plan, steps, grants, losses, writes, history, violation }
+}
+
+/** Resolves when all promise reactions have run, without a turn of the event loop: that would cost as much as a step. */
+function reactions(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
+}
+
+class Run {
+  readonly simulation: Simulation
+  readonly #plan: SimulationPlan
+  /** Within which every wait for the store must be over, once it can be reached. */
+  readonly #bound: number
+  #steps = 0
+  #stepsAtOnce = 0
+  #lastStepAt = 0
+
+  constructor(plan: SimulationPlan, workload: Workload) {
+    this.simulation = new Simulation(plan, workload)
+    this.#plan = plan
+    const { heartbeatTimeout, heartbeatInterval, operationTimeout } = plan.timeouts
+    this.#bound = 2.5 * heartbeatTimeout + heartbeatInterval + 10 * operationTimeout + 1_000
+  }
+
+  async carryOut(): Promise<number> {
+    this.simulation.begin()
+    await this.#runFor(this.#plan.duration)
+    await this.#findHolder()
+    const processes = this.simulation.processes
+    await this.#stop(processes)
+    await this.#contendAnew()
+    await this.#runFor(2.5 * this.#plan.timeouts.heartbeatTimeout + this.#bound)
+    this.#lookForLeaks(processes)
+    return this.#steps
+  }
+
+  /** Lets time pass, checking after each step; ends early with a violation, or when `isOver`. */
+  async #runFor(duration: number, isOver: () => boolean = () => false): Promise<void> {
+    const { time, monitor } = this.simulation
+    const end = time.now + duration
+    await nextTurn()
+    while (monitor.violation === undefined && !isOver() && time.step(end)) {
+      await reactions()
+      monitor.look()
+      this.#count()
+    }
+    if (monitor.violation === undefined && !isOver() && end > time.now) time.skip(end - time.now)
+    monitor.lookAtLosses()
+  }
+
+  #count(): void {
+    const { time, monitor } = this.simulation
+    this.#steps += 1
+    this.#stepsAtOnce = time.now === this.#lastStepAt ? this.#stepsAtOnce + 1 : 1
+    this.#lastStepAt = time.now
+    if (this.#steps > MOST_STEPS) monitor.fail('runaway', `${MOST_STEPS} steps`)
+    if (this.#stepsAtOnce > MOST_STEPS_AT_ONCE) monitor.fail('runaway', `${MOST_STEPS_AT_ONCE} steps at one instant`)
+  }
+
+  /** The faults have stopped: within the bound somebody holds the lease. */
+  async #findHolder(): Promise<void> {
+    const { monitor } = this.simulation
+    await this.#runFor(this.#bound, () => monitor.isHeld)
+    if (!monitor.isHeld) monitor.fail('no-progress', `nobody held the lease within ${Math.round(this.#bound)} ms`)
+  }
+
+  /** Ends the work, and what the processes still hold. */
+  async #stop(processes: readonly NodeProcess[]): Promise<void> {
+    const { monitor } = this.simulation
+    for (const process of processes) process.stop()
+    await this.#runFor(this.#bound, () => processes.every(({ isWorking }) => !isWorking))
+    if (monitor.violation !== undefined) return
+    for (const process of processes) {
+      if (process.isWorking) monitor.fail('stuck-workload', `of ${process.owner}, ${Math.round(this.#bound)} ms`)
+    }
+    const closing = processes.flatMap(({ leases }) => leases.map((lease) => lease.close()))
+    for (const closed of closing) closed.catch(() => {})
+    await this.#runFor(this.#bound, () => processes.every(({ leases }) => leases.every(({ unended }) => unended === 0)))
+    for (const { leases, owner } of processes) {
+      const unended = leases.reduce((sum, lease) => sum + lease.unended, 0)
+      if (unended > 0) monitor.fail('stuck-call', `${unended} calls of ${owner} within ${Math.round(this.#bound)} ms`)
+    }
+  }
+
+  /** Whoever comes next is granted the lease within the bound, whatever was left behind. */
+  async #contendAnew(): Promise<void> {
+    const { simulation } = this
+    let isGranted = false
+    const extra = simulation.startExtra(async ({ lease }) => {
+      isGranted = await lease.acquire({ wait: this.#bound })
+      await lease.release()
+    })
+    await this.#runFor(2 * this.#bound, () => !extra.isWorking)
+    if (simulation.monitor.violation !== undefined) return
+    if (!isGranted) simulation.monitor.fail('no-progress', `a newcomer waited for ${Math.round(this.#bound)} ms`)
+  }
+
+  #lookForLeaks(processes: readonly NodeProcess[]): void {
+    const { monitor, store } = this.simulation
+    for (const { owner, machine, connection, signal } of processes) {
+      if (machine.pending > 0) monitor.fail('leaked-timer', `${machine.pending} timers of ${owner}`)
+      if (this.#plan.cancels && connection.pending > 0)
+        monitor.fail('leaked-request', `${connection.pending} requests of ${owner}`)
+      const listeners = getEventListeners(signal, 'abort').length
+      if (listeners > 0) monitor.fail('leaked-listener', `${listeners} listeners on a signal of ${owner}`)
+    }
+    if (store.listeners > 0) monitor.fail('leaked-listener', `${store.listeners} watches at the store`)
+  }
+}

@@ -1,0 +1,192 @@
+import type { HandOff } from '@leasehold/core'
+import { Random } from '../random.js'
+import { VirtualClock } from '../time/virtual-clock.js'
+import { VirtualTime } from '../time/virtual-time.js'
+import { FencedResource } from './fenced-resource.js'
+import { Monitor } from './monitor.js'
+import { Network } from './network.js'
+import { NodeProcess, type World } from './node-process.js'
+import type { ObservedLease } from './observed-lease.js'
+import { ObservedStore } from './observed-store.js'
+import type { SimulationPlan } from './plan.js'
+import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
+import { ServerTimedStore } from './server-timed-store.js'
+import type { SimulatedStore } from './simulated-store.js'
+import type { Workload } from './workload.js'
+
+/** Streams of the seed; those of the plan are below. */
+const streams = { network: 11, offers: 12, nodes: 100 }
+
+/** The longest a hand-off takes from one node to another, as a part of the ttl. */
+const LONGEST_OFFER = 0.1
+
+interface Node {
+  readonly machine: VirtualClock
+  process: NodeProcess | undefined
+  /** How often it was started. */
+  starts: number
+  pausedUntil: number
+  downUntil: number
+}
+
+/** The machines, the network, the store and the processes of one run. */
+export class Simulation {
+  readonly time = new VirtualTime()
+  readonly plan: SimulationPlan
+  readonly monitor: Monitor
+  readonly store: SimulatedStore
+  readonly #network: Network
+  readonly #nodes: readonly Node[]
+  readonly #world: World
+  readonly #workload: Workload
+  readonly #server: { methods: SimulatedStore['methods']; isDown: boolean }
+  readonly #random: Random
+  readonly #offers: Random
+  #downUntil = 0
+
+  constructor(plan: SimulationPlan, workload: Workload) {
+    const { time } = this
+    this.plan = plan
+    this.#workload = workload
+    this.#random = new Random(plan.seed)
+    this.#offers = this.#random.fork(streams.offers)
+    this.monitor = new Monitor({
+      now: () => time.now,
+      isAwake: (lease) => this.#isAwake(lease),
+      isDisturbed: plan.faults.length > 0,
+    })
+    const server = new VirtualClock({ time, ...plan.server })
+    const { monitor } = this
+    const simulated = {
+      machine: server,
+      watched: plan.watched,
+      batched: plan.batched,
+      onGrant: monitor.onGrant.bind(monitor),
+    }
+    this.store = plan.store === 'observed' ? new ObservedStore(simulated) : new ServerTimedStore(simulated)
+    this.#server = { methods: this.store.methods, isDown: false }
+    this.#network = new Network(time, plan.faults, this.#random.fork(streams.network))
+    this.#nodes = plan.machines.map((machine) => ({
+      machine: new VirtualClock({ time, ...machine }),
+      process: undefined,
+      starts: 0,
+      pausedUntil: 0,
+      downUntil: 0,
+    }))
+    this.#world = {
+      plan,
+      monitor,
+      network: this.#network,
+      store: this.store,
+      server: this.#server,
+      resource: new FencedResource(),
+      shared: new Map(),
+      ownerOf: (node) => `node-${node}.${this.#nodes[node]?.starts ?? 1}`,
+      offer: (node, handOff) => this.#offer(node, handOff),
+    }
+  }
+
+  /** Every process that is alive. */
+  get processes(): readonly NodeProcess[] {
+    return this.#nodes.flatMap(({ process }) => process ?? [])
+  }
+
+  /** Starts every node, and has the planned faults happen. */
+  begin(): void {
+    for (const fault of this.plan.faults) {
+      this.time.schedule(fault.at, () => this.#happen(fault))
+      if ('for' in fault) this.time.schedule(endOf(fault), () => this.#end(fault))
+    }
+    for (const node of this.#nodes.keys()) this.#start(node)
+  }
+
+  /** A process on a machine without drift, beside those of the nodes. */
+  startExtra(workload: Workload): NodeProcess {
+    const machine = new VirtualClock({ time: this.time })
+    const node = this.#nodes.length
+    return new NodeProcess(this.#world, node, machine, 1, this.#random.fork(streams.nodes - 1), workload)
+  }
+
+  #start(node: number): void {
+    const state = this.#nodes[node]
+    if (state === undefined || state.process !== undefined) return
+    state.starts += 1
+    this.monitor.note(node, 'started')
+    const random = this.#random.fork(streams.nodes + 1_000 * node + state.starts)
+    state.process = new NodeProcess(this.#world, node, state.machine, state.starts, random, this.#workload)
+  }
+
+  #happen(fault: PlannedFault): void {
+    const { monitor } = this
+    const node = 'node' in fault ? this.#nodes[fault.node] : undefined
+    switch (fault.kind) {
+      case 'crash':
+        if (node?.process === undefined) return
+        monitor.note(fault.node, 'crashed')
+        node.process.kill()
+        node.process = undefined
+        node.downUntil = Math.max(node.downUntil, endOf(fault))
+        return
+      case 'pause':
+      case 'suspend':
+        if (node === undefined) return
+        if (fault.kind === 'suspend') monitor.happened.add('suspended')
+        monitor.note(fault.node, fault.kind === 'suspend' ? 'suspended' : 'paused')
+        node.pausedUntil = Math.max(node.pausedUntil, endOf(fault))
+        node.machine.pause(fault.kind === 'suspend' ? 'suspended' : 'stopped')
+        return
+      case 'wall-step':
+        node?.machine.stepWall(fault.by)
+        break
+      case 'store-restart':
+        this.#downUntil = Math.max(this.#downUntil, endOf(fault))
+        this.#server.isDown = true
+        for (const { connection } of this.processes) connection.reset()
+        break
+      case 'break':
+        monitor.happened.add('broken')
+        void this.store.break('job')
+        break
+      case 'forget':
+        monitor.happened.add('deleted')
+        void this.store.forget('job')
+        break
+    }
+    monitor.note(
+      fault.kind === 'break' || fault.kind === 'forget' ? 'operator' : 'network',
+      'fault',
+      describeFault(fault),
+    )
+  }
+
+  #end(fault: PlannedFault): void {
+    const node = 'node' in fault ? this.#nodes[fault.node] : undefined
+    if (fault.kind === 'crash' && node !== undefined) {
+      if (this.time.now >= node.downUntil) node.machine.receive(() => this.#start(fault.node))
+    } else if ((fault.kind === 'pause' || fault.kind === 'suspend') && node !== undefined) {
+      if (this.time.now < node.pausedUntil || node.machine.isRunning) return
+      this.monitor.note(fault.node, 'resumed')
+      node.machine.resume()
+      // Whoever asks first after a pause, before any timer has run.
+      this.monitor.look()
+    } else if (fault.kind === 'store-restart') {
+      this.#server.isDown = this.time.now < this.#downUntil
+    }
+  }
+
+  #offer(node: number, handOff: HandOff): void {
+    const { heartbeatTimeout } = this.plan.timeouts
+    const delay = heartbeatTimeout * this.#offers.between(0, LONGEST_OFFER)
+    this.time.schedule(delay, () => {
+      const target = this.#nodes[node]
+      target?.machine.receive(() => target.process?.receiveOffer(handOff))
+    })
+  }
+
+  /** A suspended machine cannot look at its clock; a stopped process could, as soon as it goes on. */
+  #isAwake(lease: ObservedLease): boolean {
+    const node = this.#nodes[lease.node]
+    if (node === undefined) return true
+    return node.process?.leases.includes(lease) === true && !node.machine.isSuspended
+  }
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+interface Entry {
+  readonly due: number
+  readonly order: number
+  task: (() => void) | undefined
+}
+
+/**
+ * True time, which passes only when a test says so, and what is to happen in it. Tasks run in the order of their
+ * instants; between two of them all promise reactions run, and what waits for the event loop's next turn.
+ */
+export class VirtualTime {
+  /** A binary heap, the next entry first. */
+  readonly #entries: Entry[] = []
+  #now = 0
+  #scheduled = 0
+
+  /** Milliseconds since the beginning. */
+  get now(): number {
+    return this.#now
+  }
+
+  /** Runs the task `delay` milliseconds from now; returns what cancels it. */
+  schedule(delay: number, task: () => void): () => void {
+    this.#scheduled += 1
+    const entry: Entry = { due: this.#now + Math.max(delay, 0), order: this.#scheduled, task }
+    this.#add(entry)
+    return () => {
+      entry.task = undefined
+    }
+  }
+
+  /** Lets `duration` milliseconds pass, running each task at its instant. */
+  async advance(duration: number): Promise<void> {
+    const end = this.#now + duration
+    await nextTurn()
+    while (this.step(end)) await nextTurn()
+    this.#now = end
+  }
+
+  /** Lets time pass until `isOver`, `longest` milliseconds at most; resolves with whether it is over. */
+  async advanceUntil(isOver: () => boolean, longest: number): Promise<boolean> {
+    const end = this.#now + longest
+    await nextTurn()
+    while (!isOver()) {
+      if (!this.step(end)) {
+        this.#now = end
+        return isOver()
+      }
+      await nextTurn()
+    }
+    return true
+  }
+
+  /** Runs the next task that is due by `end`, if there is one. */
+  step(end: number): boolean {
+    for (;;) {
+      const next = this.#entries[0]
+      if (next === undefined || next.due > end) return false
+      this.#removeFirst()
+      const { task } = next
+      if (task === undefined) continue
+      this.#now = Math.max(this.#now, next.due)
+      task()
+      return true
+    }
+  }
+
+  /** Lets time pass while nothing at all runs: what was due meanwhile runs late. */
+  skip(duration: number): void {
+    this.#now += duration
+  }
+
+  #add(entry: Entry): void {
+    const entries = this.#entries
+    let place = entries.push(entry) - 1
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      const parent = entries[above] as Entry
+      if (isBefore(parent, entry)) break
+      entries[place] = parent
+      place = above
+    }
+    entries[place] = entry
+  }
+
+  #removeFirst(): void {
+    const entries = this.#entries
+    const last = entries.pop() as Entry
+    if (entries.length === 0) return
+    let place = 0
+    for (;;) {
+      let below = 2 * place + 1
+      if (below >= entries.length) break
+      if (below + 1 < entries.length && isBefore(entries[below + 1] as Entry, entries[below] as Entry)) below += 1
+      const child = entries[below] as Entry
+      if (isBefore(last, child)) break
+      entries[place] = child
+      place = below
+    }
+    entries[place] = last
+  }
+}
+
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.due < other.due || (one.due === other.due && one.order < other.order)
+}

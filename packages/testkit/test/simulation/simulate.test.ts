@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import {
+  type SimulatedProcess,
+  type SimulationError,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+} from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+/** The error of a run that has to fail. */
+async function failing(run: Promise<SimulationReport>): Promise<SimulationError> {
+  return await run.then(
+    () => expect.unreachable('the run broke no rule'),
+    (error: SimulationError) => error,
+  )
+}
+
+/** Claims the lease, and takes it for granted that nobody ever takes it away. */
+async function carefree({ lease, signal, sleep }: SimulatedProcess): Promise<void> {
+  while (!signal.aborted) {
+    const granted = await lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }).catch(() => false)
+    if (!granted) continue
+    while (!signal.aborted) {
+      await sleep(100)
+      if (!lease.checkLease() && !signal.aborted) throw new Error('I did not expect that')
+    }
+    await lease.release()
+  }
+}
+
+/** Nodes that cannot go on, in a run that has them lose the lease. */
+const toFail: SimulationOptions = {
+  seed: 5,
+  nodes: 4,
+  duration: 60_000,
+  store: 'server-timed',
+  timeouts: { heartbeatTimeout: 3_000, heartbeatInterval: 600, operationTimeout: 300 },
+  faults: ['pause', 'partition', 'loss'],
+  workload: carefree,
+}
+
+describe('simulate', () => {
+  it('same seed, same history, on every machine', async () => {
+    const digest = createHash('sha256')
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const { history } = await simulate({ seed })
+      digest.update(JSON.stringify(history))
+    }
+    // Of the engine as it is: a change of what it does, or of the simulator, changes this as well.
+    expect(digest.digest('hex')).toMatchInlineSnapshot(`"6400df53509b02a8cc949e5a1f186b03da3381f1f0ac8e67b47e91b561fdcb3c"`)
+  })
+
+  it('another seed, another history', async () => {
+    const [one, other] = [await simulate({ seed: 1 }), await simulate({ seed: 2 })]
+    expect(one.history).not.toEqual(other.history)
+  })
+
+  it('runs what it is asked to: nodes, time, store, timeouts, kinds of faults', async () => {
+    const timeouts = { heartbeatTimeout: 5_000, heartbeatInterval: 1_000, operationTimeout: 500 }
+    const { plan } = await simulate({
+      seed: 3,
+      nodes: 7,
+      duration: 20_000,
+      store: 'observed',
+      timeouts,
+      faults: ['crash'],
+    })
+    expect(plan).toMatchObject({ store: 'observed', duration: 20_000, timeouts })
+    expect(plan.machines).toHaveLength(7)
+    expect(plan.faults.length).toBeGreaterThan(0)
+    expect(new Set(plan.faults.map(({ kind }) => kind))).toEqual(new Set(['crash']))
+  })
+
+  it('has exactly the faults happen that it is given', async () => {
+    const faults = [{ kind: 'crash', at: 4_000, for: 2_000, node: 0 } as const]
+    const { history } = await simulate({ seed: 4, nodes: 2, duration: 20_000, faults })
+    const crashes = history.filter(({ event }) => event === 'crashed')
+    expect(crashes).toEqual([{ at: 4_000, actor: 0, event: 'crashed', detail: '' }])
+    const starts = history.filter(({ actor, event }) => actor === 0 && event === 'started')
+    expect(starts.map(({ at }) => at)).toEqual([0, 6_000])
+  })
+
+  it('without faults every node is granted the lease, and none loses it', async () => {
+    for (const store of ['server-timed', 'observed'] as const) {
+      const { history, plan, losses, writes } = await simulate({
+        seed: 5,
+        nodes: 3,
+        store,
+        faults: [],
+        duration: 300_000,
+      })
+      const holders = new Set(history.filter(({ event }) => event === 'acquired').map(({ actor }) => actor))
+      for (const node of plan.machines.keys()) expect(holders).toContain(node)
+      expect(plan.maxHold === undefined ? losses : 0).toBe(history.filter(({ detail }) => detail === 'closed').length)
+      expect(writes).toBeGreaterThan(50)
+    }
+  })
+
+  it('a workload that rejects fails the run, with the seed, the smallest plan and a timeline', async () => {
+    const error = await failing(simulate(toFail))
+    expect(error.name).toBe('SimulationError')
+    expect(error.check).toBe('failed-workload')
+    expect(error.seed).toBe(5)
+    expect(error.message).toContain('seed 5: failed-workload')
+    expect(error.message).toContain('I did not expect that')
+    expect(error.message).toContain(error.timeline)
+    // One node that cannot reach the store for long enough is all it takes.
+    expect(error.plan.machines).toHaveLength(1)
+    expect(error.plan.faults).toHaveLength(1)
+    expect(error.timeline).toMatch(/ +\d+\.\d .*acquired token \d+/)
+  })
+
+  it('the smallest plan breaks the same rule again, from its own text', async () => {
+    const first = await failing(simulate(toFail))
+    const text = /simulate\(\{ plan: (.*) \}\)/.exec(first.message)?.[1] ?? ''
+    const again = await failing(simulate({ seed: 0, plan: JSON.parse(text), workload: carefree }))
+    expect(again.check).toBe(first.check)
+    expect(JSON.stringify(again.plan)).toBe(text)
+  })
+
+  it('draws the run: a lane for the store and each node, the faults, the violation', async () => {
+    const error = await failing(simulate(toFail))
+    const svg = error.svg()
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>\n$/s)
+    expect(svg).toContain('>node 0</text>')
+    expect(svg).toContain('>store</text>')
+    expect(svg).toContain('failed-workload at ')
+    expect(svg).not.toMatch(/NaN|undefined/)
+  })
+
+  it('what nodes share is made anew for each run', async () => {
+    const seen: number[] = []
+    const workload = async ({ shared, node }: SimulatedProcess): Promise<void> => {
+      if (node === 0) seen.push(shared.size)
+      shared.set(`node ${node}`, true)
+    }
+    const options = { seed: 6, nodes: 2, duration: 1_000, faults: [], workload }
+    // Nobody claims anything, which is a fault of its own.
+    expect((await failing(simulate(options))).check).toBe('no-progress')
+    expect(new Set(seen)).toEqual(new Set([0]))
+  })
+
+  it('a workload that does not end when it is told to is a violation', async () => {
+    const workload = async ({ lease }: SimulatedProcess): Promise<void> => {
+      await lease.acquire()
+      await new Promise(() => {})
+    }
+    const error = await failing(simulate({ seed: 7, nodes: 1, faults: [], duration: 1_000, workload }))
+    expect(error.check).toBe('stuck-workload')
+  })
+})
