@@ -1,0 +1,47 @@
+import { createServer } from 'node:net'
+import type { LeaseSubject } from '@leasehold/testkit'
+import { describeLeaseLaws } from '@leasehold/testkit/vitest'
+import { PortLease } from '../src/port-lease.js'
+
+/** Ports below those that operating systems hand out by themselves, each for one name. */
+class FreePorts {
+  #last = 10_000 + (process.pid % 100) * 200
+
+  async next(): Promise<number> {
+    for (;;) {
+      this.#last += 1
+      const port = this.#last
+      const server = createServer()
+      const isFree = await new Promise<boolean>((resolve) => {
+        server.once('error', () => resolve(false))
+        server.listen(port, '127.0.0.1', () => resolve(true))
+      })
+      if (!isFree) continue
+      await new Promise((resolve) => server.close(resolve))
+      return port
+    }
+  }
+}
+
+const freePorts = new FreePorts()
+
+// #region subject
+const portLeases: LeaseSubject = {
+  name: 'PortLease',
+  time: 'real',
+  ttl: 200, // nothing expires here: only how long the laws wait
+  start: () => {
+    const portOf = new Map<string, Promise<number>>()
+    return {
+      abilities: [], // no waiting, no fencing tokens, not over a store: those laws are skipped
+      open: async ({ name }) => {
+        const port = portOf.get(name) ?? freePorts.next()
+        portOf.set(name, port)
+        return new PortLease(name, await port)
+      },
+    }
+  },
+}
+
+describeLeaseLaws(portLeases)
+// #endregion subject

@@ -1,0 +1,48 @@
+/** What laws are about. */
+export type LawFamily =
+  | 'exclusion'
+  | 're-entrancy'
+  | 'waiting'
+  | 'expiry'
+  | 'renewal'
+  | 'loss'
+  | 'release'
+  | 'fencing'
+  | 'change'
+  | 'break'
+  | 'infinite'
+  | 'names'
+  | 'limits'
+  | 'shutdown'
+  | 'process death'
+  | 'clocks'
+
+/**
+ * One rule that a store or a lease has to keep, independent of any test runner. `check` rejects where it is broken, with
+ * an `AssertionError` that says what was expected.
+ */
+export interface Law<Trial, Ability extends string> {
+  readonly family: LawFamily
+  readonly name: string
+  /** What a subject has to be able to do for the law to mean anything. */
+  readonly needs: readonly Ability[]
+  readonly check: (trial: Trial) => Promise<void>
+}
+
+/** What became of a law that was not broken. */
+export type LawOutcome = { readonly kept: true } | { readonly kept: false; readonly skipped: string }
+
+/** A law without needs of its own. */
+export function law<Trial>(family: LawFamily, name: string, check: (trial: Trial) => Promise<void>): Law<Trial, never> {
+  return { family, name, needs: [], check }
+}
+
+/** A law for subjects that can do more. */
+export function lawFor<Trial, Ability extends string>(
+  needs: readonly Ability[],
+  family: LawFamily,
+  name: string,
+  check: (trial: Trial) => Promise<void>,
+): Law<Trial, Ability> {
+  return { family, name, needs, check }
+}

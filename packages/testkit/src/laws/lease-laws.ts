@@ -1,0 +1,54 @@
+import type { Law, LawOutcome } from './law.js'
+import { leaseClockLaws } from './lease/clocks.js'
+import { leaseExclusionLaws } from './lease/exclusion.js'
+import { leaseHandOverLaws } from './lease/hand-over.js'
+import { leaseLossLaws } from './lease/loss.js'
+import { leaseReleaseLaws } from './lease/release.js'
+import { leaseRenewalLaws } from './lease/renewal.js'
+import { leaseShutdownLaws } from './lease/shutdown.js'
+import { leaseValidityLaws } from './lease/validity.js'
+import { leaseWaitingLaws } from './lease/waiting.js'
+import type { LeaseAbility, LeaseSubject } from './lease-subject.js'
+import { LeaseTrial } from './lease-trial.js'
+
+/** A rule that a `Lease` has to keep. */
+export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
+
+/** The conformance suite of leases: the contract of `Lease`, and what is promised beyond it for those over a store. */
+export const leaseLaws: readonly LeaseLaw[] = [
+  ...leaseExclusionLaws,
+  ...leaseWaitingLaws,
+  ...leaseRenewalLaws,
+  ...leaseValidityLaws,
+  ...leaseLossLaws,
+  ...leaseReleaseLaws,
+  ...leaseHandOverLaws,
+  ...leaseShutdownLaws,
+  ...leaseClockLaws,
+]
+
+const lacking: Readonly<Record<LeaseAbility, string>> = {
+  wait: 'the lease does not wait for its turn',
+  tokens: 'the lease has no fencing tokens',
+  store: 'the lease is not over a LeaseStore, which could be disturbed',
+  queue: 'the store is not ordered',
+  change: 'the store cannot change a lease',
+  break: 'the store cannot break a lease',
+  infinite: 'the store has no leases without expiry',
+  deletion: 'the subject cannot delete a record',
+  'server-time': 'expiry is by observation, not by a clock of the backend',
+  'virtual-time': 'time is real',
+}
+
+/** Checks one law over a backend of its own. Rejects where it is broken. */
+export async function checkLeaseLaw(law: LeaseLaw, subject: LeaseSubject): Promise<LawOutcome> {
+  const trial = await LeaseTrial.begin(subject)
+  try {
+    const lack = trial.lacks(law.needs)
+    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
+    await law.check(trial)
+    return { kept: true }
+  } finally {
+    await trial.end()
+  }
+}

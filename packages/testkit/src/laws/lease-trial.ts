@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import {
+  type AcquireOptions,
+  type Clock,
+  type Lease,
+  type LeaseLost,
+  type LeaseStore,
+  StoreLease,
+  TimeoutSettings,
+} from '@leasehold/core'
+import type { Fault } from '../faults/fault.js'
+import { FaultyStore } from '../faults/faulty-store.js'
+import type { VirtualClock } from '../time/virtual-clock.js'
+import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
+import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
+import { realTime } from './real-time.js'
+import { ttlOf } from './store-trial.js'
+
+export interface OpenOptions {
+  readonly owner?: string
+  readonly name?: string
+  readonly ttl?: number
+  readonly maxHold?: number
+  /** By how much the clock of its machine runs fast. */
+  readonly drift?: number
+  /** By how much its wall clock is ahead, in milliseconds. */
+  readonly skew?: number
+}
+
+/** A lease of a trial, with what was told of it. */
+export class TrialLease {
+  readonly lease: Lease
+  /** Every loss that a callback was told, in order. */
+  readonly losses: LeaseLost[] = []
+  readonly #machine: Machine
+  readonly #store: FaultyStore | undefined
+  readonly #isCut: { value: boolean }
+
+  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, isCut: { value: boolean }) {
+    this.lease = lease
+    this.#machine = machine
+    this.#store = store
+    this.#isCut = isCut
+  }
+
+  /** The same lease, with all that one over a store can do. */
+  get storeLease(): StoreLease {
+    assert(this.lease instanceof StoreLease)
+    return this.lease
+  }
+
+  get clock(): Clock {
+    return this.#machine.clock
+  }
+
+  /** The machine that it runs on, where time is virtual. */
+  get machine(): VirtualClock {
+    assert(this.#machine.virtual !== undefined)
+    return this.#machine.virtual
+  }
+
+  /** What disturbs its store. */
+  get store(): FaultyStore {
+    assert(this.#store !== undefined)
+    return this.#store
+  }
+
+  acquire(options: AcquireOptions = {}): Promise<boolean> {
+    return this.lease.acquire({ ...options, onLost: (lost) => this.losses.push(lost) })
+  }
+
+  /** From now on the store gives it no answer. */
+  cutOff(): void {
+    this.#isCut.value = true
+  }
+
+  heal(): void {
+    this.#isCut.value = false
+  }
+}
+
+/** The surroundings of one law over leases. */
+export class LeaseTrial {
+  /** The lease name, which no other trial uses. */
+  readonly name = `law-${randomUUID()}`
+  readonly ttl: number
+  readonly time: PassingTime
+  readonly interval: number
+  readonly operationTimeout: number
+  readonly backend: LeaseBackend
+  readonly #opened: Lease[] = []
+
+  private constructor(ttl: number, time: PassingTime, backend: LeaseBackend) {
+    this.ttl = ttl
+    this.interval = ttl / 10
+    this.operationTimeout = ttl / 20
+    this.time = time
+    this.backend = backend
+  }
+
+  static async begin(subject: LeaseSubject): Promise<LeaseTrial> {
+    const time = subject.time === 'virtual' ? virtualTime() : realTime
+    return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock))
+  }
+
+  /** What the subject cannot do of what a law needs. */
+  lacks(needs: readonly LeaseAbility[]): LeaseAbility | undefined {
+    return needs.find((need) => !this.backend.abilities.includes(need))
+  }
+
+  /** A lease on the name of the trial, of an owner of its own. */
+  async open(options: OpenOptions = {}): Promise<TrialLease> {
+    const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
+    const machine = this.time.createMachine({ drift, skew })
+    const { clock } = machine
+    const isCut = { value: false }
+    let faulty: FaultyStore | undefined
+    const lease = await this.backend.open({
+      name,
+      owner,
+      clock,
+      timeouts: new TimeoutSettings({
+        heartbeatTimeout: ttl,
+        heartbeatInterval: this.interval,
+        operationTimeout: this.operationTimeout,
+      }),
+      maxHold,
+      disturb: (store) => {
+        faulty = new FaultyStore(store, { clock, plan: () => (isCut.value ? hang : undefined) })
+        return faulty
+      },
+    })
+    this.#opened.push(lease)
+    return new TrialLease(lease, machine, faulty, isCut)
+  }
+
+  /** A lease that is held. */
+  async openHeld(options: OpenOptions = {}): Promise<TrialLease> {
+    const opened = await this.open(options)
+    assert.equal(await this.during(opened.acquire()), true, 'nobody else should hold the name')
+    // Its timers are armed in the turn after.
+    await this.time.pass(this.time.isVirtual ? 0 : 1)
+    return opened
+  }
+
+  /** An undisturbed client of the store. */
+  get outside(): LeaseStore {
+    assert(this.backend.outside !== undefined)
+    return this.backend.outside
+  }
+
+  pass(duration: number): Promise<void> {
+    return this.time.pass(duration)
+  }
+
+  /** Lets time pass while a call is under way; fails where that takes longer than any call may. */
+  during<T>(promise: Promise<T>, longest = 4 * this.ttl): Promise<T> {
+    return this.time.until(promise, longest)
+  }
+
+  async end(): Promise<void> {
+    for (const lease of this.#opened) {
+      const ended = lease instanceof StoreLease ? lease.close() : lease.release()
+      await this.during(
+        ended.then(
+          () => {},
+          () => {},
+        ),
+      )
+    }
+    await this.backend.stop?.()
+  }
+}
+
+const hang: Fault = { kind: 'hang' }

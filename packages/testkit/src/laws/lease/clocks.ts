@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseTrial, OpenOptions } from '../lease-trial.js'
+
+const HOUR = 3_600_000
+
+/** Half of the drift that a lease allows for: the drifts of holder and challenger add up. */
+const DRIFT = 0.005
+
+/** A holder is cut off; at the moment at which a challenger is granted the name, it no longer believes in its lease. */
+async function takesOver(trial: LeaseTrial, holder: OpenOptions, challenger: OpenOptions): Promise<void> {
+  const held = await trial.openHeld(holder)
+  const other = await trial.open(challenger)
+  const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
+  const seen = granted.then(() => held.lease.checkLease())
+  await trial.pass(trial.interval * 1.5)
+  held.cutOff()
+  assert.equal(await trial.during(granted), true)
+  assert.equal(await seen, false)
+  await trial.pass(trial.ttl)
+  assert.equal(held.losses.length, 1)
+}
+
+export const leaseClockLaws: readonly LeaseLaw[] = [
+  lawFor(
+    ['store', 'virtual-time', 'wait'],
+    'clocks',
+    'the clock of the holder is slow, that of the challenger fast',
+    (trial) => {
+      return takesOver(trial, { drift: -DRIFT }, { drift: DRIFT })
+    },
+  ),
+  lawFor(
+    ['store', 'virtual-time', 'wait'],
+    'clocks',
+    'the clock of the holder is fast, that of the challenger slow',
+    (trial) => {
+      return takesOver(trial, { drift: DRIFT }, { drift: -DRIFT })
+    },
+  ),
+  lawFor(['store', 'virtual-time', 'wait'], 'clocks', 'the wall clock of the challenger is an hour ahead', (trial) => {
+    return takesOver(trial, { skew: -HOUR }, { skew: HOUR })
+  }),
+  lawFor(['store', 'virtual-time', 'wait'], 'clocks', 'the wall clock of the challenger is an hour behind', (trial) => {
+    return takesOver(trial, { skew: HOUR }, { skew: -HOUR })
+  }),
+  lawFor(
+    ['store', 'virtual-time'],
+    'clocks',
+    'a step of the wall clock ends no lease, and prolongs none',
+    async (trial) => {
+      const held = await trial.openHeld()
+      for (const by of [HOUR, -2 * HOUR, HOUR]) {
+        held.machine.stepWall(by)
+        await trial.pass(trial.interval)
+        assert.equal(held.lease.checkLease(), true)
+      }
+      held.cutOff()
+      held.machine.stepWall(-HOUR)
+      await trial.pass(1.1 * trial.ttl)
+      assert.equal(held.lease.checkLease(), false)
+    },
+  ),
+  lawFor(
+    ['store', 'virtual-time'],
+    'clocks',
+    'after a suspend past the end of validity checkLease is false before any timer has run',
+    async (trial) => {
+      const held = await trial.openHeld()
+      held.machine.suspend(2 * trial.ttl)
+      assert.equal(held.lease.checkLease(), false)
+      await trial.pass(trial.ttl)
+      assert.deepEqual(
+        held.losses.map(({ reason }) => reason),
+        ['suspended'],
+      )
+    },
+  ),
+  lawFor(
+    ['store', 'virtual-time'],
+    'clocks',
+    'after a blocked event loop checkLease is false before any timer has run',
+    async (trial) => {
+      const held = await trial.openHeld()
+      held.machine.block(2 * trial.ttl)
+      assert.equal(held.lease.checkLease(), false)
+      await trial.pass(trial.ttl)
+      assert.equal(held.losses.length, 1)
+      assert.equal(held.lease.checkLease(), false)
+    },
+  ),
+  lawFor(
+    ['store', 'virtual-time', 'wait'],
+    'clocks',
+    'while a holder is stopped another is granted the lease, and the first knows when it goes on',
+    async (trial) => {
+      const held = await trial.openHeld()
+      const other = await trial.open()
+      held.machine.pause()
+      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(held.lease.checkLease(), false)
+      held.machine.resume()
+      await trial.pass(trial.ttl)
+      assert.equal(held.losses.length, 1)
+      assert.equal(other.lease.checkLease(), true)
+    },
+  ),
+  lawFor(['store', 'virtual-time'], 'clocks', 'a short pause ends no lease', async (trial) => {
+    const held = await trial.openHeld()
+    held.machine.pause()
+    await trial.pass(trial.ttl / 2)
+    held.machine.resume()
+    await trial.pass(trial.ttl)
+    assert.equal(held.lease.checkLease(), true)
+    assert.deepEqual(held.losses, [])
+  }),
+]

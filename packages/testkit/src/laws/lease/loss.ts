@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { LeaseLostError, type LeaseLostReason } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseTrial, TrialLease } from '../lease-trial.js'
+
+const { signal } = new AbortController()
+
+function reasonsOf({ losses }: TrialLease): LeaseLostReason[] {
+  return losses.map(({ reason }) => reason)
+}
+
+/** Cuts a holder off until its validity is over, and then for as long again. */
+async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
+  held.cutOff()
+  await trial.pass(2 * trial.ttl)
+}
+
+export const leaseLossLaws: readonly LeaseLaw[] = [
+  lawFor(['store'], 'loss', 'who cannot reach the store is told once that the lease has expired', async (trial) => {
+    const held = await trial.openHeld()
+    await outlive(trial, held)
+    assert.deepEqual(reasonsOf(held), ['expired'])
+    assert.equal(held.lease.checkLease(), false)
+    assert.equal(held.lease.fencingToken, undefined)
+    await trial.pass(2 * trial.ttl)
+    assert.deepEqual(reasonsOf(held), ['expired'])
+  }),
+  lawFor(['store'], 'loss', 'checkLease is false when a loss is told', async (trial) => {
+    const held = await trial.open()
+    const seen: boolean[] = []
+    await trial.during(held.lease.acquire({ onLost: () => seen.push(held.lease.checkLease()) }))
+    await outlive(trial, held)
+    assert.deepEqual(seen, [false])
+  }),
+  lawFor(['store'], 'loss', 'each caller that was granted the lease is told', async (trial) => {
+    const held = await trial.open()
+    await trial.during(Promise.all([held.acquire(), held.acquire()]))
+    await trial.during(held.acquire())
+    await outlive(trial, held)
+    assert.deepEqual(reasonsOf(held), ['expired', 'expired', 'expired'])
+  }),
+  lawFor(['store'], 'loss', 'a callback that throws keeps nobody else from being told', async (trial) => {
+    const held = await trial.open()
+    const onLost = (): void => {
+      throw new Error('of the callback')
+    }
+    await trial.during(Promise.all([held.lease.acquire({ onLost }), held.acquire()]))
+    const errors: unknown[] = []
+    held.storeLease.on('error', (error) => errors.push(error))
+    await outlive(trial, held)
+    assert.deepEqual(reasonsOf(held), ['expired'])
+    assert.equal(errors.length, 1)
+  }),
+  lawFor(['store'], 'loss', 'the signal aborts with the loss, with an error that says why', async (trial) => {
+    const held = await trial.openHeld()
+    const lost = held.storeLease.signal
+    assert.equal(lost.aborted, false)
+    await outlive(trial, held)
+    assert.equal(lost.aborted, true)
+    assert(lost.reason instanceof LeaseLostError)
+    assert.equal(lost.reason.reason, 'expired')
+  }),
+  lawFor(['store'], 'loss', 'a lease that was lost can be acquired again, under a larger token', async (trial) => {
+    const held = await trial.openHeld()
+    const token = held.lease.fencingToken
+    await outlive(trial, held)
+    held.heal()
+    assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
+    assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
+    assert.deepEqual(reasonsOf(held), ['expired'])
+  }),
+  lawFor(
+    ['store'],
+    'loss',
+    'who was succeeded is told that the lease was taken, or has expired, and by whom',
+    async (trial) => {
+      const held = await trial.openHeld()
+      held.cutOff()
+      const other = await trial.open({ owner: 'successor' })
+      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      held.heal()
+      await trial.pass(trial.ttl)
+      assert.equal(held.losses.length, 1)
+      assert.equal(held.lease.checkLease(), false)
+      assert.equal(other.lease.checkLease(), true)
+    },
+  ),
+  lawFor(
+    ['store', 'deletion'],
+    'loss',
+    'a holder whose record was deleted is told so at its next heartbeat',
+    async (trial) => {
+      const held = await trial.openHeld()
+      await trial.backend.delete?.(trial.name)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(reasonsOf(held), ['deleted'])
+    },
+  ),
+  lawFor(
+    ['store', 'deletion'],
+    'loss',
+    'a holder whose name was taken after a deletion is told by whom',
+    async (trial) => {
+      const held = await trial.openHeld()
+      await trial.pass(10)
+      await trial.backend.delete?.(trial.name)
+      const request = { name: trial.name, owner: 'usurper', grantId: 'usurper', ttl: trial.ttl }
+      assert.equal((await trial.outside.acquire(request, signal)).granted, true)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(reasonsOf(held), ['taken'])
+      assert.equal(held.losses[0]?.owner, 'usurper')
+    },
+  ),
+  lawFor(
+    ['store', 'break'],
+    'break',
+    'a holder is told within one heartbeat that its lease was broken',
+    async (trial) => {
+      const held = await trial.openHeld()
+      await trial.outside.break?.(trial.name, { reason: 'maintenance' }, signal)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(reasonsOf(held), ['broken'])
+      assert.equal(held.lease.checkLease(), false)
+    },
+  ),
+  lawFor(['store', 'break'], 'break', 'after a break with a period the name is free when it is over', async (trial) => {
+    const held = await trial.openHeld()
+    const other = await trial.open()
+    await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, signal)
+    assert.equal(await trial.during(other.acquire()), false)
+    assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
+    assert.equal(held.lease.checkLease(), false)
+  }),
+  lawFor(['store'], 'loss', 'a lease is held for maxHold at most', async (trial) => {
+    const held = await trial.open({ maxHold: 1.5 * trial.ttl })
+    await trial.during(held.acquire())
+    await trial.pass(1.2 * trial.ttl)
+    assert.equal(held.lease.checkLease(), true)
+    await trial.pass(0.4 * trial.ttl)
+    assert.deepEqual(reasonsOf(held), ['max-hold'])
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'loss', 'run ends with a LeaseLostError at once, even if its work goes on', async (trial) => {
+    const held = await trial.open()
+    const running = held.storeLease.run(() => new Promise(() => {}))
+    const rejected = assert.rejects(running, LeaseLostError)
+    await trial.pass(trial.interval)
+    await outlive(trial, held)
+    await rejected
+  }),
+  lawFor(['store', 'infinite'], 'infinite', 'a lease without expiry outlives any outage', async (trial) => {
+    const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
+    assert.equal(await trial.during(held.acquire()), true)
+    held.cutOff()
+    await trial.pass((trial.time.isVirtual ? 100 : 2) * trial.ttl)
+    assert.equal(held.lease.checkLease(), true)
+    assert.deepEqual(held.losses, [])
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), false)
+  }),
+  lawFor(
+    ['store', 'infinite', 'break'],
+    'infinite',
+    'the holder of a lease without expiry is told that it was broken',
+    async (trial) => {
+      const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
+      await trial.during(held.acquire())
+      await trial.outside.break?.(trial.name, {}, signal)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(reasonsOf(held), ['broken'])
+    },
+  ),
+]

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { law, lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+
+export const leaseReleaseLaws: readonly LeaseLaw[] = [
+  law('release', 'is true, ends validity at once, and frees the name', async (trial) => {
+    const { lease } = await trial.openHeld()
+    const released = lease.release()
+    assert.equal(await trial.during(released), true)
+    assert.equal(lease.checkLease(), false)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  law('release', 'of what was never held is true', async (trial) => {
+    const { lease } = await trial.open()
+    assert.equal(await trial.during(lease.release()), true)
+  }),
+  law('release', 'asked twice is one release', async (trial) => {
+    const { lease } = await trial.openHeld()
+    assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])
+    assert.equal(await trial.during(lease.release()), true)
+  }),
+  law('release', 'asked again later frees nobody who came in between', async (trial) => {
+    const { lease } = await trial.openHeld()
+    await trial.during(lease.release())
+    const other = await trial.openHeld()
+    await trial.during(lease.release())
+    assert.equal(other.lease.checkLease(), true)
+    const third = await trial.open()
+    assert.equal(await trial.during(third.acquire()), false)
+  }),
+  law('release', 'of somebody who was refused frees nothing', async (trial) => {
+    const holder = await trial.openHeld()
+    const other = await trial.open()
+    await trial.during(other.acquire())
+    await trial.during(other.lease.release())
+    assert.equal(holder.lease.checkLease(), true)
+    const third = await trial.open()
+    assert.equal(await trial.during(third.acquire()), false)
+  }),
+  law('release', 'is followed by no callback', async (trial) => {
+    const held = await trial.openHeld()
+    await trial.during(held.lease.release())
+    await trial.openHeld()
+    await trial.pass(trial.time.isVirtual ? 3 * trial.ttl : trial.interval)
+    assert.deepEqual(held.losses, [])
+  }),
+  law('release', 'at the end of an `await using` block', async (trial) => {
+    {
+      const { lease } = await trial.openHeld()
+      await trial.during(lease[Symbol.asyncDispose]())
+    }
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  law('release', 'while the lease is being acquired leaves nothing held', async (trial) => {
+    const { lease } = await trial.open()
+    const acquired = lease.acquire()
+    await trial.during(lease.release())
+    await trial.during(acquired)
+    if (lease.checkLease()) await trial.during(lease.release())
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire({ wait: trial.ttl / 2 })), true)
+  }),
+  lawFor(['store'], 'release', 'of a stale holder frees nobody else', async (trial) => {
+    const stale = await trial.openHeld()
+    stale.cutOff()
+    const successor = await trial.open()
+    assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
+    stale.heal()
+    // It may not know, for the last request of its own that it tries to take back may still hang.
+    await Promise.allSettled([trial.during(stale.lease.release())])
+    await trial.pass(trial.ttl)
+    assert.equal(successor.lease.checkLease(), true)
+    const third = await trial.open()
+    assert.equal(await trial.during(third.acquire()), false)
+  }),
+  lawFor(['store'], 'release', 'during a heartbeat in flight ends it, and frees the name', async (trial) => {
+    const held = await trial.openHeld()
+    held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renew')
+    held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renewMany')
+    await trial.pass(trial.interval)
+    assert.equal(await trial.during(held.lease.release()), true)
+    await trial.pass(trial.operationTimeout)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+    assert.deepEqual(held.losses, [])
+  }),
+  lawFor(['store'], 'release', 'of a lease that was lost is true, and there is no second callback', async (trial) => {
+    const held = await trial.openHeld()
+    held.cutOff()
+    await trial.pass(2 * trial.ttl)
+    held.heal()
+    assert.equal(await trial.during(held.lease.release()), true)
+    assert.equal(held.losses.length, 1)
+  }),
+  lawFor(['store'], 'release', 'that fails is repeated within its time limit', async (trial) => {
+    const held = await trial.openHeld()
+    held.store.inject({ kind: 'fail-before' }, 'release')
+    assert.equal(await trial.during(held.lease.release()), true)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'release', 'whose answer is lost is true when the claim is gone', async (trial) => {
+    const held = await trial.openHeld()
+    held.store.inject({ kind: 'fail-after' }, 'release')
+    assert.equal(await trial.during(held.lease.release()), true)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'release', 'rejects when it cannot know, and goes on in the background', async (trial) => {
+    const held = await trial.openHeld()
+    held.cutOff()
+    await assert.rejects(trial.during(held.lease.release()))
+    assert.equal(held.lease.checkLease(), false)
+    held.heal()
+    await trial.pass(4 * trial.operationTimeout)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+    assert.deepEqual(held.losses, [])
+  }),
+]

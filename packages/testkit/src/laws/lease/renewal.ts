@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { law, lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+
+export const leaseRenewalLaws: readonly LeaseLaw[] = [
+  law('renewal', 'a lease is held for many ttls without a word from its user', async (trial) => {
+    const { lease, losses } = await trial.openHeld()
+    const token = lease.fencingToken
+    const other = await trial.open()
+    for (let ttls = 0; ttls < (trial.time.isVirtual ? 50 : 3); ttls += 1) {
+      await trial.pass(trial.ttl)
+      assert.equal(lease.checkLease(), true)
+      assert.equal(await trial.during(other.acquire()), false)
+    }
+    assert.equal(lease.fencingToken, token)
+    assert.deepEqual(losses, [])
+  }),
+  lawFor(['store'], 'renewal', 'one heartbeat that fails drops no lease', async (trial) => {
+    const { lease, store, losses } = await trial.openHeld()
+    store.inject({ kind: 'fail-before' }, 'renew')
+    store.inject({ kind: 'fail-before' }, 'renewMany')
+    await trial.pass(2 * trial.ttl)
+    assert.equal(lease.checkLease(), true)
+    assert.deepEqual(losses, [])
+  }),
+  lawFor(['store'], 'renewal', 'a heartbeat that hangs is given up in time, and repeated', async (trial) => {
+    const { lease, store, losses } = await trial.openHeld()
+    store.inject({ kind: 'hang' }, 'renew')
+    store.inject({ kind: 'hang' }, 'renewMany')
+    await trial.pass(2 * trial.ttl)
+    assert.equal(lease.checkLease(), true)
+    assert.deepEqual(losses, [])
+  }),
+  lawFor(['store'], 'renewal', 'a heartbeat whose answer is lost is repeated', async (trial) => {
+    const { lease, store, losses } = await trial.openHeld()
+    for (const operation of ['renew', 'renewMany'] as const) {
+      store.inject({ kind: 'fail-after' }, operation)
+      store.inject({ kind: 'hang', applied: true }, operation)
+    }
+    await trial.pass(2 * trial.ttl)
+    assert.equal(lease.checkLease(), true)
+    assert.deepEqual(losses, [])
+  }),
+  lawFor(['store'], 'renewal', 'a heartbeat that is delivered twice does no harm', async (trial) => {
+    const { lease, store, losses } = await trial.openHeld()
+    for (let beats = 0; beats < 5; beats += 1) {
+      store.inject({ kind: 'duplicate' }, 'renew')
+      store.inject({ kind: 'duplicate' }, 'renewMany')
+    }
+    await trial.pass(2 * trial.ttl)
+    assert.equal(lease.checkLease(), true)
+    assert.deepEqual(losses, [])
+  }),
+  lawFor(['store'], 'renewal', 'an outage that is shorter than the validity left costs nothing', async (trial) => {
+    const held = await trial.openHeld()
+    const other = await trial.open()
+    await trial.pass(trial.interval)
+    held.cutOff()
+    await trial.pass(trial.ttl / 2)
+    assert.equal(held.lease.checkLease(), true)
+    held.heal()
+    await trial.pass(trial.ttl)
+    assert.equal(held.lease.checkLease(), true)
+    assert.equal(await trial.during(other.acquire()), false)
+    assert.deepEqual(held.losses, [])
+  }),
+  lawFor(
+    ['store'],
+    'renewal',
+    'a failed heartbeat is told as jeopardy, and its repetition as recovered',
+    async (trial) => {
+      const held = await trial.openHeld()
+      const events: string[] = []
+      for (const event of ['jeopardy', 'recovered', 'lost'] as const)
+        held.storeLease.on(event, () => events.push(event))
+      held.cutOff()
+      await trial.pass(trial.interval + 2 * trial.operationTimeout)
+      held.heal()
+      await trial.pass(trial.interval + 2 * trial.operationTimeout)
+      assert.equal(events[0], 'jeopardy')
+      assert.equal(events.at(-1), 'recovered')
+      assert.equal(events.includes('lost'), false)
+    },
+  ),
+  lawFor(
+    ['store'],
+    'renewal',
+    'a claim whose answer is lost is settled: it is held, under one grant',
+    async (trial) => {
+      for (const fault of [{ kind: 'fail-after' }, { kind: 'hang', applied: true }] as const) {
+        const { lease, store } = await trial.open({ name: `${trial.name}-${fault.kind}` })
+        store.inject(fault, 'acquire')
+        assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
+        assert.equal(lease.checkLease(), true)
+        const record = await trial.outside.read(lease.settings.name, new AbortController().signal)
+        assert.equal(record?.fencingToken, lease.fencingToken)
+      }
+    },
+  ),
+  lawFor(['store'], 'renewal', 'a claim whose answer is lost does not stand in its own way', async (trial) => {
+    const { lease, store } = await trial.open()
+    store.inject({ kind: 'hang', applied: true }, 'acquire')
+    store.inject({ kind: 'hang' }, 'read')
+    await assert.rejects(trial.during(lease.acquire()))
+    assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
+  }),
+  lawFor(['store'], 'renewal', 'a claim that is delivered twice is one grant', async (trial) => {
+    const { lease, store } = await trial.open()
+    store.inject({ kind: 'duplicate' }, 'acquire')
+    assert.equal(await trial.during(lease.acquire()), true)
+    assert.equal(await trial.during(lease.release()), true)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'limits', 'acquire rejects within the operation timeout when the store hangs', async (trial) => {
+    const lease = await trial.open()
+    lease.cutOff()
+    const begun = lease.clock.now()
+    await assert.rejects(trial.during(lease.acquire()), LeaseTimeoutError)
+    if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)
+    assert.equal(lease.lease.checkLease(), false)
+  }),
+  lawFor(['store'], 'limits', 'whatever a store fails with is told as a LeaseError, with its cause', async (trial) => {
+    const { lease, store } = await trial.open()
+    const cause = new Error('ECONNREFUSED')
+    store.inject({ kind: 'fail-before', error: cause }, 'acquire')
+    store.inject({ kind: 'fail-before', error: cause }, 'read')
+    const rejected = await trial.during(lease.acquire()).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert(rejected instanceof LeaseUnavailableError)
+    assert.equal(rejected.cause, cause)
+    assert.equal(rejected.leaseName, trial.name)
+  }),
+  lawFor(['store'], 'limits', 'what an aborted claim may have been granted is taken back soon', async (trial) => {
+    const { lease, store } = await trial.open()
+    const controller = new AbortController()
+    store.inject({ kind: 'hang', applied: true }, 'acquire')
+    const rejected = assert.rejects(lease.acquire({ signal: controller.signal }))
+    await trial.pass(trial.interval / 10)
+    controller.abort()
+    await rejected
+    await trial.pass(4 * trial.operationTimeout)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'limits', 'what a claim of unknown outcome was granted is taken back soon', async (trial) => {
+    const { lease, store } = await trial.open()
+    store.inject({ kind: 'hang', applied: true }, 'acquire')
+    await assert.rejects(trial.during(lease.acquire()))
+    await trial.pass(4 * trial.operationTimeout)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+]

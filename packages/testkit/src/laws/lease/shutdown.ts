@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+
+export const leaseShutdownLaws: readonly LeaseLaw[] = [
+  lawFor(['store'], 'shutdown', 'close tells the holder, frees the name, and refuses later claims', async (trial) => {
+    const held = await trial.openHeld()
+    await trial.during(held.storeLease.close())
+    assert.deepEqual(
+      held.losses.map(({ reason }) => reason),
+      ['closed'],
+    )
+    await assert.rejects(held.acquire(), LeaseUnavailableError)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  lawFor(['store'], 'shutdown', 'close of what is not held tells nobody', async (trial) => {
+    const lease = await trial.open()
+    await trial.during(lease.storeLease.close())
+    assert.deepEqual(lease.losses, [])
+  }),
+  lawFor(['store', 'wait'], 'shutdown', 'close ends those who wait', async (trial) => {
+    await trial.openHeld()
+    const waiter = await trial.open()
+    const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch(() => false)
+    await trial.pass(trial.interval / 5)
+    await trial.during(waiter.storeLease.close())
+    assert.equal(await trial.during(waited), false)
+    assert.equal(waiter.lease.checkLease(), false)
+  }),
+  lawFor(['store', 'virtual-time'], 'shutdown', 'a lease that was released leaves no timer behind', async (trial) => {
+    const { lease, machine } = await trial.openHeld()
+    await trial.pass(trial.ttl)
+    await trial.during(lease.release())
+    await trial.pass(trial.ttl)
+    assert.equal(machine.pending, 0)
+  }),
+  lawFor(['store', 'virtual-time'], 'shutdown', 'a lease that was lost leaves no timer behind', async (trial) => {
+    const held = await trial.openHeld()
+    held.cutOff()
+    await trial.pass(4 * trial.ttl)
+    held.heal()
+    await trial.pass(4 * trial.ttl)
+    assert.equal(held.machine.pending, 0)
+  }),
+  lawFor(
+    ['store', 'virtual-time', 'wait'],
+    'shutdown',
+    'a wait that was given up leaves no timer behind',
+    async (trial) => {
+      await trial.openHeld()
+      const waiter = await trial.open()
+      await trial.during(waiter.acquire({ wait: trial.ttl }))
+      await trial.pass(trial.ttl)
+      assert.equal(waiter.machine.pending, 0)
+    },
+  ),
+]

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseTrial, TrialLease } from '../lease-trial.js'
+
+/**
+ * Somebody else waits for the lease while its holder is cut off: at the very moment at which he is granted it, the holder
+ * does not believe in it any more. `before`: what happens to the holder in between.
+ */
+async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = async () => {}): Promise<void> {
+  const other = await trial.open()
+  const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
+  const seen = granted.then(() => held.lease.checkLease())
+  await before()
+  held.cutOff()
+  assert.equal(await trial.during(granted), true)
+  assert.equal(await seen, false)
+}
+
+/** Has the next heartbeat answered late, by so many operation timeouts. */
+function answerLate(trial: LeaseTrial, { store }: TrialLease, by: number): void {
+  for (const operation of ['renew', 'renewMany'] as const) {
+    store.inject({ kind: 'answer-late', duration: trial.operationTimeout * by }, operation)
+  }
+}
+
+export const leaseValidityLaws: readonly LeaseLaw[] = [
+  lawFor(['store', 'wait'], 'expiry', 'validity is over before anybody else is granted the name', async (trial) => {
+    const held = await trial.openHeld()
+    await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+  }),
+  lawFor(
+    ['store', 'wait'],
+    'expiry',
+    'validity counts from when a claim was sent, not from its answer',
+    async (trial) => {
+      const held = await trial.open()
+      held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout * 0.9 }, 'acquire')
+      assert.equal(await trial.during(held.acquire()), true)
+      await endsBeforeTheNext(trial, held)
+    },
+  ),
+  lawFor(
+    ['store', 'wait'],
+    'expiry',
+    'validity counts from when a heartbeat was sent, not from its answer',
+    async (trial) => {
+      const held = await trial.openHeld()
+      answerLate(trial, held, 0.9)
+      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+    },
+  ),
+  lawFor(
+    ['store', 'wait'],
+    'expiry',
+    'a late answer to a heartbeat that was given up prolongs nothing',
+    async (trial) => {
+      const held = await trial.openHeld()
+      answerLate(trial, held, 1.5)
+      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+    },
+  ),
+  lawFor(
+    ['store', 'wait'],
+    'expiry',
+    'of several claims of unknown outcome, validity counts from the first',
+    async (trial) => {
+      const held = await trial.open()
+      // The first is carried out, and nobody knows; the second never arrives, and then it is found that one was.
+      held.store.inject({ kind: 'hang', applied: true }, 'acquire')
+      held.store.inject({ kind: 'fail-before' }, 'acquire')
+      assert.equal(await trial.during(held.acquire({ wait: trial.ttl / 2 })), true)
+      await endsBeforeTheNext(trial, held)
+    },
+  ),
+  lawFor(
+    ['store', 'virtual-time'],
+    'expiry',
+    'a confirmation that is read after the end of validity brings nothing back',
+    async (trial) => {
+      const held = await trial.openHeld()
+      for (const operation of ['renew', 'renewMany'] as const) {
+        held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, operation)
+      }
+      await trial.pass(trial.interval)
+      // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.
+      held.machine.block(trial.ttl * 1.03 - trial.interval)
+      assert.equal(held.lease.checkLease(), false)
+      await trial.pass(0)
+      assert.equal(held.lease.checkLease(), false)
+      await trial.pass(trial.interval)
+      assert.deepEqual(
+        held.losses.map(({ reason }) => reason),
+        ['expired'],
+      )
+    },
+  ),
+]

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { law, lawFor } from '../law.js'
+import type { LeaseLaw } from '../lease-laws.js'
+
+const wait = Number.POSITIVE_INFINITY
+
+export const leaseWaitingLaws: readonly LeaseLaw[] = [
+  lawFor(['wait'], 'waiting', 'who waits is granted the lease when it is released', async (trial) => {
+    const holder = await trial.openHeld()
+    const waiter = await trial.open()
+    const granted = waiter.acquire({ wait })
+    await trial.pass(trial.interval)
+    assert.equal(waiter.lease.checkLease(), false)
+    await trial.during(holder.lease.release())
+    assert.equal(await trial.during(granted), true)
+    assert.equal(waiter.lease.checkLease(), true)
+  }),
+  lawFor(['wait'], 'waiting', 'who waits for a time is told false when it is up', async (trial) => {
+    await trial.openHeld()
+    const waiter = await trial.open()
+    assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
+  }),
+  lawFor(['wait', 'store'], 'waiting', 'who waits is granted the lease of a holder that has died', async (trial) => {
+    const holder = await trial.openHeld()
+    const waiter = await trial.open()
+    const granted = waiter.acquire({ wait })
+    await trial.pass(trial.interval)
+    holder.cutOff()
+    assert.equal(await trial.during(granted, 3 * trial.ttl), true)
+    assert.equal(holder.lease.checkLease(), false)
+  }),
+  lawFor(['wait'], 'waiting', 'each of ten who wait is granted it once', async (trial) => {
+    const holder = await trial.openHeld()
+    const waiters = await Promise.all(Array.from({ length: 10 }, () => trial.open()))
+    const served: number[] = []
+    const turns = waiters.map(async ({ lease }, place) => {
+      if (!(await lease.acquire({ wait }))) return
+      served.push(place)
+      await lease.release()
+    })
+    await trial.pass(trial.interval)
+    await trial.during(holder.lease.release())
+    await trial.during(Promise.all(turns), 20 * trial.ttl)
+    assert.deepEqual(
+      served.toSorted((one, other) => one - other),
+      waiters.map((_, place) => place),
+    )
+  }),
+  lawFor(['wait', 'queue'], 'waiting', 'who waits longest is served first', async (trial) => {
+    const holder = await trial.openHeld()
+    const served: number[] = []
+    const turns: Promise<void>[] = []
+    for (let place = 0; place < 5; place += 1) {
+      const { lease } = await trial.open()
+      const turn = async (): Promise<void> => {
+        await lease.acquire({ wait })
+        served.push(place)
+        await lease.release()
+      }
+      turns.push(turn())
+      await trial.pass(trial.interval / 5)
+    }
+    await trial.during(holder.lease.release())
+    await trial.during(Promise.all(turns))
+    assert.deepEqual(served, [0, 1, 2, 3, 4])
+  }),
+  lawFor(
+    ['wait', 'queue', 'store'],
+    'waiting',
+    'a waiter in the middle dies, and its successor is served in turn',
+    async (trial) => {
+      const holder = await trial.openHeld()
+      const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
+      const served: string[] = []
+      const turn = async ({ lease }: typeof first, name: string): Promise<void> => {
+        await lease.acquire({ wait })
+        served.push(name)
+        await lease.release()
+      }
+      const turns = [turn(first, 'first')]
+      await trial.pass(trial.interval / 5)
+      const never = turn(dead, 'dead')
+      never.catch(() => {})
+      await trial.pass(trial.interval / 5)
+      turns.push(turn(last, 'last'))
+      await trial.pass(trial.interval / 5)
+      dead.cutOff()
+      await trial.during(holder.lease.release())
+      await trial.during(Promise.all(turns), 3 * trial.ttl)
+      assert.deepEqual(served, ['first', 'last'])
+    },
+  ),
+  lawFor(['wait'], 'waiting', 'a signal ends the wait at once, and only the wait', async (trial) => {
+    const holder = await trial.openHeld()
+    const waiter = await trial.open()
+    const controller = new AbortController()
+    const granted = waiter.acquire({ wait, signal: controller.signal })
+    const rejected = assert.rejects(granted, /enough/)
+    await trial.pass(trial.interval / 5)
+    controller.abort(new Error('enough'))
+    await rejected
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+    assert.equal(holder.lease.checkLease(), true)
+  }),
+  lawFor(['wait'], 'waiting', 'who has given up waiting is not granted the lease afterwards', async (trial) => {
+    const holder = await trial.openHeld()
+    const waiter = await trial.open()
+    const controller = new AbortController()
+    const rejected = assert.rejects(waiter.acquire({ wait, signal: controller.signal }))
+    await trial.pass(trial.interval / 5)
+    controller.abort()
+    await rejected
+    await trial.during(holder.lease.release())
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
+    assert.equal(waiter.lease.checkLease(), false)
+  }),
+  law('waiting', 'a signal that has aborted already makes acquire reject, and nothing is held', async (trial) => {
+    const { lease } = await trial.open()
+    await assert.rejects(lease.acquire({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
+    assert.equal(lease.checkLease(), false)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  law('waiting', 'a signal that aborts after the grant ends nothing', async (trial) => {
+    const { lease } = await trial.open()
+    const controller = new AbortController()
+    assert.equal(await trial.during(lease.acquire({ signal: controller.signal })), true)
+    controller.abort()
+    await trial.pass(trial.interval / 10)
+    assert.equal(lease.checkLease(), true)
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+  }),
+]

@@ -1,0 +1,60 @@
+import { LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
+import { Random } from '../random.js'
+import { silentLogger } from '../silent-logger.js'
+import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
+import type { StoreBackend, StoreSubject } from './store-subject.js'
+
+/** The leases over a store, as the laws of leases see them. */
+export function leasesOver(subject: StoreSubject): LeaseSubject {
+  return {
+    name: `leases over ${subject.name}`,
+    time: subject.time,
+    ttl: subject.ttl,
+    start: async (clock): Promise<LeaseBackend> => {
+      const backend = await subject.start(clock)
+      const outside = await backend.open(clock)
+      // Jitter too is the same in every trial.
+      const random = new Random(1)
+      const opened = new Set<LeaseStore>([outside])
+      return {
+        abilities: abilitiesOf(subject, backend, outside),
+        outside,
+        open: async ({ name, owner, timeouts, maxHold, clock: own, disturb }) => {
+          const client = await backend.open(own)
+          opened.add(client)
+          const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
+          return new StoreLease(settings, disturb(client), {
+            clock: own,
+            logger: silentLogger,
+            random: () => random.next(),
+          })
+        },
+        ...(backend.delete === undefined ? {} : { delete: (name: string) => backend.delete?.(name) }),
+        stop: async () => {
+          for (const client of opened) await client.close()
+          await backend.stop?.()
+        },
+      }
+    },
+  }
+}
+
+function abilitiesOf(
+  { serverTime, time }: StoreSubject,
+  backend: StoreBackend,
+  { limits, change, break: breakLease }: LeaseStore,
+): LeaseAbility[] {
+  const abilities: readonly (readonly [LeaseAbility, boolean])[] = [
+    ['wait', true],
+    ['tokens', true],
+    ['store', true],
+    ['queue', limits.ordered],
+    ['change', change !== undefined],
+    ['break', breakLease !== undefined],
+    ['infinite', limits.infinite],
+    ['deletion', backend.delete !== undefined],
+    ['server-time', serverTime === true],
+    ['virtual-time', time === 'virtual'],
+  ]
+  return abilities.flatMap(([ability, has]) => (has ? [ability] : []))
+}

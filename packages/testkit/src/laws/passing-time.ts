@@ -1,0 +1,48 @@
+import { type Clock, createSystemClock } from '@leasehold/core'
+import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
+import { VirtualTime } from '../time/virtual-time.js'
+
+/** What a process of a trial runs on. */
+export interface Machine {
+  readonly clock: Clock
+  /** What its clock shows, where time is virtual: to be suspended, paused, and set. */
+  readonly virtual: VirtualClock | undefined
+}
+
+/** The time of one trial: virtual, so that it passes at once, or real. */
+export interface PassingTime {
+  readonly isVirtual: boolean
+  /** One more machine; where time is real they are all this one. */
+  createMachine(options?: Omit<VirtualClockOptions, 'time'>): Machine
+  /** Lets `duration` milliseconds pass. */
+  pass(duration: number): Promise<void>
+  /** Lets time pass until the promise is settled, `longest` milliseconds at most; resolves and rejects as it does. */
+  until<T>(promise: Promise<T>, longest: number): Promise<T>
+}
+
+export function virtualTime(): PassingTime {
+  const time = new VirtualTime()
+  return {
+    isVirtual: true,
+    createMachine: (options) => {
+      const virtual = new VirtualClock({ time, ...options })
+      // Read by the code that reads the clocks of real machines.
+      return { clock: createSystemClock(virtual.readings), virtual }
+    },
+    pass: (duration) => time.advance(duration),
+    until: async (promise, longest) => {
+      let isSettled = false
+      const settle = (): void => {
+        isSettled = true
+      }
+      promise.then(settle, settle)
+      if (!(await time.advanceUntil(() => isSettled, longest))) throw late(longest)
+      return await promise
+    },
+  }
+}
+
+/** Something that was waited for did not end. */
+export function late(longest: number): Error {
+  return new Error(`it did not end within ${longest} ms`)
+}

@@ -1,0 +1,61 @@
+import type { Law, LawOutcome } from './law.js'
+import { storeBreakLaws } from './store/break.js'
+import { storeChangeLaws } from './store/change.js'
+import { storeExclusionLaws } from './store/exclusion.js'
+import { storeExpiryLaws } from './store/expiry.js'
+import { storeFencingLaws } from './store/fencing.js'
+import { storeInfiniteLaws } from './store/infinite.js'
+import { storeLimitLaws } from './store/limits.js'
+import { storeNameLaws } from './store/names.js'
+import { storeReleaseLaws } from './store/release.js'
+import { storeRenewalLaws } from './store/renewal.js'
+import { storeShutdownLaws } from './store/shutdown.js'
+import { storeWaitingLaws } from './store/waiting.js'
+import type { StoreAbility, StoreSubject } from './store-subject.js'
+import { StoreTrial } from './store-trial.js'
+
+/** A rule that a `LeaseStore` has to keep. */
+export type StoreLaw = Law<StoreTrial, StoreAbility>
+
+/** The conformance suite of stores: what the engine, and whoever calls a store himself, relies on. */
+export const storeLaws: readonly StoreLaw[] = [
+  ...storeExclusionLaws,
+  ...storeExpiryLaws,
+  ...storeRenewalLaws,
+  ...storeReleaseLaws,
+  ...storeFencingLaws,
+  ...storeChangeLaws,
+  ...storeBreakLaws,
+  ...storeInfiniteLaws,
+  ...storeNameLaws,
+  ...storeLimitLaws,
+  ...storeWaitingLaws,
+  ...storeShutdownLaws,
+]
+
+const lacking: Readonly<Record<StoreAbility, string>> = {
+  change: 'the store cannot change a lease',
+  break: 'the store cannot break a lease',
+  watch: 'the store does not wake those who wait',
+  renewMany: 'the store renews one lease at a time',
+  queue: 'the store is not ordered',
+  infinite: 'the store has no leases without expiry',
+  clients: 'there is one client only',
+  deletion: 'the subject cannot delete a record',
+  restart: 'the subject cannot restart the backend',
+  processes: 'the subject cannot hold a lease in another process',
+  'server-time': 'expiry is by observation, not by a clock of the backend',
+}
+
+/** Checks one law over a backend of its own. Rejects where it is broken. */
+export async function checkStoreLaw(law: StoreLaw, subject: StoreSubject): Promise<LawOutcome> {
+  const trial = await StoreTrial.begin(subject)
+  try {
+    const lack = await trial.lacks(law.needs)
+    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
+    await law.check(trial)
+    return { kept: true }
+  } finally {
+    await trial.end()
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock, LeaseStore } from '@leasehold/core'
+
+/** What a store has to be able to do for some of the laws. */
+export type StoreAbility =
+  | 'change'
+  | 'break'
+  | 'watch'
+  | 'renewMany'
+  | 'queue'
+  | 'infinite'
+  | 'clients'
+  | 'deletion'
+  | 'restart'
+  | 'processes'
+  | 'server-time'
+
+/** One backend, made for one trial: empty, and shared by all clients that are opened. */
+export interface StoreBackend {
+  /**
+   * A client as another process has it; where there can only be one, the same each time. It reads time from the clock
+   * where the store takes one.
+   */
+  open(clock: Clock): LeaseStore | Promise<LeaseStore>
+  /** Cuts a client off, so that its calls hang or fail; without it, `FaultyStore` does so in front of the client. */
+  cutOff?(client: LeaseStore): void | Promise<void>
+  heal?(client: LeaseStore): void | Promise<void>
+  /** An operator removes the record of a name, whoever holds it. */
+  delete?(name: string): unknown
+  /** The backend ends and begins again, with all that it has confirmed. */
+  restart?(): void | Promise<void>
+  /** A process of its own takes the lease, for the ttl of the subject, and holds it until it is killed. */
+  holdElsewhere?(name: string): Promise<HolderElsewhere>
+  /** Ends what was begun for the trial. The clients are closed before. */
+  stop?(): void | Promise<void>
+}
+
+export interface HolderElsewhere {
+  readonly fencingToken: bigint
+  /** Ends the process with SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+/** A store as the laws see it: what it is, and how it is made, cut off and healed. */
+export interface StoreSubject {
+  /** For test names. */
+  readonly name: string
+  /**
+   * `virtual`: the backend and its clients take all time from the clocks that they are given, so that the laws let it
+   * pass at once. `real`: the laws wait; run them side by side.
+   */
+  readonly time: 'virtual' | 'real'
+  /** Of the leases in the trials, in milliseconds; 10 s in virtual time and 2 s in real time unless given. */
+  readonly ttl?: number | undefined
+  /**
+   * Whether several clients can be opened, as by several processes: without it they are one and the same, and laws on
+   * what happens between them are skipped.
+   */
+  readonly clients?: boolean | undefined
+  /**
+   * Whether expiry is by the clock of the backend. Without it, challengers observe the record: each has to have seen it
+   * for a ttl.
+   */
+  readonly serverTime?: boolean | undefined
+  start(clock: Clock): StoreBackend | Promise<StoreBackend>
+}

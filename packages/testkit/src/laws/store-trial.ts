@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { AcquireOutcome, AcquireRequest, Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import { type PassingTime, virtualTime } from './passing-time.js'
+import { realTime } from './real-time.js'
+import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
+
+const VIRTUAL_TTL = 10_000
+const REAL_TTL = 2_000
+
+/** What is left over of a ttl when everybody agrees that it is over: drift, margins and steps of clocks. */
+const SLACK = 150
+
+/** The surroundings of one law over a store: a backend of its own, clients, and time. */
+export class StoreTrial {
+  /** The lease name, which no other trial uses. */
+  readonly name = `law-${randomUUID()}`
+  readonly ttl: number
+  readonly time: PassingTime
+  readonly backend: StoreBackend
+  readonly clock: Clock
+  /** Never aborted. */
+  readonly signal: AbortSignal = new AbortController().signal
+  readonly #subject: StoreSubject
+  readonly #clients = new Set<LeaseStore>()
+
+  private constructor(subject: StoreSubject, time: PassingTime, clock: Clock, backend: StoreBackend) {
+    this.#subject = subject
+    this.time = time
+    this.clock = clock
+    this.backend = backend
+    this.ttl = ttlOf(subject)
+  }
+
+  static async begin(subject: StoreSubject): Promise<StoreTrial> {
+    const time = subject.time === 'virtual' ? virtualTime() : realTime
+    const { clock } = time.createMachine()
+    return new StoreTrial(subject, time, clock, await subject.start(clock))
+  }
+
+  /** A client of the backend; the same again where there can only be one. */
+  async open(clock = this.clock): Promise<LeaseStore> {
+    const client = await this.backend.open(clock)
+    this.#clients.add(client)
+    return client
+  }
+
+  /** What the subject cannot do of what a law needs. */
+  async lacks(needs: readonly StoreAbility[]): Promise<StoreAbility | undefined> {
+    const client = await this.open()
+    return needs.find((need) => !this.#can(need, client))
+  }
+
+  async acquire(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {
+    const { name, ttl } = this
+    return await client.acquire({ name, owner: 'owner', grantId: randomUUID(), ttl, ...request }, this.signal)
+  }
+
+  /** The grant of a request that has to be granted. */
+  async granted(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<Grant> {
+    const outcome = await this.acquire(client, request)
+    assert(outcome.granted, `the request was refused, but nobody else should hold '${request.name ?? this.name}'`)
+    return outcome.grant
+  }
+
+  /** Who holds the name, by the answer to a request that has to be refused. */
+  async refused(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<LeaseRecord | undefined> {
+    const outcome = await this.acquire(client, request)
+    assert(!outcome.granted, 'the request was granted, but somebody else should hold the name')
+    return outcome.holder
+  }
+
+  async read(client: LeaseStore): Promise<LeaseRecord | undefined> {
+    return await client.read(this.name, this.signal)
+  }
+
+  /** Lets what is held expire: by the store's clock, or in the eyes of the given clients, who look at it before. */
+  async expire(...observers: LeaseStore[]): Promise<void> {
+    for (const observer of observers) await this.read(observer)
+    await this.pass(this.ttl * 1.02 + SLACK)
+  }
+
+  pass(duration: number): Promise<void> {
+    return this.time.pass(duration)
+  }
+
+  /** Deletes the record, as an operator would. */
+  async delete(): Promise<void> {
+    await this.backend.delete?.(this.name)
+  }
+
+  async holdElsewhere(): Promise<HolderElsewhere> {
+    assert(this.backend.holdElsewhere !== undefined)
+    return await this.backend.holdElsewhere(this.name)
+  }
+
+  async end(): Promise<void> {
+    for (const client of this.#clients) await client.close()
+    await this.backend.stop?.()
+  }
+
+  #can(need: StoreAbility, client: LeaseStore): boolean {
+    switch (need) {
+      case 'change':
+      case 'break':
+      case 'watch':
+      case 'renewMany':
+        return client[need] !== undefined
+      case 'queue':
+        return client.limits.ordered
+      case 'infinite':
+        return client.limits.infinite
+      case 'clients':
+        return this.#subject.clients === true
+      case 'server-time':
+        return this.#subject.serverTime === true
+      case 'deletion':
+        return this.backend.delete !== undefined
+      case 'restart':
+        return this.backend.restart !== undefined
+      case 'processes':
+        return this.backend.holdElsewhere !== undefined
+    }
+  }
+}
+
+export function ttlOf({ ttl, time }: Pick<StoreSubject, 'ttl' | 'time'>): number {
+  return ttl ?? (time === 'virtual' ? VIRTUAL_TTL : REAL_TTL)
+}

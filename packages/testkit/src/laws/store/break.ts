@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+import type { StoreTrial } from '../store-trial.js'
+
+/** Resolves with the milliseconds until the name is free. */
+async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptions = {}): Promise<number> {
+  assert(client.break !== undefined)
+  return (await client.break(trial.name, options, trial.signal)).remaining
+}
+
+export const storeBreakLaws: readonly StoreLaw[] = [
+  lawFor(
+    ['break'],
+    'break',
+    'without a period keeps the name locked for what is left of the ttl, then it is free',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      await trial.granted(one)
+      const remaining = await breaks(trial, one)
+      assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)
+      await trial.refused(other)
+      await trial.pass(trial.ttl * 0.5)
+      await trial.refused(other)
+      await trial.pass(trial.ttl * 0.6)
+      await trial.granted(other)
+    },
+  ),
+  lawFor(['break'], 'break', 'with a period of 0 frees the name at once', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    await trial.granted(one)
+    assert.equal(await breaks(trial, one, { period: 0 }), 0)
+    await trial.granted(other)
+  }),
+  lawFor(['break'], 'break', 'with a period keeps the name locked for that long', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    await breaks(trial, client, { period: trial.ttl / 2 })
+    await trial.refused(client)
+    await trial.pass(trial.ttl * 0.6)
+    await trial.granted(client)
+  }),
+  lawFor(
+    ['break'],
+    'break',
+    'with a period that is longer than what is left locks no longer than that',
+    async (trial) => {
+      const client = await trial.open()
+      await trial.granted(client)
+      const period = Math.min(trial.ttl * 4, 60_000)
+      const remaining = await breaks(trial, client, { period })
+      assert(remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)
+    },
+  ),
+  lawFor(['break'], 'break', 'refuses the next heartbeat, as broken', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await breaks(trial, client)
+    const outcome = await client.renew(grant, trial.signal)
+    assert(!outcome.renewed)
+    assert.equal(outcome.reason, 'broken')
+  }),
+  lawFor(['break'], 'break', 'is seen by whoever reads the record, with its reason', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    await trial.granted(one, { metadata: { host: 'a' } })
+    await breaks(trial, one, { reason: 'maintenance' })
+    const record = await trial.read(other)
+    assert.equal(record?.state, 'breaking')
+    assert.equal(record.metadata.breakReason, 'maintenance')
+    assert.equal(record.metadata.host, 'a')
+  }),
+  lawFor(['break'], 'break', 'asked again can only come sooner', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    const first = await breaks(trial, client, { period: trial.ttl / 4 })
+    assert((await breaks(trial, client)) <= first)
+    assert.equal(await breaks(trial, client, { period: 0 }), 0)
+    await trial.granted(client)
+  }),
+  lawFor(['break'], 'break', 'of what nobody holds is a LeaseConflictError', async (trial) => {
+    const client = await trial.open()
+    await assert.rejects(breaks(trial, client), LeaseConflictError)
+    await client.release(await trial.granted(client), trial.signal)
+    await assert.rejects(breaks(trial, client), LeaseConflictError)
+  }),
+  lawFor(['break'], 'break', 'lets the holder release, which frees the name', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await breaks(trial, client)
+    await client.release(grant, trial.signal)
+    await trial.granted(client)
+  }),
+]

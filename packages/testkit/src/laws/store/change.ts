@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import type { AcquireOutcome, Grant, LeaseStore } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+import type { StoreTrial } from '../store-trial.js'
+
+const target = { grantId: 'id-of-target', owner: 'target' }
+
+async function change(trial: StoreTrial, client: LeaseStore, grant: Grant, to = target): Promise<AcquireOutcome> {
+  assert(client.change !== undefined)
+  return await client.change(grant, to, trial.signal)
+}
+
+async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
+  const outcome = await change(trial, client, grant)
+  assert(outcome.granted, 'the change of the grant in force was refused')
+  return outcome.grant
+}
+
+export const storeChangeLaws: readonly StoreLaw[] = [
+  lawFor(['change'], 'change', 'passes the lease on, under a larger token and for a whole ttl', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.pass(trial.ttl * 0.7)
+    const passed = await changed(trial, one, grant)
+    assert.equal(passed.owner, 'target')
+    assert.equal(passed.grantId, 'id-of-target')
+    assert(passed.fencingToken > grant.fencingToken)
+    await trial.pass(trial.ttl * 0.6)
+    await trial.refused(other)
+    assert.deepEqual(await other.renew(passed, trial.signal), { renewed: true })
+  }),
+  lawFor(
+    ['change'],
+    'change',
+    'ends the grant that was passed on: it is neither renewed nor released',
+    async (trial) => {
+      const client = await trial.open()
+      const grant = await trial.granted(client)
+      const passed = await changed(trial, client, grant)
+      assert.equal((await client.renew(grant, trial.signal)).renewed, false)
+      assert.equal((await client.release(grant, trial.signal)).released, false)
+      assert.deepEqual(await client.renew(passed, trial.signal), { renewed: true })
+    },
+  ),
+  lawFor(['change'], 'change', 'the name is never free in between', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    const [passed, claimed] = await Promise.allSettled([changed(trial, one, grant), trial.acquire(other)])
+    assert(passed.status === 'fulfilled')
+    assert(claimed.status === 'rejected' || !claimed.value.granted, 'granted while the lease was passed on')
+  }),
+  lawFor(['change'], 'change', 'repeated for the same target has the same token', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    assert.deepEqual(await changed(trial, client, grant), await changed(trial, client, grant))
+  }),
+  lawFor(['change'], 'change', 'of a grant that is not in force is refused, with who holds the name', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { owner: 'holder' })
+    const outcome = await change(trial, client, { ...grant, grantId: 'forged' })
+    assert(!outcome.granted)
+    assert.equal(outcome.holder?.owner, 'holder')
+    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+  }),
+  lawFor(['change'], 'change', 'of an expired grant is refused', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await trial.expire(client)
+    assert.deepEqual(await change(trial, client, grant), { granted: false })
+  }),
+  lawFor(['change'], 'change', 'of a released grant is refused', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.release(grant, trial.signal)
+    assert.deepEqual(await change(trial, client, grant), { granted: false })
+  }),
+  lawFor(['change', 'break'], 'change', 'of a lease that is being broken is refused', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.break?.(trial.name, {}, trial.signal)
+    assert.equal((await change(trial, client, grant)).granted, false)
+  }),
+]

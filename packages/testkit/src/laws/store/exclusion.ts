@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import type { LeaseStore } from '@leasehold/core'
+import { law, lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+import type { StoreTrial } from '../store-trial.js'
+
+const CONTENDERS = 30
+
+async function contend(trial: StoreTrial): Promise<number> {
+  const clients: LeaseStore[] = []
+  for (let contender = 0; contender < CONTENDERS; contender += 1) clients.push(await trial.open())
+  const asked = clients.map((client, contender) => trial.acquire(client, { owner: `contender ${contender}` }))
+  const outcomes = await Promise.allSettled(asked)
+  return outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value.granted).length
+}
+
+export const storeExclusionLaws: readonly StoreLaw[] = [
+  law('exclusion', 'the first request is granted, with its own grant id, owner and ttl', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { owner: 'first', grantId: 'id-of-first' })
+    const { name, ttl } = trial
+    assert.deepEqual(
+      { ...grant, fencingToken: 0n },
+      { name, owner: 'first', grantId: 'id-of-first', fencingToken: 0n, ttl },
+    )
+    assert.equal(typeof grant.fencingToken, 'bigint')
+  }),
+  law('exclusion', 'whoever comes second is refused, and told who holds the name', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one, { owner: 'first' })
+    const holder = await trial.refused(other, { owner: 'second' })
+    assert.equal(holder?.owner, 'first')
+    assert.equal(holder.grantId, grant.grantId)
+    assert.equal(holder.fencingToken, grant.fencingToken)
+    assert.equal(holder.state, 'leased')
+  }),
+  law('exclusion', 'a refusal changes nothing: the holder renews and releases as before', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.refused(other)
+    assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+    assert.deepEqual(await one.release(grant, trial.signal), { released: true })
+  }),
+  law('exclusion', `of ${CONTENDERS} who ask at once for a new name one is granted it`, async (trial) => {
+    assert.equal(await contend(trial), 1)
+  }),
+  law('exclusion', `of ${CONTENDERS} who ask at once for a released name one is granted it`, async (trial) => {
+    const client = await trial.open()
+    await client.release(await trial.granted(client), trial.signal)
+    assert.equal(await contend(trial), 1)
+  }),
+  law('exclusion', `of ${CONTENDERS} who ask at once for a held name none is granted it`, async (trial) => {
+    await trial.granted(await trial.open())
+    assert.equal(await contend(trial), 0)
+  }),
+  lawFor(
+    ['server-time'],
+    'exclusion',
+    `of ${CONTENDERS} who ask at once for an expired name one is granted it`,
+    async (trial) => {
+      const client = await trial.open()
+      await trial.granted(client)
+      await trial.expire(client)
+      assert.equal(await contend(trial), 1)
+    },
+  ),
+  law('exclusion', 'two names do not know of one another', async (trial) => {
+    const client = await trial.open()
+    const other = `${trial.name}-2`
+    const grant = await trial.granted(client)
+    const second = await trial.granted(client, { name: other })
+    await client.release(grant, trial.signal)
+    assert.deepEqual(await client.renew(second, trial.signal), { renewed: true })
+    await trial.refused(client, { name: other })
+  }),
+  law('exclusion', 'a grant is read as it was answered, by every client', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    assert.equal(await trial.read(other), undefined)
+    const grant = await trial.granted(one, { metadata: { host: 'a', ключ: '値' } })
+    for (const client of [one, other]) {
+      const record = await trial.read(client)
+      assert(record !== undefined)
+      const { name, owner, grantId, fencingToken, ttl, state, metadata } = record
+      assert.deepEqual({ name, owner, grantId, fencingToken, ttl }, grant)
+      assert.equal(state, 'leased')
+      assert.deepEqual({ ...metadata }, { host: 'a', ключ: '値' })
+    }
+  }),
+  law('exclusion', 'what is left of a lease is told, and is never more than its ttl', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    const { remaining } = (await trial.read(client)) ?? {}
+    if (remaining === undefined) return
+    assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms of ${trial.ttl}`)
+  }),
+  law('re-entrancy', 'a request under the grant id in force succeeds again, with the same token', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    const again = await trial.granted(client, { grantId: grant.grantId })
+    assert.deepEqual(again, grant)
+  }),
+  law('re-entrancy', 'of concurrent requests under one grant id each has the same token', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const ask = (client: LeaseStore) => trial.acquire(client, { grantId: 'twice' })
+    const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
+    const tokens = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],
+    )
+    assert(tokens.length >= 1)
+    assert.equal(new Set(tokens).size, 1)
+  }),
+  law('re-entrancy', 'a request under the grant id in force starts the ttl anew', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.refused(other)
+    await trial.pass(trial.ttl * 0.7)
+    await trial.granted(one, { grantId: grant.grantId })
+    await trial.pass(trial.ttl * 0.6)
+    await trial.refused(other)
+  }),
+  law('re-entrancy', 'the same owner under another grant id is somebody else', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client, { owner: 'same' })
+    const holder = await trial.refused(client, { owner: 'same' })
+    assert.equal(holder?.owner, 'same')
+  }),
+]

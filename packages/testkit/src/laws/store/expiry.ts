@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { law, lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+
+export const storeExpiryLaws: readonly StoreLaw[] = [
+  law('expiry', 'nobody is granted the name before the ttl is over', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    await trial.granted(one)
+    await trial.refused(other)
+    await trial.pass(trial.ttl * 0.5)
+    await trial.refused(other)
+    await trial.pass(trial.ttl * 0.4)
+    await trial.refused(other)
+  }),
+  law('expiry', 'after the ttl the name is taken over, with a larger token', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.expire(other)
+    const successor = await trial.granted(other)
+    assert(successor.fencingToken > grant.fencingToken)
+  }),
+  law('expiry', 'a lease that is renewed does not expire', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    for (let renewals = 0; renewals < 4; renewals += 1) {
+      await trial.pass(trial.ttl * 0.6)
+      assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+      await trial.refused(other)
+    }
+  }),
+  law('expiry', 'the record of an expired lease says so', async (trial) => {
+    const client = await trial.open()
+    const { fencingToken } = await trial.granted(client)
+    await trial.expire(client)
+    const record = await trial.read(client)
+    assert(record !== undefined, 'the record is gone, and its fencing token with it')
+    assert.equal(record.state, 'expired')
+    assert.equal(record.fencingToken, fencingToken)
+  }),
+  law('expiry', 'who was refused again and again is granted the name when the holder falls silent', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    await trial.granted(one)
+    let outcome = await trial.acquire(other, { grantId: 'patient' })
+    for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
+      await trial.pass(trial.ttl / 10)
+      outcome = await trial.acquire(other, { grantId: 'patient' })
+    }
+    assert(outcome.granted, 'still refused after 1.4 ttls')
+  }),
+  lawFor(['clients'], 'expiry', 'a client that has just come takes no name over that is held', async (trial) => {
+    const one = await trial.open()
+    const grant = await trial.granted(one)
+    await trial.pass(trial.ttl * 0.9)
+    await one.renew(grant, trial.signal)
+    await trial.pass(trial.ttl * 0.9)
+    await trial.refused(await trial.open())
+  }),
+  lawFor(
+    ['processes'],
+    'process death',
+    'the lease of a killed process stays held until its ttl is over',
+    async (trial) => {
+      const client = await trial.open()
+      const holder = await trial.holdElsewhere()
+      await holder.kill()
+      // At once: the process may have sent its last heartbeat a moment ago.
+      await trial.refused(client)
+    },
+  ),
+  lawFor(
+    ['processes'],
+    'process death',
+    'the lease of a killed process is taken over after its ttl, with a larger token',
+    async (trial) => {
+      const client = await trial.open()
+      const holder = await trial.holdElsewhere()
+      await holder.kill()
+      await trial.expire(client)
+      const { fencingToken } = await trial.granted(client)
+      assert(fencingToken > holder.fencingToken)
+    },
+  ),
+]

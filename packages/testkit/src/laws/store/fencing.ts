@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { law, lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+
+export const storeFencingLaws: readonly StoreLaw[] = [
+  law('fencing', 'tokens grow with every grant, over releases and among clients', async (trial) => {
+    const clients = [await trial.open(), await trial.open(), await trial.open()]
+    let last = -1n
+    for (let round = 0; round < 4; round += 1) {
+      for (const client of clients) {
+        const grant = await trial.granted(client)
+        assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
+        last = grant.fencingToken
+        await client.release(grant, trial.signal)
+      }
+    }
+  }),
+  law('fencing', 'tokens grow over an expiry', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await trial.expire(client)
+    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+  }),
+  law('fencing', 'a heartbeat changes no token', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.signal)
+    assert.equal((await trial.read(client))?.fencingToken, grant.fencingToken)
+  }),
+  law('fencing', 'a grant id that was released is granted anew under a larger token', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { grantId: 'again' })
+    await client.release(grant, trial.signal)
+    assert((await trial.granted(client, { grantId: 'again' })).fencingToken > grant.fencingToken)
+  }),
+  law('fencing', 'a grant id that has expired is granted anew under a larger token', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { grantId: 'again' })
+    await trial.expire(client)
+    const again = await trial.granted(client, { grantId: 'again' })
+    assert(again.fencingToken > grant.fencingToken, `${again.fencingToken} after ${grant.fencingToken}`)
+  }),
+  lawFor(['deletion'], 'fencing', 'tokens grow over the deletion of a free name', async (trial) => {
+    const client = await trial.open()
+    let last = -1n
+    for (let round = 0; round < 3; round += 1) {
+      const grant = await trial.granted(client)
+      assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
+      last = grant.fencingToken
+      await client.release(grant, trial.signal)
+      await trial.pass(10)
+      await trial.delete()
+    }
+  }),
+  lawFor(['deletion'], 'fencing', 'tokens grow over the deletion of a held name', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await trial.pass(10)
+    await trial.delete()
+    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+  }),
+  lawFor(['restart'], 'fencing', 'tokens grow over a restart of the backend', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.release(grant, trial.signal)
+    await trial.backend.restart?.()
+    assert((await trial.granted(await trial.open())).fencingToken > grant.fencingToken)
+  }),
+  lawFor(['break'], 'fencing', 'tokens grow over a break', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.break?.(trial.name, { period: 0 }, trial.signal)
+    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+  }),
+]

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
+import { law } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+import type { StoreTrial } from '../store-trial.js'
+
+/** Every operation that each store has, by its name. */
+function operations(
+  trial: StoreTrial,
+  client: LeaseStore,
+  signal: AbortSignal,
+): Record<string, () => Promise<unknown>> {
+  const { name, ttl } = trial
+  const grant = { name, owner: 'owner', grantId: 'id', fencingToken: 1n, ttl }
+  return {
+    acquire: () => client.acquire({ name, owner: 'owner', grantId: 'id', ttl }, signal),
+    renew: () => client.renew(grant, signal),
+    release: () => client.release(grant, signal),
+    read: () => client.read(name, signal),
+  }
+}
+
+export const storeLimitLaws: readonly StoreLaw[] = [
+  law('limits', 'a signal that is aborted already makes every operation reject, without effect', async (trial) => {
+    const client = await trial.open()
+    const signal = AbortSignal.abort(new Error('enough'))
+    for (const [operation, call] of Object.entries(operations(trial, client, signal))) {
+      await assert.rejects(call(), `${operation} did not reject`)
+    }
+    assert.equal(await trial.read(client), undefined)
+  }),
+  law('limits', 'no operation leaves a listener on its signal', async (trial) => {
+    const client = await trial.open()
+    const { signal } = new AbortController()
+    for (const [operation, call] of Object.entries(operations(trial, client, signal))) {
+      await call()
+      assert.equal(getEventListeners(signal, 'abort').length, 0, operation)
+    }
+  }),
+  law('limits', 'a ttl beyond the limits is a LeaseConfigurationError, and makes no record', async (trial) => {
+    const client = await trial.open()
+    const { minTtl, maxTtl, infinite } = client.limits
+    const wrong = [minTtl / 2, -1, 0, Number.NaN, maxTtl * 2, ...(infinite ? [] : [Number.POSITIVE_INFINITY])]
+    for (const ttl of wrong) {
+      await assert.rejects(trial.acquire(client, { ttl }), LeaseConfigurationError, `a ttl of ${ttl}`)
+    }
+    assert.equal(await trial.read(client), undefined)
+  }),
+  law('limits', 'the ttl of the trials is within what the store says that it accepts', async (trial) => {
+    const { limits } = await trial.open()
+    assert(limits.minTtl > 0 && limits.minTtl <= limits.maxTtl)
+    assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)
+  }),
+]

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { law, lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+
+export const storeRenewalLaws: readonly StoreLaw[] = [
+  law('renewal', 'the grant in force is renewed, and stays what it was', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+    const record = await trial.read(client)
+    assert.equal(record?.fencingToken, grant.fencingToken)
+    assert.equal(record.grantId, grant.grantId)
+  }),
+  law('renewal', 'a heartbeat that is delivered twice does no harm', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    const outcomes = await Promise.all([client.renew(grant, trial.signal), client.renew(grant, trial.signal)])
+    assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
+  }),
+  law(
+    'renewal',
+    'the grant of somebody who was succeeded is refused, as taken, with who holds the name',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      const grant = await trial.granted(one)
+      await trial.expire(other)
+      const successor = await trial.granted(other, { owner: 'successor' })
+      const outcome = await one.renew(grant, trial.signal)
+      assert(!outcome.renewed, 'renewed, though somebody else holds the name')
+      assert.equal(outcome.reason, 'taken')
+      assert.equal(outcome.holder?.owner, 'successor')
+      assert.deepEqual(await other.renew(successor, trial.signal), { renewed: true })
+    },
+  ),
+  law('renewal', 'a grant that was released is not renewed', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.release(grant, trial.signal)
+    assert.equal((await client.renew(grant, trial.signal)).renewed, false)
+    await trial.granted(client)
+  }),
+  law('renewal', 'a grant id that nobody was granted is not renewed, and makes no record', async (trial) => {
+    const client = await trial.open()
+    const grant = { name: trial.name, owner: 'nobody', grantId: 'unknown', fencingToken: 1n, ttl: trial.ttl }
+    assert.equal((await client.renew(grant, trial.signal)).renewed, false)
+    assert.equal(await trial.read(client), undefined)
+  }),
+  law('renewal', 'the same owner and token under another grant id is not renewed', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    const outcome = await client.renew({ ...grant, grantId: 'forged' }, trial.signal)
+    assert(!outcome.renewed)
+    assert.equal(outcome.reason, 'taken')
+  }),
+  lawFor(
+    ['deletion'],
+    'renewal',
+    'a grant whose record was deleted is not renewed, and not brought back',
+    async (trial) => {
+      const client = await trial.open()
+      const grant = await trial.granted(client)
+      await trial.delete()
+      const outcome = await client.renew(grant, trial.signal)
+      assert(!outcome.renewed)
+      assert.equal(outcome.reason, 'deleted')
+      await trial.granted(client)
+    },
+  ),
+  lawFor(
+    ['renewMany'],
+    'renewal',
+    'many grants are renewed in one call, and answered in their order',
+    async (trial) => {
+      const client = await trial.open()
+      const held = await Promise.all(
+        Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
+      )
+      for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.signal)
+      const outcomes = await client.renewMany?.(held, trial.signal)
+      assert.deepEqual(
+        outcomes?.map(({ renewed }) => renewed),
+        held.map((_, place) => place % 3 !== 0),
+      )
+    },
+  ),
+  lawFor(['renewMany'], 'renewal', 'no grants are renewed in no time', async (trial) => {
+    const client = await trial.open()
+    assert.deepEqual(await client.renewMany?.([], trial.signal), [])
+  }),
+  lawFor(['restart'], 'renewal', 'a grant outlives a restart of the backend', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.backend.restart?.()
+    await trial.refused(other)
+    assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+  }),
+]

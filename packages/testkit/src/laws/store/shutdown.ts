@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { law, lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+
+export const storeShutdownLaws: readonly StoreLaw[] = [
+  law('shutdown', 'operations after close reject with a LeaseUnavailableError', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.close()
+    await assert.rejects(trial.acquire(client), LeaseUnavailableError)
+    await assert.rejects(client.renew(grant, trial.signal), LeaseUnavailableError)
+    await assert.rejects(client.release(grant, trial.signal), LeaseUnavailableError)
+    await assert.rejects(trial.read(client), LeaseUnavailableError)
+  }),
+  law('shutdown', 'to close twice is no error', async (trial) => {
+    const client = await trial.open()
+    await client.close()
+    await client.close()
+  }),
+  lawFor(['watch'], 'shutdown', 'close ends the watches', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    const watching = (async () => {
+      try {
+        for await (const _ of client.watch?.(trial.name, trial.signal) ?? []);
+      } catch {
+        // Ending with an error is an end too.
+      }
+    })()
+    await trial.pass(trial.ttl / 100)
+    await client.close()
+    await trial.time.until(watching, trial.ttl)
+  }),
+  lawFor(
+    ['clients'],
+    'shutdown',
+    'closing a client frees nothing that it holds, and ends no other client',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      await trial.granted(one)
+      await one.close()
+      await trial.refused(other)
+    },
+  ),
+]

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import type { LeaseStore } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { StoreLaw } from '../store-laws.js'
+import type { StoreTrial } from '../store-trial.js'
+
+/** Asks for a place in the queue, or, when it is that waiter's turn, for the lease. */
+async function asks(trial: StoreTrial, client: LeaseStore, grantId: string): Promise<boolean> {
+  return (await trial.acquire(client, { grantId, owner: grantId, queue: true })).granted
+}
+
+export const storeWaitingLaws: readonly StoreLaw[] = [
+  lawFor(['queue'], 'waiting', 'those who wait are served first come, first served', async (trial) => {
+    const client = await trial.open()
+    let holder = await trial.granted(client)
+    const waiters = ['one', 'two', 'three']
+    for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
+    for (const [place, waiter] of waiters.entries()) {
+      await client.release(holder, trial.signal)
+      for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
+      holder = await trial.granted(client, { grantId: waiter, queue: true })
+    }
+  }),
+  lawFor(['queue'], 'waiting', 'one who does not wait does not overtake those who do', async (trial) => {
+    const client = await trial.open()
+    const holder = await trial.granted(client)
+    await asks(trial, client, 'waiter')
+    await client.release(holder, trial.signal)
+    assert.equal((await trial.acquire(client)).granted, false)
+    assert.equal(await asks(trial, client, 'waiter'), true)
+  }),
+  lawFor(['queue'], 'waiting', 'a waiter in the middle that withdraws makes way for the next', async (trial) => {
+    const client = await trial.open()
+    const holder = await trial.granted(client)
+    for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
+    await client.withdraw?.(trial.name, 'two', trial.signal)
+    await client.release(holder, trial.signal)
+    const next = await trial.granted(client, { grantId: 'one', queue: true })
+    await client.release(next, trial.signal)
+    assert.equal(await asks(trial, client, 'three'), true)
+  }),
+  lawFor(['queue'], 'waiting', 'a waiter that has died, and does not ask for a ttl, is passed over', async (trial) => {
+    const client = await trial.open()
+    const holder = await trial.granted(client)
+    await asks(trial, client, 'dead')
+    await asks(trial, client, 'alive')
+    for (let third = 0; third < 3; third += 1) {
+      await trial.pass(trial.ttl * 0.4)
+      await client.renew(holder, trial.signal)
+      await asks(trial, client, 'alive')
+    }
+    await client.release(holder, trial.signal)
+    assert.equal(await asks(trial, client, 'alive'), true)
+  }),
+  lawFor(['queue'], 'waiting', 'to withdraw without a place has no effect', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client)
+    await client.withdraw?.(trial.name, 'nobody', trial.signal)
+    await client.withdraw?.(`${trial.name}-2`, 'nobody', trial.signal)
+    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+  }),
+  lawFor(['watch'], 'waiting', 'who watches is woken by a release', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    const ended = new AbortController()
+    const turns = other.watch?.(trial.name, ended.signal)[Symbol.asyncIterator]()
+    assert(turns !== undefined)
+    const woken = (async () => {
+      // Spurious turns do no harm: it is woken when the name is free to acquire.
+      while (!(await turns.next()).done) if ((await trial.read(other))?.state !== 'leased') return
+    })()
+    await trial.pass(trial.ttl / 100)
+    await one.release(grant, trial.signal)
+    await trial.time.until(woken, trial.ttl)
+    ended.abort()
+  }),
+  lawFor(['watch'], 'waiting', 'a watch ends when its signal aborts, and leaves no listener there', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    const ended = new AbortController()
+    const watching = (async () => {
+      for await (const _ of client.watch?.(trial.name, ended.signal) ?? []) if (ended.signal.aborted) return
+    })()
+    await trial.pass(trial.ttl / 100)
+    ended.abort()
+    await trial.time.until(watching, trial.ttl)
+    assert.equal(getEventListeners(ended.signal, 'abort').length, 0)
+  }),
+]

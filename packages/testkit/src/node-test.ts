@@ -1,0 +1,26 @@
+import { describe, it } from 'node:test'
+import { describeLaws, type LawRunner } from './laws/families.js'
+import { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
+import type { LeaseSubject } from './laws/lease-subject.js'
+import { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
+import type { StoreSubject } from './laws/store-subject.js'
+
+const runner: LawRunner = {
+  group: (title, sideBySide, tests) => void describe(title, { concurrency: sideBySide }, tests),
+  test: (title, _sideBySide, check) => {
+    void it(title, async (test) => {
+      const outcome = await check()
+      if (!outcome.kept) test.skip(outcome.skipped)
+    })
+  },
+}
+
+/** A test of `node:test` for each law over a store; those that it cannot run are skipped, with the reason. */
+export function describeStoreLaws(subject: StoreSubject, laws: readonly StoreLaw[] = storeLaws): void {
+  describeLaws(runner, laws, subject, checkStoreLaw)
+}
+
+/** A test of `node:test` for each law over leases; those that they cannot run are skipped, with the reason. */
+export function describeLeaseLaws(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
+  describeLaws(runner, laws, subject, checkLeaseLaw)
+}

@@ -1,0 +1,27 @@
+import { describe, it } from 'vitest'
+import { describeLaws, type LawRunner } from './laws/families.js'
+import { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
+import type { LeaseSubject } from './laws/lease-subject.js'
+import { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
+import type { StoreSubject } from './laws/store-subject.js'
+
+const runner: LawRunner = {
+  group: (title, _sideBySide, tests) => void describe(title, tests),
+  test: (title, sideBySide, check) => {
+    const test = sideBySide ? it.concurrent : it
+    test(title, async ({ skip }) => {
+      const outcome = await check()
+      if (!outcome.kept) skip(outcome.skipped)
+    })
+  },
+}
+
+/** A vitest test for each law over a store; those that it cannot run are skipped, with the reason. */
+export function describeStoreLaws(subject: StoreSubject, laws: readonly StoreLaw[] = storeLaws): void {
+  describeLaws(runner, laws, subject, checkStoreLaw)
+}
+
+/** A vitest test for each law over leases; those that they cannot run are skipped, with the reason. */
+export function describeLeaseLaws(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
+  describeLaws(runner, laws, subject, checkLeaseLaw)
+}

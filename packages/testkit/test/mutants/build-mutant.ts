@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type { Edit, Mutant } from './mutant.js'
+
+const coreSources = fileURLToPath(new URL('../../../core/src/', import.meta.url))
+const hunt = fileURLToPath(new URL('hunt.ts', import.meta.url))
+
+/** Bundles the hunt with the engine and the stores, the bug among them, into one file. */
+export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: string): Promise<void> {
+  const left = new Set(edits)
+  await build({
+    entryPoints: [hunt],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    conditions: ['@leasehold/source'],
+    external: ['vitest'],
+    plugins: [
+      {
+        name: 'mutant',
+        setup: ({ onLoad }) => {
+          onLoad({ filter: /\.ts$/ }, ({ path }) => {
+            const wanted = edits.filter(({ file }) => path === coreSources + file)
+            if (wanted.length === 0) return undefined
+            for (const edit of wanted) left.delete(edit)
+            return { loader: 'ts', contents: wanted.reduce(apply, readFileSync(path, 'utf8')) }
+          })
+        },
+      },
+    ],
+  })
+  for (const { file } of left) throw new Error(`${file} is no source of core that the hunt uses`)
+}
+
+function apply(source: string, { file, find, replace }: Edit): string {
+  const parts = source.split(find)
+  if (parts.length !== 2) throw new Error(`'${find}' occurs ${parts.length - 1} times in ${file}, not once`)
+  return parts.join(replace)
+}

@@ -1,0 +1,41 @@
+import { checkLeaseLaw, leaseLaws } from '../../src/laws/lease-laws.js'
+import { leasesOver } from '../../src/laws/leases-over.js'
+import { checkStoreLaw, storeLaws } from '../../src/laws/store-laws.js'
+import { contend } from '../../src/simulation/contend.js'
+import { createPlan } from '../../src/simulation/plan.js'
+import { runPlan } from '../../src/simulation/run-plan.js'
+import { casSubject } from '../laws/support/cas-subject.js'
+import { memorySubject } from '../laws/support/memory-subject.js'
+import type { Catch } from './mutant.js'
+
+/** Within so many schedules a bug has to be found. */
+const SCHEDULES = 2_000
+
+// A bug may well leave rejections behind that nobody handles.
+process.on('unhandledRejection', () => {})
+
+/** The simulator, until it finds something. */
+async function simulateUntilCaught(): Promise<Catch> {
+  for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+    const { violation } = await runPlan(createPlan({ seed }), contend)
+    if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
+  }
+  return { caughtBy: [], schedules: SCHEDULES }
+}
+
+/** Every law that is broken, over both kinds of stores. */
+async function checkLaws(): Promise<Catch> {
+  const broken = new Set<string>()
+  for (const subject of [memorySubject, casSubject]) {
+    for (const law of storeLaws) {
+      await checkStoreLaw(law, subject).catch(() => broken.add(`${law.family}: ${law.name}`))
+    }
+    for (const law of leaseLaws) {
+      await checkLeaseLaw(law, leasesOver(subject)).catch(() => broken.add(`${law.family}: ${law.name}`))
+    }
+  }
+  return { caughtBy: [...broken], schedules: 0 }
+}
+
+// Run in a process of its own, bundled with the bug; prints what caught it.
+process.stdout.write(JSON.stringify(process.argv[2] === 'laws' ? await checkLaws() : await simulateUntilCaught()))

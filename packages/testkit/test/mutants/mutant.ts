@@ -1,0 +1,22 @@
+/** One replacement in a source of core; `find` occurs there exactly once. */
+export interface Edit {
+  /** Below `packages/core/src`. */
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+/** A deliberate bug, and what is expected to catch it. */
+export interface Mutant {
+  readonly name: string
+  readonly edits: readonly Edit[]
+  /** The check of the simulator that catches it first, or a law that it breaks. */
+  readonly caughtBy: { readonly check: string } | { readonly law: string }
+}
+
+/** What caught a bug. */
+export interface Catch {
+  readonly caughtBy: readonly string[]
+  /** How many schedules of the simulator it took; 0 for laws. */
+  readonly schedules: number
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { buildMutant } from './build-mutant.js'
+import type { Catch } from './mutant.js'
+import { mutants } from './mutants.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function hunt(bundle: string, hunter: 'laws' | 'simulator'): Promise<Catch> {
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, hunter])
+  return JSON.parse(stdout)
+}
+
+describe('deliberate bugs are caught', () => {
+  it('there are at least twenty, each another one', () => {
+    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
+    expect(mutants.length).toBeGreaterThanOrEqual(20)
+  })
+
+  it('without a bug the laws catch nothing', async () => {
+    const bundle = join(folder, 'none.mjs')
+    await buildMutant({ edits: [] }, bundle)
+    expect(await hunt(bundle, 'laws')).toEqual({ caughtBy: [], schedules: 0 })
+  })
+
+  for (const [place, { name, edits, caughtBy }] of mutants.entries()) {
+    const by = 'law' in caughtBy ? caughtBy.law : caughtBy.check
+    it(`${name}: ${by}`, { timeout: 120_000 }, async () => {
+      const bundle = join(folder, `${place}.mjs`)
+      await buildMutant({ edits }, bundle)
+      const caught = await hunt(bundle, 'law' in caughtBy ? 'laws' : 'simulator')
+      expect(caught.caughtBy).toContain(by)
+    })
+  }
+})

@@ -1,0 +1,371 @@
+import type { Mutant } from './mutant.js'
+
+const heartbeats = 'engine/from-held.ts'
+const claims = 'engine/from-acquiring.ts'
+const memory = 'memory/memory-lease-store.ts'
+const cas = 'cas/cas-store.ts'
+
+/** Each rule of the guarantees, broken; and what is known to go wrong in leases elsewhere. */
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'validity of a claim counts from the response',
+    edits: [
+      {
+        file: claims,
+        find: 'const held = becomeHeld(rules, state, grant, circumstances)',
+        replace: 'const held = becomeHeld(rules, { ...state, sentAt: circumstances.now }, grant, circumstances)',
+      },
+    ],
+    caughtBy: { law: 'expiry: validity counts from when a claim was sent, not from its answer' },
+  },
+  {
+    name: 'validity of a heartbeat counts from the response',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'confirmed(rules, op, grant, call.sentAt, holdUntil, circumstances)',
+        replace: 'confirmed(rules, op, grant, circumstances.now, holdUntil, circumstances)',
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'validity has no margin for drift',
+    edits: [{ file: 'validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'no deadline ends validity',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'if (circumstances.now >= state.validUntil) return expire(state, circumstances)',
+        replace: '',
+      },
+    ],
+    caughtBy: { check: 'runaway' },
+  },
+  {
+    name: 'checkLease looks at the phase only',
+    edits: [
+      {
+        file: 'store-lease.ts',
+        find: "return (state.phase === 'held' || state.phase === 'jeopardy') && this.#clock.now() < state.validUntil",
+        replace: "return state.phase === 'held' || state.phase === 'jeopardy'",
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'a suspend is not counted',
+    edits: [{ file: 'system-clock.ts', find: 'return instant + suspended', replace: 'return instant' }],
+    caughtBy: { check: 'exclusion' },
+  },
+  {
+    name: 'a step of the wall clock counts as a suspend',
+    edits: [
+      {
+        file: 'system-clock.ts',
+        find: 'const ahead = readBootOffset(boot, monotonic) - bootOffset',
+        replace: 'const ahead = Math.abs(seen - first)',
+      },
+      {
+        file: 'system-clock.ts',
+        find: 'let suspended = 0',
+        replace: 'let suspended = 0\n  const first = wall() - monotonic()',
+      },
+    ],
+    caughtBy: { law: 'clocks: a step of the wall clock ends no lease, and prolongs none' },
+  },
+  {
+    name: 'a stale response is accepted',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'if (!awaits(state, op) || call === undefined) return quiet(state)',
+        replace: 'if (call === undefined) return quiet(state)',
+      },
+    ],
+    caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up prolongs nothing' },
+  },
+  {
+    name: 'release deletes blindly (memory)',
+    edits: [
+      {
+        file: memory,
+        find: "if (record.grant.grantId !== grantId || record.state === 'available') {",
+        replace: "if (record.state === 'available') {",
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'release deletes blindly (compare and set)',
+    edits: [
+      {
+        file: cas,
+        find: "if (entry.record.grantId !== grantId || entry.record.owner === '') {",
+        replace: "if (entry.record.owner === '') {",
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'takeover by a foreign timestamp',
+    edits: [
+      {
+        file: cas,
+        find: 'const unchanged = this.#observations.see(name, version, this.#clock.now())\n    return',
+        replace:
+          'const unchanged = this.#clock.now() - Number(record.metadata.renewedAt ?? 0)\n    void version\n    return',
+      },
+      {
+        file: cas,
+        find: 'const written = await this.#register.replace(name, record, version, signal)',
+        replace:
+          'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, signal)',
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'an expired grant is renewed back to life',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'if (circumstances.now >= state.validUntil) return',
+        replace: "if (circumstances.now >= state.validUntil && event.type !== 'renew-answer') return",
+      },
+    ],
+    caughtBy: { law: 'expiry: a confirmation that is read after the end of validity brings nothing back' },
+  },
+  {
+    name: 'tokens start anew after a deletion (memory)',
+    edits: [
+      {
+        file: memory,
+        find: '(record?.grant.fencingToken ?? this.#deletedToken) + 1n',
+        replace: '(record?.grant.fencingToken ?? 0n) + 1n',
+      },
+    ],
+    caughtBy: { check: 'fencing-token' },
+  },
+  {
+    name: 'tokens start anew after a deletion (compare and set)',
+    edits: [{ file: cas, find: 'return next > start ? next : start', replace: 'return next' }],
+    caughtBy: { law: 'fencing: tokens grow over the deletion of a free name' },
+  },
+  {
+    name: 'a token is not larger than the last',
+    edits: [
+      {
+        file: cas,
+        find: 'const next = record.fencingToken + 1n',
+        replace: 'const next = record.fencingToken',
+      },
+    ],
+    caughtBy: { check: 'fencing-token' },
+  },
+  {
+    name: 'two heartbeats in flight',
+    edits: [
+      {
+        file: heartbeats,
+        find: "return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }\n  }\n  if (state.heartbeatAt",
+        replace: 'return next\n  }\n  if (state.heartbeatAt',
+      },
+    ],
+    caughtBy: { check: 'two-in-flight' },
+  },
+  {
+    name: 'jitter pushes a heartbeat past the deadline',
+    edits: [
+      { file: 'renewal/interval-strategy.ts', find: '(1 - JITTER * jitter)', replace: '(1 + 40 * jitter)' },
+      { file: heartbeats, find: 'const LATEST_HEARTBEAT = 0.95', replace: 'const LATEST_HEARTBEAT = 1.5' },
+    ],
+    caughtBy: { check: 'needless-loss' },
+  },
+  {
+    name: 'a caller is told of the loss of the grant before',
+    edits: [
+      {
+        file: 'store-lease.ts',
+        find: 'this.#engine.claim(claim, adopted)',
+        replace: 'this.#addOnLost(options.onLost)\n    this.#engine.claim(claim, adopted)',
+      },
+    ],
+    caughtBy: { check: 'callback-early' },
+  },
+  {
+    name: 'a loss is told after the release was asked for',
+    edits: [
+      {
+        file: heartbeats,
+        find: "if (event.type === 'release') return leave(state, undefined)\n  if (circumstances.now >= state.validUntil) return expire(state, circumstances)",
+        replace:
+          "if (circumstances.now >= state.validUntil) return expire(state, circumstances)\n  if (event.type === 'release') return leave(state, undefined)",
+      },
+    ],
+    caughtBy: { check: 'stuck-workload' },
+  },
+  {
+    name: 'a loss is told to nobody',
+    edits: [
+      { file: 'store-lease.ts', find: 'const callbacks = this.#onLost\n', replace: 'const callbacks = noCallbacks\n' },
+    ],
+    caughtBy: { check: 'loss-untold' },
+  },
+  {
+    name: 'a loss is told twice',
+    edits: [
+      {
+        file: 'store-lease.ts',
+        find: 'for (const callback of callbacks)\n',
+        replace: 'for (const callback of [...callbacks, ...callbacks])\n',
+      },
+    ],
+    caughtBy: { check: 'callback-twice' },
+  },
+  {
+    name: 'a lost waiter blocks the queue',
+    edits: [
+      {
+        file: 'memory/waiting-line.ts',
+        find: 'while (this.#first !== undefined && this.#first.aliveUntil <= now) this.remove(this.#first.grantId)',
+        replace: '',
+      },
+    ],
+    caughtBy: { check: 'no-progress' },
+  },
+  {
+    name: 'the store expires a grant too early',
+    edits: [
+      {
+        file: 'memory/memory-record.ts',
+        find: 'if (now < record.lockedUntil) return',
+        replace: 'if (now < record.lockedUntil - 0.05 * record.grant.ttl) return',
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'a record that changes counts as seen unchanged',
+    edits: [
+      {
+        file: 'cas/observations.ts',
+        find: 'if (seen?.version === version) return',
+        replace: 'if (seen !== undefined) return',
+      },
+    ],
+    caughtBy: { check: 'validity-outlives-grant' },
+  },
+  {
+    name: 'a claim that is ours already is answered without a write',
+    edits: [
+      {
+        file: cas,
+        find: 'const fencingToken = isOurs ?',
+        replace:
+          'if (isOurs) return { granted: true, grant: toGrant(name, record) }\n      const fencingToken = isOurs ?',
+      },
+    ],
+    caughtBy: { law: 're-entrancy: a request under the grant id in force starts the ttl anew' },
+  },
+  {
+    name: 'of two lost requests, validity counts from the later',
+    edits: [
+      { file: claims, find: 'state.uncertainSince ?? state.sentAt\n    return', replace: 'state.sentAt\n    return' },
+    ],
+    caughtBy: { law: 'expiry: of several claims of unknown outcome, validity counts from the first' },
+  },
+  {
+    name: 'a write that lost a race is taken for a grant',
+    edits: [
+      { file: cas, find: 'if (written === undefined) return false', replace: 'if (written === undefined) return true' },
+    ],
+    caughtBy: { check: 'exclusion' },
+  },
+  {
+    name: 'a lost response is treated as not granted, and left in the store',
+    edits: [
+      {
+        file: claims,
+        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined })\n  }",
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'limits: what a claim of unknown outcome was granted is taken back soon' },
+  },
+  {
+    name: 'a heartbeat has no time limit of its own',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'Math.min(now + state.attemptTimeout, state.validUntil)',
+        replace: 'state.validUntil',
+      },
+    ],
+    caughtBy: { law: 'renewal: a heartbeat that hangs is given up in time, and repeated' },
+  },
+  {
+    name: 'one failed heartbeat drops the lease',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'if (!awaits(state, event.op)) return quiet(state)\n      return onFailedHeartbeat',
+        replace:
+          "if (!awaits(state, event.op)) return quiet(state)\n      if (state.phase === 'held') return expire(state, circumstances)\n      return onFailedHeartbeat",
+      },
+    ],
+    caughtBy: { law: 'renewal: one heartbeat that fails drops no lease' },
+  },
+  {
+    name: 'a definitive refusal of a heartbeat is retried',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'if (!outcome.renewed) {\n',
+        replace: 'if (!outcome.renewed) {\n    return onFailedHeartbeat(rules, state, outcome, circumstances)\n',
+      },
+    ],
+    caughtBy: { law: 'break: a holder is told within one heartbeat that its lease was broken' },
+  },
+  {
+    name: 'a renewal of an unknown grant makes it the holder',
+    edits: [
+      {
+        file: memory,
+        find: "if (grant.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {",
+        replace: "if (state !== 'leased' && state !== 'expired') {",
+      },
+    ],
+    caughtBy: { law: 'renewal: the same owner and token under another grant id is not renewed' },
+  },
+  {
+    name: 'maxHold is not looked at',
+    edits: [
+      {
+        file: heartbeats,
+        find: 'Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)), holdUntil)',
+        replace: 'sentAt + validityOf(Math.min(rules.ttl, grant.ttl))',
+      },
+    ],
+    caughtBy: { law: 'loss: a lease is held for maxHold at most' },
+  },
+  {
+    name: 'a watch is not ended with the wait',
+    edits: [{ file: 'engine/turn-watch.ts', find: 'this.#controller.abort()\n', replace: '' }],
+    caughtBy: { check: 'leaked-listener' },
+  },
+  {
+    name: 'a withdrawal is never given up',
+    edits: [
+      {
+        file: 'engine/lease-engine.ts',
+        find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
+        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortController().signal)),',
+      },
+    ],
+    caughtBy: { check: 'leaked-request' },
+  },
+]
