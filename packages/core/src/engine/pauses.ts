@@ -11,6 +11,9 @@ const SHORTEST_POLL = 20
 /** A lease is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
 
+/** What a failed heartbeat or release waits at least, however little time is left for it. Milliseconds. */
+const SHORTEST_RETRY = 10
+
 /** Half of the pause is fixed, half of it random, so that those who failed together do not return together. */
 function jittered(pause: number, random: number): number {
   return pause * (0.5 + 0.5 * random)
@@ -18,9 +21,9 @@ function jittered(pause: number, random: number): number {
 
 /** The pause before a heartbeat that failed is repeated: leaves room for more attempts in what is left of the validity. */
 export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number): number {
-  const base = Math.min(Math.max(rules.heartbeatInterval / 50, 10), 1_000)
+  const base = Math.min(Math.max(rules.heartbeatInterval / 50, SHORTEST_RETRY), 1_000)
   const pause = Math.min(base * 2 ** Math.min(failures - 1, 16), rules.heartbeatInterval / 2, remaining / 4)
-  return jittered(pause, random)
+  return jittered(Math.max(pause, SHORTEST_RETRY), random)
 }
 
 /** The pause before a store that failed is asked again, by one who waits for the lease. */

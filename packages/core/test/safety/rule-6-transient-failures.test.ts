@@ -1,5 +1,7 @@
+import { createLease, MemoryLeaseStore } from '@leasehold/core'
+import { type Fault, FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { beat, INTERVAL, setUpHeld, TTL, VALIDITY } from '../support/held-lease.js'
+import { beat, INTERVAL, LIMIT, setUpHeld, silentLogger, TTL, VALIDITY } from '../support/held-lease.js'
 import { recordOf } from '../support/scripted-store.js'
 
 // Without jitter, so that the instants below are exact; the jitter has tests of its own.
@@ -20,6 +22,24 @@ describe('rule 6: transient failures are retried inside the validity, definitive
     await beat(fixture, 3 * TTL)
     expect(losses).toEqual([])
     expect(events.slice(0, 4)).toEqual(['acquired', 'jeopardy', 'renewed', 'recovered'])
+  })
+
+  it('does not hammer a store that refuses at once, however little of the validity is left', async () => {
+    const clock = new VirtualClock()
+    let refused = -1
+    const plan = (): Fault | undefined => {
+      refused += 1
+      if (refused === 0) return undefined
+      return refused < 1_000 ? { kind: 'fail-before' } : { kind: 'hang' }
+    }
+    const store = new FaultyStore(new MemoryLeaseStore({ clock }), { clock, plan })
+    const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT }
+    const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
+    expect(await lease.acquire()).toBe(true)
+    await clock.advance(VALIDITY)
+    expect(lease.state).toBe('idle')
+    expect(refused).toBeGreaterThan(10)
+    expect(refused).toBeLessThan(100)
   })
 
   it('retries with pauses that grow, and every attempt has a time limit of its own', async () => {
