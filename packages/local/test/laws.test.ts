@@ -1,6 +1,6 @@
 import { LocalLeaseStore } from '@leasehold/local'
-import { type StoreSubject, storeLaws } from '@leasehold/testkit'
-import { describeStoreLaws } from '@leasehold/testkit/vitest'
+import { leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Child } from './support/spawn-child.js'
 import { type Finishing, temporaryFolder } from './support/temporary-folder.js'
 
@@ -49,6 +49,7 @@ const inRealTime: StoreSubject = {
 }
 
 describeStoreLaws(inVirtualTime)
+describeLeaseLaws(leasesOver(inVirtualTime))
 describeStoreLaws(
   inRealTime,
   storeLaws.filter(({ needs }) => needs.includes('processes')),

@@ -49,6 +49,37 @@ describe('FaultyStore', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('answer-late: the call is carried out at once, and its answer comes late, also to who has given up', async () => {
+    const { clock, inner, store } = setUp()
+    const controller = new AbortController()
+    store.inject({ kind: 'answer-late', duration: 500 })
+    let answered = false
+    const granted = store.acquire(request, controller.signal).finally(() => {
+      answered = true
+    })
+    await clock.settle()
+    expect(await inner.read('job', signal)).toMatchObject({ state: 'leased' })
+    controller.abort()
+    await clock.advance(499)
+    expect(answered).toBe(false)
+    await clock.advance(1)
+    expect(await granted).toMatchObject({ granted: true })
+  })
+
+  it('tells how many calls the other store is carrying out: not those that are delayed or hang', async () => {
+    const { clock, store } = setUp()
+    store.inject({ kind: 'delay', duration: 500 })
+    const granted = store.acquire(request, signal)
+    await clock.settle()
+    expect(store.inProgress).toBe(0)
+    await clock.advance(500)
+    await granted
+    const read = store.read('job', signal)
+    expect(store.inProgress).toBe(1)
+    await read
+    expect(store.inProgress).toBe(0)
+  })
+
   it('fail-before: nothing was done; fail-after: it was, and the caller cannot know', async () => {
     const { inner, store } = setUp()
     store.inject({ kind: 'fail-before' })
@@ -148,7 +179,7 @@ describe('seededFaults', () => {
     expect(faults.length).toBeLessThan(1_100)
     expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(['delay', 'hang']))
     for (const fault of faults) if (fault.kind === 'delay') expect(fault.duration).toBeLessThanOrEqual(100)
-    expect(new Set(draw(7).map((fault) => fault?.kind)).size).toBe(7)
+    expect(new Set(draw(7).map((fault) => fault?.kind)).size).toBe(8)
     expect(draw(7, { rate: 0 }).every((fault) => fault === undefined)).toBe(true)
   })
 })

@@ -36,6 +36,7 @@ export class FaultyStore implements LeaseStore {
   #script: Scripted[] = []
   #held: (() => void)[] = []
   #count = 0
+  #inProgress = 0
 
   constructor(store: LeaseStore, { plan = () => undefined, clock = systemClock }: FaultyStoreOptions = {}) {
     this.#store = store
@@ -69,6 +70,11 @@ export class FaultyStore implements LeaseStore {
     }
   }
 
+  /** How many calls the other store is carrying out now; those that hang or are delayed have not reached it. */
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
   /** Has a fault happen to the next call, or to the next of one operation; several are used up in their order. */
   inject(fault: Fault, operation?: StoreOperation): void {
     this.#script.push({ fault, operation })
@@ -90,7 +96,7 @@ export class FaultyStore implements LeaseStore {
     const before = this.#held
     this.#held = []
     try {
-      return await this.#carryOut(fault, signal, call)
+      return await this.#carryOut(fault, signal, () => this.#counted(call))
     } finally {
       for (const release of before) release()
     }
@@ -128,6 +134,15 @@ export class FaultyStore implements LeaseStore {
           return () => {}
         })
         return await call()
+    }
+  }
+
+  async #counted<T>(call: () => Promise<T>): Promise<T> {
+    this.#inProgress += 1
+    try {
+      return await call()
+    } finally {
+      this.#inProgress -= 1
     }
   }
 

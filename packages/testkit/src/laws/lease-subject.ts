@@ -39,6 +39,9 @@ export interface LeaseBackend {
   readonly outside?: LeaseStore | undefined
   /** An operator removes the record of a name. */
   delete?(name: string): unknown
+  /** Cuts a lease off from what it contends for; without it, what disturbs its store does so. */
+  readonly cutOff?: ((lease: Lease) => unknown) | undefined
+  readonly heal?: ((lease: Lease) => unknown) | undefined
   stop?(): void | Promise<void>
 }
 

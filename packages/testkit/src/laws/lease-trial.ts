@@ -28,6 +28,12 @@ export interface OpenOptions {
   readonly skew?: number
 }
 
+/** The way of a lease to its store. */
+interface Link {
+  cutOff(): unknown
+  heal(): unknown
+}
+
 /** A lease of a trial, with what was told of it. */
 export class TrialLease {
   readonly lease: Lease
@@ -35,13 +41,13 @@ export class TrialLease {
   readonly losses: LeaseLost[] = []
   readonly #machine: Machine
   readonly #store: FaultyStore | undefined
-  readonly #isCut: { value: boolean }
+  readonly #link: Link
 
-  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, isCut: { value: boolean }) {
+  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, link: Link) {
     this.lease = lease
     this.#machine = machine
     this.#store = store
-    this.#isCut = isCut
+    this.#link = link
   }
 
   /** The same lease, with all that one over a store can do. */
@@ -71,12 +77,12 @@ export class TrialLease {
   }
 
   /** From now on the store gives it no answer. */
-  cutOff(): void {
-    this.#isCut.value = true
+  async cutOff(): Promise<void> {
+    await this.#link.cutOff()
   }
 
-  heal(): void {
-    this.#isCut.value = false
+  async heal(): Promise<void> {
+    await this.#link.heal()
   }
 }
 
@@ -89,9 +95,11 @@ export class LeaseTrial {
   readonly interval: number
   readonly operationTimeout: number
   readonly backend: LeaseBackend
+  readonly #disturbed: FaultyStore[]
   readonly #opened: Lease[] = []
 
-  private constructor(ttl: number, time: PassingTime, backend: LeaseBackend) {
+  private constructor(ttl: number, time: PassingTime, backend: LeaseBackend, disturbed: FaultyStore[]) {
+    this.#disturbed = disturbed
     this.ttl = ttl
     this.interval = ttl / 10
     this.operationTimeout = ttl / 20
@@ -100,8 +108,10 @@ export class LeaseTrial {
   }
 
   static async begin(subject: LeaseSubject): Promise<LeaseTrial> {
-    const time = subject.time === 'virtual' ? virtualTime() : realTime
-    return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock))
+    const disturbed: FaultyStore[] = []
+    const isBusy = (): boolean => disturbed.some(({ inProgress }) => inProgress > 0)
+    const time = subject.time === 'virtual' ? virtualTime(isBusy) : realTime
+    return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 
   /** What the subject cannot do of what a law needs. */
@@ -114,7 +124,7 @@ export class LeaseTrial {
     const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
     const machine = this.time.createMachine({ drift, skew })
     const { clock } = machine
-    const isCut = { value: false }
+    let isCut = false
     let faulty: FaultyStore | undefined
     const lease = await this.backend.open({
       name,
@@ -127,12 +137,20 @@ export class LeaseTrial {
       }),
       maxHold,
       disturb: (store) => {
-        faulty = new FaultyStore(store, { clock, plan: () => (isCut.value ? hang : undefined) })
+        faulty = new FaultyStore(store, { clock, plan: () => (isCut ? hang : undefined) })
+        this.#disturbed.push(faulty)
         return faulty
       },
     })
     this.#opened.push(lease)
-    return new TrialLease(lease, machine, faulty, isCut)
+    const { cutOff, heal } = this.backend
+    if (cutOff !== undefined && heal !== undefined) {
+      return new TrialLease(lease, machine, faulty, { cutOff: () => cutOff(lease), heal: () => heal(lease) })
+    }
+    const set = (cut: boolean) => () => {
+      isCut = cut
+    }
+    return new TrialLease(lease, machine, faulty, { cutOff: set(true), heal: set(false) })
   }
 
   /** A lease that is held. */

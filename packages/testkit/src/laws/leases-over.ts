@@ -1,4 +1,4 @@
-import { LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
+import { type Lease, LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
 import { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
@@ -15,7 +15,8 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
       const outside = await backend.open(clock)
       // Jitter too is the same in every trial.
       const random = new Random(1)
-      const opened = new Set<LeaseStore>([outside])
+      const clients = new Map<Lease, LeaseStore>()
+      const opened = new Set([outside])
       return {
         abilities: abilitiesOf(subject, backend, outside),
         outside,
@@ -23,13 +24,16 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
           const client = await backend.open(own)
           opened.add(client)
           const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
-          return new StoreLease(settings, disturb(client), {
+          const lease = new StoreLease(settings, disturb(client), {
             clock: own,
             logger: silentLogger,
             random: () => random.next(),
           })
+          clients.set(lease, client)
+          return lease
         },
         ...(backend.delete === undefined ? {} : { delete: (name: string) => backend.delete?.(name) }),
+        ...linksOf(backend, clients),
         stop: async () => {
           for (const client of opened) await client.close()
           await backend.stop?.()
@@ -57,4 +61,21 @@ function abilitiesOf(
     ['virtual-time', time === 'virtual'],
   ]
   return abilities.flatMap(([ability, has]) => (has ? [ability] : []))
+}
+
+/** How the backend cuts leases off, where it does so itself: by the clients that they are over. */
+function linksOf(
+  backend: StoreBackend,
+  clients: ReadonlyMap<Lease, LeaseStore>,
+): Pick<LeaseBackend, 'cutOff' | 'heal'> {
+  if (backend.cutOff === undefined) return {}
+  const clientOf = (lease: Lease): LeaseStore => {
+    const client = clients.get(lease)
+    if (client === undefined) throw new TypeError('this lease is not of this trial')
+    return client
+  }
+  return {
+    cutOff: (lease) => backend.cutOff?.(clientOf(lease)),
+    heal: (lease) => backend.heal?.(clientOf(lease)),
+  }
 }

@@ -20,8 +20,9 @@ export interface PassingTime {
   until<T>(promise: Promise<T>, longest: number): Promise<T>
 }
 
-export function virtualTime(): PassingTime {
-  const time = new VirtualTime()
+/** Time that stands still while a store is at work. */
+export function virtualTime(isBusy: () => boolean = () => false): PassingTime {
+  const time = new VirtualTime({ isBusy })
   return {
     isVirtual: true,
     createMachine: (options) => {

@@ -43,6 +43,7 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
   clients: 'there is one client only',
   deletion: 'the subject cannot delete a record',
   restart: 'the subject cannot restart the backend',
+  partition: 'the subject cannot cut a client off',
   processes: 'the subject cannot hold a lease in another process',
   'server-time': 'expiry is by observation, not by a clock of the backend',
 }

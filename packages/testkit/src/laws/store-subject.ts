@@ -11,6 +11,7 @@ export type StoreAbility =
   | 'clients'
   | 'deletion'
   | 'restart'
+  | 'partition'
   | 'processes'
   | 'server-time'
 
@@ -23,6 +24,7 @@ export interface StoreBackend {
   open(clock: Clock): LeaseStore | Promise<LeaseStore>
   /** Cuts a client off, so that its calls hang or fail; without it, `FaultyStore` does so in front of the client. */
   cutOff?(client: LeaseStore): void | Promise<void>
+  /** Ends what `cutOff` began; to be given with it. */
   heal?(client: LeaseStore): void | Promise<void>
   /** An operator removes the record of a name, whoever holds it. */
   delete?(name: string): unknown

@@ -118,6 +118,8 @@ export class StoreTrial {
         return this.backend.delete !== undefined
       case 'restart':
         return this.backend.restart !== undefined
+      case 'partition':
+        return this.backend.cutOff !== undefined && this.backend.heal !== undefined
       case 'processes':
         return this.backend.holdElsewhere !== undefined
     }

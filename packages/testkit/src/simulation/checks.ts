@@ -34,4 +34,6 @@ export interface Violation {
   readonly check: CheckName
   readonly at: number
   readonly message: string
+  /** What a workload rejected with. */
+  readonly cause?: unknown
 }

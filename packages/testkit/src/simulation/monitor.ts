@@ -40,9 +40,9 @@ export class Monitor implements LeaseObserver {
   }
 
   /** Notes a violation; the first one counts. */
-  fail(check: CheckName, message: string): void {
+  fail(check: CheckName, message: string, cause?: unknown): void {
     if (this.violation !== undefined) return
-    this.violation = { check, at: this.#surroundings.now(), message }
+    this.violation = { check, at: this.#surroundings.now(), message, cause }
     this.note('check', 'violation', `${check}: ${message}`)
   }
 

@@ -182,8 +182,7 @@ export class NodeProcess implements SimulatedProcess {
     try {
       await work(this)
     } catch (failure) {
-      const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)
-      if (!this.#isDead) this.#world.monitor.fail('failed-workload', `${this.owner}: ${text}`)
+      if (!this.#isDead) this.#world.monitor.fail('failed-workload', `${this.owner}: ${failure}`, failure)
     } finally {
       this.isWorking = false
     }

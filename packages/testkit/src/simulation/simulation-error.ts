@@ -25,6 +25,7 @@ export class SimulationError extends Error {
       `seed ${seed}: ${violation.check}: ${violation.message}\n` +
         `${failing.plan.faults.length} faults, of which ${smallest.plan.faults.length} are needed; to run it again: ` +
         `simulate({ plan: ${JSON.stringify(smallest.plan)} })\n\n${timeline}`,
+      violation.cause === undefined ? undefined : { cause: violation.cause },
     )
     this.seed = seed
     this.check = violation.check

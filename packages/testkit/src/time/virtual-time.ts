@@ -6,6 +6,17 @@ interface Entry {
   task: (() => void) | undefined
 }
 
+/** For how many turns of the event loop time stands still at most for what is busy. */
+const MOST_TURNS = 100
+
+export interface VirtualTimeOptions {
+  /**
+   * Whether something is at work that takes turns of the event loop, such as a store on disk, so that time has to stand
+   * still meanwhile; nothing unless given.
+   */
+  readonly isBusy?: (() => boolean) | undefined
+}
+
 /**
  * True time, which passes only when a test says so, and what is to happen in it. Tasks run in the order of their
  * instants; between two of them all promise reactions run, and what waits for the event loop's next turn.
@@ -13,8 +24,13 @@ interface Entry {
 export class VirtualTime {
   /** A binary heap, the next entry first. */
   readonly #entries: Entry[] = []
+  readonly #isBusy: () => boolean
   #now = 0
   #scheduled = 0
+
+  constructor({ isBusy = () => false }: VirtualTimeOptions = {}) {
+    this.#isBusy = isBusy
+  }
 
   /** Milliseconds since the beginning. */
   get now(): number {
@@ -34,21 +50,21 @@ export class VirtualTime {
   /** Lets `duration` milliseconds pass, running each task at its instant. */
   async advance(duration: number): Promise<void> {
     const end = this.#now + duration
-    await nextTurn()
-    while (this.step(end)) await nextTurn()
+    await this.#settle()
+    while (this.step(end)) await this.#settle()
     this.#now = end
   }
 
   /** Lets time pass until `isOver`, `longest` milliseconds at most; resolves with whether it is over. */
   async advanceUntil(isOver: () => boolean, longest: number): Promise<boolean> {
     const end = this.#now + longest
-    await nextTurn()
+    await this.#settle()
     while (!isOver()) {
       if (!this.step(end)) {
         this.#now = end
         return isOver()
       }
-      await nextTurn()
+      await this.#settle()
     }
     return true
   }
@@ -70,6 +86,12 @@ export class VirtualTime {
   /** Lets time pass while nothing at all runs: what was due meanwhile runs late. */
   skip(duration: number): void {
     this.#now += duration
+  }
+
+  /** Lets all promise reactions run, and what is busy come to its end. */
+  async #settle(): Promise<void> {
+    await nextTurn()
+    for (let turns = 0; turns < MOST_TURNS && this.#isBusy(); turns += 1) await nextTurn()
   }
 
   #add(entry: Entry): void {

@@ -48,7 +48,9 @@ describe('simulate', () => {
       digest.update(JSON.stringify(history))
     }
     // Of the engine as it is: a change of what it does, or of the simulator, changes this as well.
-    expect(digest.digest('hex')).toMatchInlineSnapshot(`"6400df53509b02a8cc949e5a1f186b03da3381f1f0ac8e67b47e91b561fdcb3c"`)
+    expect(digest.digest('hex')).toMatchInlineSnapshot(
+      `"6400df53509b02a8cc949e5a1f186b03da3381f1f0ac8e67b47e91b561fdcb3c"`,
+    )
   })
 
   it('another seed, another history', async () => {

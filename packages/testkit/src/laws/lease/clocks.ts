@@ -15,7 +15,7 @@ async function takesOver(trial: LeaseTrial, holder: OpenOptions, challenger: Ope
   const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
   const seen = granted.then(() => held.lease.checkLease())
   await trial.pass(trial.interval * 1.5)
-  held.cutOff()
+  await held.cutOff()
   assert.equal(await trial.during(granted), true)
   assert.equal(await seen, false)
   await trial.pass(trial.ttl)
@@ -56,7 +56,7 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
         await trial.pass(trial.interval)
         assert.equal(held.lease.checkLease(), true)
       }
-      held.cutOff()
+      await held.cutOff()
       held.machine.stepWall(-HOUR)
       await trial.pass(1.1 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)

@@ -111,7 +111,7 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
   ),
   lawFor(['store'], 're-entrancy', 'to acquire what is held does not ask the store', async (trial) => {
     const held = await trial.openHeld()
-    held.cutOff()
+    await held.cutOff()
     assert.equal(await held.lease.acquire(), true)
   }),
 ]

@@ -12,7 +12,7 @@ function reasonsOf({ losses }: TrialLease): LeaseLostReason[] {
 
 /** Cuts a holder off until its validity is over, and then for as long again. */
 async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
-  held.cutOff()
+  await held.cutOff()
   await trial.pass(2 * trial.ttl)
 }
 
@@ -65,7 +65,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     const held = await trial.openHeld()
     const token = held.lease.fencingToken
     await outlive(trial, held)
-    held.heal()
+    await held.heal()
     assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
     assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
     assert.deepEqual(reasonsOf(held), ['expired'])
@@ -76,10 +76,10 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     'who was succeeded is told that the lease was taken, or has expired, and by whom',
     async (trial) => {
       const held = await trial.openHeld()
-      held.cutOff()
+      await held.cutOff()
       const other = await trial.open({ owner: 'successor' })
       assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
-      held.heal()
+      await held.heal()
       await trial.pass(trial.ttl)
       assert.equal(held.losses.length, 1)
       assert.equal(held.lease.checkLease(), false)
@@ -153,7 +153,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   lawFor(['store', 'infinite'], 'infinite', 'a lease without expiry outlives any outage', async (trial) => {
     const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
     assert.equal(await trial.during(held.acquire()), true)
-    held.cutOff()
+    await held.cutOff()
     await trial.pass((trial.time.isVirtual ? 100 : 2) * trial.ttl)
     assert.equal(held.lease.checkLease(), true)
     assert.deepEqual(held.losses, [])

@@ -64,10 +64,10 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
   }),
   lawFor(['store'], 'release', 'of a stale holder frees nobody else', async (trial) => {
     const stale = await trial.openHeld()
-    stale.cutOff()
+    await stale.cutOff()
     const successor = await trial.open()
     assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
-    stale.heal()
+    await stale.heal()
     // It may not know, for the last request of its own that it tries to take back may still hang.
     await Promise.allSettled([trial.during(stale.lease.release())])
     await trial.pass(trial.ttl)
@@ -88,9 +88,9 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
   }),
   lawFor(['store'], 'release', 'of a lease that was lost is true, and there is no second callback', async (trial) => {
     const held = await trial.openHeld()
-    held.cutOff()
+    await held.cutOff()
     await trial.pass(2 * trial.ttl)
-    held.heal()
+    await held.heal()
     assert.equal(await trial.during(held.lease.release()), true)
     assert.equal(held.losses.length, 1)
   }),
@@ -110,10 +110,10 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
   }),
   lawFor(['store'], 'release', 'rejects when it cannot know, and goes on in the background', async (trial) => {
     const held = await trial.openHeld()
-    held.cutOff()
+    await held.cutOff()
     await assert.rejects(trial.during(held.lease.release()))
     assert.equal(held.lease.checkLease(), false)
-    held.heal()
+    await held.heal()
     await trial.pass(4 * trial.operationTimeout)
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), true)

@@ -56,10 +56,10 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
     const held = await trial.openHeld()
     const other = await trial.open()
     await trial.pass(trial.interval)
-    held.cutOff()
+    await held.cutOff()
     await trial.pass(trial.ttl / 2)
     assert.equal(held.lease.checkLease(), true)
-    held.heal()
+    await held.heal()
     await trial.pass(trial.ttl)
     assert.equal(held.lease.checkLease(), true)
     assert.equal(await trial.during(other.acquire()), false)
@@ -74,9 +74,9 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       const events: string[] = []
       for (const event of ['jeopardy', 'recovered', 'lost'] as const)
         held.storeLease.on(event, () => events.push(event))
-      held.cutOff()
+      await held.cutOff()
       await trial.pass(trial.interval + 2 * trial.operationTimeout)
-      held.heal()
+      await held.heal()
       await trial.pass(trial.interval + 2 * trial.operationTimeout)
       assert.equal(events[0], 'jeopardy')
       assert.equal(events.at(-1), 'recovered')
@@ -115,7 +115,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
   }),
   lawFor(['store'], 'limits', 'acquire rejects within the operation timeout when the store hangs', async (trial) => {
     const lease = await trial.open()
-    lease.cutOff()
+    lease.store.inject({ kind: 'hang' }, 'acquire')
     const begun = lease.clock.now()
     await assert.rejects(trial.during(lease.acquire()), LeaseTimeoutError)
     if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)

@@ -38,9 +38,9 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
   }),
   lawFor(['store', 'virtual-time'], 'shutdown', 'a lease that was lost leaves no timer behind', async (trial) => {
     const held = await trial.openHeld()
-    held.cutOff()
+    await held.cutOff()
     await trial.pass(4 * trial.ttl)
-    held.heal()
+    await held.heal()
     await trial.pass(4 * trial.ttl)
     assert.equal(held.machine.pending, 0)
   }),

@@ -12,7 +12,7 @@ async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = a
   const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
   const seen = granted.then(() => held.lease.checkLease())
   await before()
-  held.cutOff()
+  await held.cutOff()
   assert.equal(await trial.during(granted), true)
   assert.equal(await seen, false)
 }

@@ -26,7 +26,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
     const waiter = await trial.open()
     const granted = waiter.acquire({ wait })
     await trial.pass(trial.interval)
-    holder.cutOff()
+    await holder.cutOff()
     assert.equal(await trial.during(granted, 3 * trial.ttl), true)
     assert.equal(holder.lease.checkLease(), false)
   }),
@@ -85,7 +85,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       await trial.pass(trial.interval / 5)
       turns.push(turn(last, 'last'))
       await trial.pass(trial.interval / 5)
-      dead.cutOff()
+      await dead.cutOff()
       await trial.during(holder.lease.release())
       await trial.during(Promise.all(turns), 3 * trial.ttl)
       assert.deepEqual(served, ['first', 'last'])

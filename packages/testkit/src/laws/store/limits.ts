@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
-import { law } from '../law.js'
+import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
 
@@ -52,4 +52,35 @@ export const storeLimitLaws: readonly StoreLaw[] = [
     assert(limits.minTtl > 0 && limits.minTtl <= limits.maxTtl)
     assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)
   }),
+  lawFor(
+    ['partition'],
+    'limits',
+    'a call of a client that is cut off ends with its signal, at the latest',
+    async (trial) => {
+      const client = await trial.open()
+      await trial.granted(client)
+      await trial.backend.cutOff?.(client)
+      const limit = new AbortController()
+      const calls = Object.entries(operations(trial, client, limit.signal)).map(async ([operation, call]) => {
+        await assert.rejects(call(), `${operation} did not reject`)
+      })
+      await trial.pass(trial.ttl / 100)
+      limit.abort(new Error('enough'))
+      await trial.time.until(Promise.all(calls), trial.ttl)
+      await trial.backend.heal?.(client)
+    },
+  ),
+  lawFor(
+    ['partition', 'clients'],
+    'limits',
+    'a client that was cut off works again when it is healed, and others meanwhile',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      const grant = await trial.granted(one)
+      await trial.backend.cutOff?.(one)
+      await trial.refused(other)
+      await trial.backend.heal?.(one)
+      assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+    },
+  ),
 ]

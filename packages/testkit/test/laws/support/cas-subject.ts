@@ -1,13 +1,14 @@
-import { type CasEntry, type CasRegister, casStore } from '@leasehold/core'
+import { type CasEntry, type CasRegister, casStore, type LeaseStore } from '@leasehold/core'
 import type { StoreSubject } from '@leasehold/testkit'
 
-/** Each client observes the register on a clock of its own; entries can be deleted. */
+/** Each client observes the register on a clock of its own, and can be cut off; entries can be deleted. */
 export const casSubject: StoreSubject = {
   name: 'casStore over a register in memory',
   time: 'virtual',
   clients: true,
   start: (server) => {
     const entries = new Map<string, CasEntry<number>>()
+    const cut = new Set<LeaseStore>()
     let version = 0
     const write: CasRegister<number>['create'] = async (name, record) => {
       version += 1
@@ -16,13 +17,30 @@ export const casSubject: StoreSubject = {
       entries.set(name, entry)
       return entry
     }
-    const register: CasRegister<number> = {
-      forgets: true,
-      read: async (name) => entries.get(name),
-      create: async (name, record, signal) => (entries.has(name) ? undefined : write(name, record, signal)),
-      replace: async (name, record, expected, signal) =>
-        entries.get(name)?.version === expected ? write(name, record, signal) : undefined,
+    const registerOf = (client: () => LeaseStore): CasRegister<number> => {
+      const reach = async <T>(answer: () => T | Promise<T>): Promise<T> => {
+        if (cut.has(client())) throw new Error('connection refused')
+        return await answer()
+      }
+      return {
+        forgets: true,
+        read: (name) => reach(() => entries.get(name)),
+        create: (name, record, signal) => reach(() => (entries.has(name) ? undefined : write(name, record, signal))),
+        replace: (name, record, expected, signal) =>
+          reach(() => (entries.get(name)?.version === expected ? write(name, record, signal) : undefined)),
+      }
     }
-    return { open: (clock) => casStore(register, { clock }), delete: (name) => entries.delete(name) }
+    return {
+      open: (clock) => {
+        const client: LeaseStore = casStore(
+          registerOf(() => client),
+          { clock },
+        )
+        return client
+      },
+      cutOff: (client) => void cut.add(client),
+      heal: (client) => void cut.delete(client),
+      delete: (name) => entries.delete(name),
+    }
   },
 }
