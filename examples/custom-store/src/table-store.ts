@@ -2,7 +2,9 @@
 import {
   type AcquireOutcome,
   type AcquireRequest,
+  checkLeaseName,
   type Grant,
+  LeaseConfigurationError,
   type LeaseRecord,
   type LeaseStore,
   LeaseUnavailableError,
@@ -38,6 +40,8 @@ export class TableLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
     this.#check(signal)
     const { name, owner, grantId, ttl, metadata = {} } = request
+    checkLeaseName(name)
+    this.#checkTtl(name, ttl)
     const row = this.#table.rows.get(name)
     const isOurs = row?.grant.grantId === grantId
     if (row !== undefined && this.#isInForce(row) && !isOurs) return { granted: false, holder: this.#recordOf(row) }
@@ -86,6 +90,12 @@ export class TableLeaseStore implements LeaseStore {
     const { grant, metadata, endsAt } = row
     if (!this.#isInForce(row)) return { ...grant, metadata, state: endsAt === 0 ? 'available' : 'expired' }
     return { ...grant, metadata, state: 'leased', remaining: endsAt - this.#table.now() }
+  }
+
+  #checkTtl(name: string, ttl: number): void {
+    const { minTtl, maxTtl } = this.limits
+    if (ttl >= minTtl && ttl <= maxTtl) return
+    throw new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}`, { leaseName: name })
   }
 
   #check(signal: AbortSignal): void {

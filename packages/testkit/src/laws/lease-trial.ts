@@ -43,6 +43,7 @@ export class TrialLease {
   readonly #store: FaultyStore | undefined
   readonly #link: Link
 
+  /** @internal */
   constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, link: Link) {
     this.lease = lease
     this.#machine = machine

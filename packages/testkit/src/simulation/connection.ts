@@ -2,7 +2,7 @@ import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
 
 /** Answers a request; rejects where the store does. */
-export type Method = (...args: never[]) => Promise<unknown>
+type Method = (...args: never[]) => Promise<unknown>
 
 /** What a store can be asked over the network. */
 export type Methods = Readonly<Record<string, Method>>

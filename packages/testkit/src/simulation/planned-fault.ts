@@ -1,5 +1,5 @@
 /** A span of true time, in milliseconds from the beginning of the run. */
-interface Span {
+export interface FaultSpan {
   readonly at: number
   readonly for: number
 }
@@ -7,27 +7,27 @@ interface Span {
 /** What is done to a run, and when; nodes are numbered from 0. */
 export type PlannedFault =
   /** The process dies without a word, and is started anew afterwards. */
-  | (Span & { readonly kind: 'crash'; readonly node: number })
+  | (FaultSpan & { readonly kind: 'crash'; readonly node: number })
   /** The process stands still while its clocks go on: a collection of garbage, SIGSTOP. */
-  | (Span & { readonly kind: 'pause'; readonly node: number })
+  | (FaultSpan & { readonly kind: 'pause'; readonly node: number })
   /** The machine is suspended: its timers and its monotonic clock stand still. */
-  | (Span & { readonly kind: 'suspend'; readonly node: number })
+  | (FaultSpan & { readonly kind: 'suspend'; readonly node: number })
   /** Messages between the node and the store vanish, in one direction or in both. */
-  | (Span & {
+  | (FaultSpan & {
       readonly kind: 'partition'
       readonly node: number
       readonly direction: 'both' | 'to-store' | 'from-store'
     })
   /** The network of a node gets slow, by up to `longest` milliseconds a message, and in the second half it is gone. */
-  | (Span & { readonly kind: 'fading'; readonly node: number; readonly longest: number })
+  | (FaultSpan & { readonly kind: 'fading'; readonly node: number; readonly longest: number })
   /** Each message vanishes with this probability. */
-  | (Span & { readonly kind: 'loss'; readonly probability: number })
+  | (FaultSpan & { readonly kind: 'loss'; readonly probability: number })
   /** Each message comes late by up to `longest` milliseconds, so that they overtake one another. */
-  | (Span & { readonly kind: 'delay'; readonly longest: number })
+  | (FaultSpan & { readonly kind: 'delay'; readonly longest: number })
   /** Each message comes twice with this probability, the second time late by up to `longest` milliseconds. */
-  | (Span & { readonly kind: 'duplication'; readonly probability: number; readonly longest: number })
+  | (FaultSpan & { readonly kind: 'duplication'; readonly probability: number; readonly longest: number })
   /** The store does not answer; what it has confirmed it keeps, who is connected to it is cut off. */
-  | (Span & { readonly kind: 'store-restart' })
+  | (FaultSpan & { readonly kind: 'store-restart' })
   /** The wall clock of a machine is set. */
   | { readonly kind: 'wall-step'; readonly at: number; readonly node: number; readonly by: number }
   /** An operator breaks the lease, with what is left of its ttl as the period. */

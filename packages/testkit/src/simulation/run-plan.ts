@@ -12,7 +12,7 @@ const MOST_STEPS = 400_000
 const MOST_STEPS_AT_ONCE = 5_000
 
 /** What one run came to. */
-export interface RunResult {
+export interface SimulationReport {
   readonly plan: SimulationPlan
   /** How many timers and messages there were. */
   readonly steps: number
@@ -20,6 +20,9 @@ export interface RunResult {
   readonly losses: number
   readonly writes: number
   readonly history: readonly HistoryEntry[]
+}
+
+export interface RunResult extends SimulationReport {
   /** The first rule that was broken, if one was. */
   readonly violation: Violation | undefined
 }

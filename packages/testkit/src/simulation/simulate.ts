@@ -2,7 +2,7 @@ import type { TimeoutOptions } from '@leasehold/core'
 import { contend } from './contend.js'
 import { createPlan, type SimulatedStoreKind, type SimulationPlan } from './plan.js'
 import type { FaultKind, PlannedFault } from './planned-fault.js'
-import { type RunResult, runPlan } from './run-plan.js'
+import { runPlan, type SimulationReport } from './run-plan.js'
 import { shrink } from './shrink.js'
 import { SimulationError } from './simulation-error.js'
 import type { Workload } from './workload.js'
@@ -25,9 +25,6 @@ export interface SimulationOptions {
   /** A whole plan, as a failing run prints it: the rest is then not looked at, but for the workload. */
   readonly plan?: SimulationPlan | undefined
 }
-
-/** A run that broke no rule. */
-export type SimulationReport = Omit<RunResult, 'violation'>
 
 /**
  * Runs nodes with the unmodified engine over a simulated network and store, in virtual time, and checks after each step

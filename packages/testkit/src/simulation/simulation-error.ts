@@ -16,6 +16,7 @@ export class SimulationError extends Error {
   readonly timeline: string
   readonly #smallest: RunResult
 
+  /** @internal */
   constructor(failing: RunResult, smallest: RunResult) {
     const { violation } = smallest
     if (violation === undefined) throw new TypeError('a run without a violation is no error')

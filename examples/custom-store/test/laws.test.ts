@@ -1,0 +1,33 @@
+// #region subject
+import { casStore } from '@leasehold/core'
+import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { MapRegister } from '../src/map-register.js'
+import { TableLeaseStore } from '../src/table-store.js'
+
+const table: StoreSubject = {
+  name: 'TableLeaseStore',
+  time: 'virtual', // the table has a clock of its own: here it is one that the laws let pass
+  clients: true,
+  serverTime: true,
+  start: (clock) => {
+    const rows = new Map()
+    return { open: () => new TableLeaseStore({ rows, now: () => clock.now() }) }
+  },
+}
+
+const register: StoreSubject = {
+  name: 'casStore over MapRegister',
+  time: 'virtual',
+  clients: true,
+  start: () => {
+    const map = new MapRegister()
+    return { open: (clock) => casStore(map, { clock }) }
+  },
+}
+
+for (const subject of [table, register]) {
+  describeStoreLaws(subject)
+  describeLeaseLaws(leasesOver(subject))
+}
+// #endregion subject
