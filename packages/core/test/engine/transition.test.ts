@@ -4,21 +4,10 @@ import { describe, expect, it } from 'vitest'
 import type { EngineEffect } from '../../src/engine/engine-effect.js'
 import type { Circumstances, EngineEvent } from '../../src/engine/engine-event.js'
 import type { EngineState } from '../../src/engine/engine-state.js'
-import type { LeaseRules } from '../../src/engine/lease-rules.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
+import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
-
-const rules: LeaseRules = {
-  name: 'job',
-  owner: 'me',
-  kind: 'test',
-  ttl: 10_000,
-  heartbeatInterval: 1_000,
-  operationTimeout: 1_000,
-  maxHold: Number.POSITIVE_INFINITY,
-  watched: false,
-}
 
 const holder = recordOf()
 const plan = { after: 1_000, attemptTimeout: 1_000 }

@@ -1,0 +1,120 @@
+import { type CasRecord, LeaseConfigurationError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import {
+  checkRecord,
+  isLocked,
+  rewrite,
+  standingOf,
+  toGrant,
+  toLeaseRecord,
+  unowned,
+} from '../../src/cas/cas-records.js'
+
+const HOUR = 3_600_000
+/** What a challenger waits beyond the ttl. */
+const MARGIN = 25
+
+const record: CasRecord = {
+  owner: 'a',
+  grantId: 'grant',
+  fencingToken: 7n,
+  ttl: 10_000,
+  revision: 3,
+  metadata: { version: '2' },
+}
+
+describe('a record stands as', () => {
+  it('available while nobody holds it, however long ago its ttl was over', () => {
+    expect(standingOf({ ...record, owner: '' }, 0, HOUR)).toEqual({ state: 'available', remaining: 0 })
+    expect(standingOf(unowned, HOUR, HOUR)).toEqual({ state: 'available', remaining: 0 })
+  })
+
+  it('leased until it was seen unchanged for its ttl and the margin, then as expired', () => {
+    expect(standingOf(record, 400, HOUR)).toEqual({ state: 'leased', remaining: 9_600 + MARGIN })
+    expect(standingOf(record, 9_999 + MARGIN, HOUR)).toEqual({ state: 'leased', remaining: 1 })
+    expect(standingOf(record, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
+  })
+
+  it('breaking until it was seen unchanged for the break period and the margin, then as broken', () => {
+    const breaking = { ...record, breakPeriod: 4_000 }
+    expect(standingOf(breaking, 0, HOUR)).toEqual({ state: 'breaking', remaining: 4_000 + MARGIN })
+    expect(standingOf(breaking, 4_000 + MARGIN, HOUR)).toEqual({ state: 'broken', remaining: 0 })
+    expect(standingOf({ ...record, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
+  })
+
+  it.each([0, -1, Number.NaN, HOUR + 1])('leased for the longest ttl where its own is %d', (ttl) => {
+    expect(standingOf({ ...record, ttl }, 0, HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
+  })
+
+  it.each([-1, Number.NaN, HOUR + 1])('breaking for the longest ttl where its break period is %d', (breakPeriod) => {
+    expect(standingOf({ ...record, breakPeriod }, 0, HOUR)).toEqual({ state: 'breaking', remaining: HOUR + MARGIN })
+  })
+
+  it.each([
+    ['leased', true],
+    ['breaking', true],
+    ['available', false],
+    ['expired', false],
+    ['broken', false],
+  ] as const)('%s: locked is %s', (state, locked) => {
+    expect(isLocked({ state, remaining: 0 })).toBe(locked)
+  })
+})
+
+describe('a record is', () => {
+  it('told with its state, and with what remains where it is locked', () => {
+    const { revision: _, ...told } = record
+    expect(toLeaseRecord('job', record, { state: 'leased', remaining: 5 })).toEqual({
+      name: 'job',
+      ...told,
+      state: 'leased',
+      remaining: 5,
+    })
+    expect(toLeaseRecord('job', record, { state: 'expired', remaining: 0 })).toEqual({
+      name: 'job',
+      ...told,
+      state: 'expired',
+    })
+  })
+
+  it('granted with what the holder has to know', () => {
+    const { owner, grantId, fencingToken, ttl } = record
+    expect(toGrant('job', record)).toEqual({ name: 'job', owner, grantId, fencingToken, ttl })
+  })
+
+  it('written again under the next revision, and is then no longer broken', () => {
+    expect(rewrite(record)).toEqual({ ...record, revision: 4 })
+    expect(rewrite({ ...record, breakPeriod: 5 }, { owner: 'b' })).toEqual({ ...record, owner: 'b', revision: 4 })
+    expect(rewrite(record, { breakPeriod: 5 })).toEqual({ ...record, breakPeriod: 5, revision: 4 })
+  })
+
+  it('owned by nobody, and was never granted, where the name is new', () => {
+    expect(unowned).toEqual({ owner: '', grantId: '', fencingToken: 0n, ttl: 1, revision: 0, metadata: {} })
+    expect(Object.isFrozen(unowned) && Object.isFrozen(unowned.metadata)).toBe(true)
+  })
+})
+
+describe('what is found under a name', () => {
+  it.each([record, { ...record, breakPeriod: 5 }, unowned])('is a lease record: %#', (found) => {
+    expect(() => checkRecord('job', 'etcd', found)).not.toThrow()
+  })
+
+  it.each([
+    ['owner', 1],
+    ['grantId', undefined],
+    ['fencingToken', 7],
+    ['ttl', '10000'],
+    ['revision', 1.5],
+    ['metadata', 'none'],
+    ['metadata', null],
+    ['breakPeriod', '5'],
+  ])('is none where %s is %j', (field, value) => {
+    expect(() => checkRecord('job', 'etcd', { ...record, [field]: value })).toThrow(LeaseConfigurationError)
+  })
+
+  it('is refused with an error that names the lease and the store', () => {
+    const check = () => checkRecord('job', 'etcd', {} as CasRecord)
+    expect(check).toThrow("what the etcd store has under 'job' is no lease record")
+    expect(check).toThrow(expect.objectContaining({ leaseName: 'job', store: 'etcd' }))
+  })
+})

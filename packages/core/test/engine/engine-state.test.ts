@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from '../../src/engine/engine-state.js'
+import { acquiring, held, releasing } from '../support/transitions.js'
+
+const never = Number.POSITIVE_INFINITY
+const idle: EngineState = { phase: 'idle', op: 1 }
+const heartbeat = { method: 'renew', sentAt: 500, limitAt: 700 } as const
+
+describe('the next look at a lease', () => {
+  it.each<[string, EngineState, number]>([
+    ['never comes where it is idle', idle, never],
+    ['is at the time limit of a claim', acquiring({ retryAt: 5 }), 1_000],
+    ['is when it is to be asked for again', acquiring({ call: undefined, retryAt: 5 }), 5],
+    ['is at the end of validity', held({ heartbeatAt: 20_000 }), 9_875],
+    ['is at the next heartbeat', held({ heartbeatAt: 600 }), 600],
+    ['is at the time limit of a heartbeat', held({ heartbeatAt: 500, call: heartbeat }), 700],
+    ['is overdue where no heartbeat is planned', held({ confirmedAt: 3 }), 3],
+    ['is at the time limit of a release', releasing({ limitAt: 900, retryAt: 5 }), 900],
+    ['is when a release is to be repeated', releasing({ limitAt: 900, retryAt: 5, call: undefined }), 5],
+    ['is overdue where a release has no time limit yet', releasing({ retryAt: 5 }), Number.NEGATIVE_INFINITY],
+  ])('%s', (_, state, at) => {
+    expect(wakeAt(state)).toBe(at)
+  })
+})
+
+describe('an answer is awaited', () => {
+  it('where its call is the last and under way', () => {
+    expect(awaits(acquiring(), 1)).toBe(true)
+    expect(awaits(acquiring(), 2)).toBe(false)
+    expect(awaits(acquiring({ call: undefined }), 1)).toBe(false)
+    expect(awaits(idle, 1)).toBe(false)
+  })
+})
+
+describe('what the timer has to see to first', () => {
+  it('is the plan of a heartbeat, for what is held and has none', () => {
+    expect([held(), held({ phase: 'jeopardy' })].map(isUnplanned)).toEqual([true, true])
+    const others = [held({ call: heartbeat }), held({ heartbeatAt: 1 }), idle, acquiring({ call: undefined })]
+    expect([...others, releasing({ call: undefined })].map(isUnplanned)).toEqual(Array(5).fill(false))
+  })
+
+  it('is the time limit of a release that has none', () => {
+    expect(isUnlimited(releasing())).toBe(true)
+    expect([releasing({ limitAt: 5 }), idle, acquiring(), held()].map(isUnlimited)).toEqual(Array(4).fill(false))
+  })
+})

@@ -1,0 +1,240 @@
+import { LeaseTimeoutError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import type { EngineEvent } from '../../src/engine/engine-event.js'
+import { recordOf } from '../support/scripted-store.js'
+import { acquiring, after, grant, held } from '../support/transitions.js'
+
+const holder = recordOf()
+const reset = new Error('reset')
+const yes: EngineEvent = { type: 'acquire-answer', op: 1, outcome: { granted: true, grant } }
+const no: EngineEvent = { type: 'acquire-answer', op: 1, outcome: { granted: false, holder } }
+const failed: EngineEvent = { type: 'failure', op: 1, error: reset, definitive: false }
+const asks = { type: 'call', op: 2, call: { method: 'acquire', grantId: 'mine', queue: false } }
+const waits = acquiring({ call: undefined, retryAt: 500, refusals: 2, failures: 1, failure: reset })
+
+describe('from idle', () => {
+  const idle = { phase: 'idle', op: 4 } as const
+
+  it('a claim is sent, under the next number and with its time limit', () => {
+    expect(after(idle, { type: 'acquire', grantId: 'mine', queue: true }, 70)).toEqual({
+      state: acquiring({ op: 5, queue: true, sentAt: 70, call: { method: 'acquire', sentAt: 70, limitAt: 1_070 } }),
+      effects: [{ type: 'call', op: 5, call: { method: 'acquire', grantId: 'mine', queue: true } }],
+    })
+  })
+
+  it('an adoption is a change of the grant that was handed over, to us', () => {
+    const adopted = { ...grant, grantId: 'theirs' }
+    const { state, effects } = after(idle, { type: 'acquire', grantId: 'mine', queue: false, adopted }, 0)
+    const to = { grantId: 'mine', owner: 'me' }
+    expect(effects).toEqual([{ type: 'call', op: 5, call: { method: 'change', grant: adopted, to } }])
+    const call = { method: 'change', sentAt: 0, limitAt: 1_000 } as const
+    expect(state).toEqual(acquiring({ op: 5, adopted, call }))
+  })
+
+  it.each(['tick', 'cancel', 'release', 'turn', 'queue', 'limit'] as const)('%s changes nothing', (type) => {
+    expect(after(idle, { type }, 0)).toEqual({ state: idle, effects: [] })
+  })
+})
+
+describe('from acquiring, an answer', () => {
+  it('that grants makes it held, from when the claim was sent', () => {
+    expect(after(acquiring({ sentAt: 5 }), yes, 100, { suspended: 9 })).toEqual({
+      state: held({ confirmedAt: 5, validUntil: 9_880, suspended: 9 }),
+      effects: [{ type: 'granted', grant }],
+    })
+  })
+
+  it('that grants for less than was asked for counts by what was granted', () => {
+    const short = { ...grant, ttl: 1_000 }
+    const { state } = after(acquiring(), { ...yes, outcome: { granted: true, grant: short } }, 0)
+    expect(state).toEqual(held({ grant: short, validUntil: 965 }))
+  })
+
+  it('that grants when the validity is over, at the very instant, is a failure, and is to be taken back', () => {
+    const { state, effects } = after(acquiring(), yes, 9_875)
+    const error = expect.any(LeaseTimeoutError)
+    expect(state).toEqual(
+      acquiring({ call: undefined, retryAt: 9_925, failures: 1, failure: error, uncertainSince: 0 }),
+    )
+    expect(effects).toEqual([{ type: 'failed', error, definitive: false }])
+    expect(String(state.phase === 'acquiring' && state.failure)).toContain(
+      "acquire of lease 'job' did not answer within 9875 ms",
+    )
+    expect(after(acquiring(), yes, 9_874).state.phase).toBe('held')
+  })
+
+  it('that refuses is followed by a pause that grows with the refusals; the failures before it are forgotten', () => {
+    expect(after(acquiring({ refusals: 1, failures: 3, failure: reset }), no, 100)).toEqual({
+      state: acquiring({ call: undefined, retryAt: 175, refusals: 2 }),
+      effects: [{ type: 'refused', holder }],
+    })
+  })
+
+  it('that refuses is followed by no pause where the store said meanwhile that it may be our turn', () => {
+    const { state } = after(acquiring({ woken: true }), no, 100)
+    expect(state).toMatchObject({ retryAt: 100, refusals: 1 })
+  })
+
+  it('to an earlier call changes nothing', () => {
+    const state = acquiring({ op: 2 })
+    for (const event of [yes, no, failed, { type: 'read-answer', op: 1, record: holder } as const]) {
+      expect(after(state, event, 0)).toEqual({ state, effects: [] })
+    }
+  })
+
+  it('to a call that was given up changes nothing', () => {
+    for (const event of [yes, no, failed, { type: 'read-answer', op: 1, record: holder } as const]) {
+      expect(after(waits, event, 0)).toEqual({ state: waits, effects: [] })
+    }
+  })
+})
+
+describe('from acquiring, a failure', () => {
+  it('that leaves time is settled by reading, within the limit of the attempt', () => {
+    expect(after(acquiring({ sentAt: 20 }), failed, 300)).toEqual({
+      state: acquiring({
+        op: 2,
+        sentAt: 20,
+        call: { method: 'read', sentAt: 0, limitAt: 1_000 },
+        failure: reset,
+        uncertainSince: 20,
+      }),
+      effects: [{ type: 'call', op: 2, call: { method: 'read' } }],
+    })
+  })
+
+  it('at the limit of the attempt is told, and the next attempt is made after a pause', () => {
+    expect(after(acquiring({ failures: 1 }), failed, 1_000)).toEqual({
+      state: acquiring({ call: undefined, retryAt: 1_100, failures: 2, failure: reset, uncertainSince: 0 }),
+      effects: [{ type: 'failed', error: reset, definitive: false }],
+    })
+    expect(after(acquiring(), failed, 999).effects).toMatchObject([{ type: 'call' }])
+  })
+
+  it('that is definitive is told as such, and leaves nothing to be taken back', () => {
+    expect(after(acquiring(), { ...failed, definitive: true }, 10)).toEqual({
+      state: acquiring({ call: undefined, retryAt: 60, failures: 1, failure: reset }),
+      effects: [{ type: 'failed', error: reset, definitive: true }],
+    })
+  })
+
+  it('counts from the first request that may have taken effect', () => {
+    const { state } = after(acquiring({ sentAt: 800, uncertainSince: 100 }), failed, 900)
+    expect(state).toMatchObject({ uncertainSince: 100 })
+  })
+
+  it('of the read that was to settle another leaves the other to be told, though it is definitive', () => {
+    const reading = acquiring({ op: 2, call: { method: 'read', sentAt: 0, limitAt: 1_000 }, failure: reset })
+    const error = new Error('no read')
+    for (const definitive of [true, false]) {
+      expect(after(reading, { type: 'failure', op: 2, error, definitive }, 400)).toEqual({
+        state: acquiring({ op: 2, call: undefined, retryAt: 450, failures: 1, failure: reset }),
+        effects: [{ type: 'failed', error: reset, definitive: false }],
+      })
+    }
+  })
+})
+
+describe('from acquiring, a read after a lost answer', () => {
+  const reading = acquiring({
+    op: 2,
+    sentAt: 700,
+    call: { method: 'read', sentAt: 700, limitAt: 1_700 },
+    failure: reset,
+    uncertainSince: 100,
+  })
+  const ours = recordOf({ owner: 'me', grantId: 'mine', fencingToken: 3n })
+
+  it('that finds our grant makes it held, from the first request that may have been granted', () => {
+    expect(after(reading, { type: 'read-answer', op: 2, record: ours }, 900)).toEqual({
+      state: held({ op: 2, confirmedAt: 100, validUntil: 9_975 }),
+      effects: [{ type: 'granted', grant }],
+    })
+    const { state } = after(
+      { ...reading, uncertainSince: undefined },
+      { type: 'read-answer', op: 2, record: ours },
+      900,
+    )
+    expect(state).toMatchObject({ confirmedAt: 700 })
+  })
+
+  it.each(['leased', 'breaking'] as const)('that finds %s by another is a refusal', (state) => {
+    const record = recordOf({ state })
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
+      state: { ...reading, call: undefined, retryAt: 950, refusals: 1, failure: undefined },
+      effects: [{ type: 'refused', holder: record }],
+    })
+  })
+
+  it('that finds our own grant broken is a refusal', () => {
+    const record = { ...ours, state: 'breaking' as const }
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 900).effects).toEqual([
+      { type: 'refused', holder: record },
+    ])
+  })
+
+  it.each([undefined, recordOf({ state: 'available' }), recordOf({ state: 'expired' }), recordOf({ state: 'broken' })])(
+    'that finds nobody settles nothing: %#',
+    (record) => {
+      expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
+        state: { ...reading, call: undefined, retryAt: 950, failures: 1 },
+        effects: [{ type: 'failed', error: reset, definitive: false }],
+      })
+    },
+  )
+})
+
+describe('from acquiring, as time passes', () => {
+  it('a call is ended at its time limit, not before', () => {
+    const state = acquiring()
+    expect(after(state, { type: 'tick' }, 999)).toEqual({ state, effects: [] })
+    const error = expect.any(LeaseTimeoutError)
+    const ended = after(state, { type: 'tick' }, 1_000)
+    expect(ended).toEqual({
+      state: acquiring({ call: undefined, retryAt: 1_050, failures: 1, failure: error, uncertainSince: 0 }),
+      effects: [{ type: 'abort' }, { type: 'failed', error, definitive: false }],
+    })
+    expect(String(ended.state.phase === 'acquiring' && ended.state.failure)).toContain(
+      "acquire of lease 'job' did not answer within 1000 ms",
+    )
+  })
+
+  it('the store is asked again when the pause is over, not before, and what was before is kept', () => {
+    expect(after(waits, { type: 'tick' }, 499)).toEqual({ state: waits, effects: [] })
+    const call = { method: 'acquire', sentAt: 500, limitAt: 1_500 } as const
+    expect(after({ ...waits, uncertainSince: 3 }, { type: 'tick' }, 500)).toEqual({
+      state: acquiring({ op: 2, call, sentAt: 500, refusals: 2, failures: 1, failure: reset, uncertainSince: 3 }),
+      effects: [asks],
+    })
+  })
+})
+
+describe('from acquiring, when the store or a caller says so', () => {
+  it('the turn is asked for at once, or after the call that is under way', () => {
+    expect(after(waits, { type: 'turn' }, 20)).toMatchObject({ state: { op: 2, sentAt: 20 }, effects: [asks] })
+    expect(after(acquiring(), { type: 'turn' }, 20)).toEqual({ state: acquiring({ woken: true }), effects: [] })
+  })
+
+  it('a place in the queue is kept from the next request on', () => {
+    expect(after(waits, { type: 'queue' }, 20)).toEqual({ state: { ...waits, queue: true }, effects: [] })
+  })
+
+  it.each(['cancel', 'release'] as const)('%s ends the call, and takes back what it may have brought about', (type) => {
+    expect(after(acquiring({ queue: true }), { type }, 20)).toEqual({
+      state: { phase: 'idle', op: 1 },
+      effects: [
+        { type: 'abort' },
+        { type: 'withdraw', grantId: 'mine' },
+        { type: 'give-back', grantId: 'mine', grant: undefined },
+      ],
+    })
+    const effects = [{ type: 'give-back', grantId: 'mine', grant: undefined }]
+    expect(after({ ...waits, uncertainSince: 0 }, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects })
+    expect(after(waits, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects: [] })
+  })
+
+  it.each(['acquire', 'limit'] as const)('%s changes nothing', (type) => {
+    const state = acquiring()
+    expect(after(state, { type, grantId: 'other', queue: true } as EngineEvent, 0)).toEqual({ state, effects: [] })
+  })
+})

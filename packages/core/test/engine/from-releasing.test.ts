@@ -1,0 +1,171 @@
+import { LeaseTimeoutError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import type { EngineEvent } from '../../src/engine/engine-event.js'
+import type { ReleaseOutcome } from '../../src/index.js'
+import { recordOf } from '../support/scripted-store.js'
+import { after, grant, releasing } from '../support/transitions.js'
+
+const reset = new Error('reset')
+const to = { grantId: 'theirs', owner: 'you' }
+const handedOff = { ...grant, ...to, fencingToken: 4n }
+const idle = { phase: 'idle', op: 2 }
+const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
+const changing = releasing({ to, call: 'change' })
+const reading = releasing({ to, call: 'read' })
+const takenBack = { type: 'give-back', grantId: 'mine', grant }
+const bothTakenBack = [takenBack, { type: 'give-back', grantId: 'theirs', grant: undefined }]
+
+function answerOf(outcome: ReleaseOutcome): EngineEvent {
+  return { type: 'release-answer', op: 2, outcome }
+}
+
+describe('from releasing, a release', () => {
+  it.each([
+    [{ released: true }, 'gone'],
+    [{ released: false }, 'gone'],
+    [{ released: false, holder: recordOf() }, 'held'],
+  ] as const)('that is answered with %o has ended as %s', (outcome, ended) => {
+    expect(after(releasing(), answerOf(outcome), 5)).toEqual({
+      state: idle,
+      effects: [{ type: 'released', result: { ended } }],
+    })
+  })
+
+  it('that fails is repeated after a pause that grows, within its time limit', () => {
+    const repeated = releasing({ call: undefined, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
+    expect(after(releasing({ failures: 1 }), failed, 300)).toEqual({ state: repeated, effects: [] })
+    const begun = releasing({ limitAt: 350, failures: 9 })
+    expect(after(begun, failed, 300).state).toMatchObject({ retryAt: 312.5, limitAt: 350 })
+    expect(after(begun, failed, 400).state).toMatchObject({ retryAt: 350 })
+  })
+
+  it('is repeated when the pause is over, not before', () => {
+    const state = releasing({ call: undefined, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
+    expect(after(state, { type: 'tick' }, 339)).toEqual({ state, effects: [] })
+    expect(after(state, { type: 'tick' }, 340)).toEqual({
+      state: { ...state, op: 3, call: 'release' },
+      effects: [{ type: 'call', op: 3, call: { method: 'release', grant } }],
+    })
+  })
+
+  it('that fails for good is given up as unknown, and goes on in the background', () => {
+    expect(after(releasing(), { ...failed, definitive: true }, 300)).toEqual({
+      state: idle,
+      effects: [takenBack, { type: 'released', result: { ended: 'unknown', error: reset } }],
+    })
+  })
+
+  it('has a time limit, which counts from when it begins and is not begun twice', () => {
+    const limited = after(releasing(), { type: 'limit' }, 70)
+    expect(limited).toEqual({ state: releasing({ limitAt: 1_070 }), effects: [] })
+    expect(after(limited.state, { type: 'limit' }, 90)).toEqual(limited)
+  })
+
+  it('is given up at its time limit, not before, and its call is ended', () => {
+    const state = releasing({ limitAt: 1_000 })
+    expect(after(state, { type: 'tick' }, 999)).toEqual({ state, effects: [] })
+    const error = expect.any(LeaseTimeoutError)
+    const result = { ended: 'unknown', error }
+    expect(after(state, { type: 'tick' }, 1_000)).toEqual({
+      state: idle,
+      effects: [{ type: 'abort' }, takenBack, { type: 'released', result }],
+    })
+    const pausing = releasing({ call: undefined, limitAt: 1_000, retryAt: 1_000, failure: reset })
+    expect(after(pausing, { type: 'tick' }, 1_000).effects).toEqual([
+      takenBack,
+      { type: 'released', result: { ended: 'unknown', error: reset } },
+    ])
+  })
+
+  it.each([
+    [releasing({ limitAt: 1_000 }), "release of lease 'job' did not answer within 1000 ms"],
+    [releasing({ limitAt: 1_000, to, call: 'change' }), "hand-off of lease 'job' did not answer within 1000 ms"],
+  ])('that does not answer is told as what was asked for: %#', (state, message) => {
+    const [told] = after(state, { type: 'tick' }, 1_000).effects.slice(-1)
+    expect(told).toMatchObject({ result: { error: { message: expect.stringContaining(message) } } })
+  })
+
+  it('without a time limit yet waits', () => {
+    expect(after(releasing(), { type: 'tick' }, 1e9)).toEqual({ state: releasing(), effects: [] })
+  })
+})
+
+describe('from releasing, a hand-off', () => {
+  it.each([
+    [
+      { granted: true, grant: handedOff },
+      { ended: 'handed-off', grant: handedOff },
+    ],
+    [{ granted: false, holder: recordOf() }, { ended: 'held' }],
+    [{ granted: false }, { ended: 'held' }],
+  ] as const)('that is answered has ended: %#', (outcome, result) => {
+    expect(after(changing, { type: 'acquire-answer', op: 2, outcome }, 5)).toEqual({
+      state: idle,
+      effects: [{ type: 'released', result }],
+    })
+  })
+
+  it('that fails is settled by reading', () => {
+    expect(after(changing, failed, 300)).toEqual({
+      state: releasing({ to, call: 'read', op: 3, failures: 1, failure: reset }),
+      effects: [{ type: 'call', op: 3, call: { method: 'read' } }],
+    })
+  })
+
+  it('has taken effect where the record bears the grant id of the next', () => {
+    const record = recordOf({ ...to, fencingToken: 4n })
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({
+      state: idle,
+      effects: [{ type: 'released', result: { ended: 'handed-off', grant: handedOff } }],
+    })
+  })
+
+  it('is repeated, after a pause, where the record still bears our own', () => {
+    const record = recordOf({ grantId: 'mine' })
+    const pausing = releasing({ to, call: undefined, retryAt: 25, limitAt: 1_005 })
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({ state: pausing, effects: [] })
+    expect(after(pausing, { type: 'tick' }, 25).effects).toEqual([
+      { type: 'call', op: 3, call: { method: 'change', grant, to } },
+    ])
+  })
+
+  it.each([undefined, recordOf()])('has lost the lease where the record bears neither: %#', (record) => {
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 5).effects).toEqual([
+      { type: 'released', result: { ended: 'held' } },
+    ])
+  })
+
+  it('whose read fails is asked for again', () => {
+    expect(after(reading, failed, 300)).toEqual({
+      state: releasing({ to, call: undefined, retryAt: 320, limitAt: 1_300, failures: 1, failure: reset }),
+      effects: [],
+    })
+  })
+
+  it('that is given up takes both grants back', () => {
+    expect(after(changing, { ...failed, definitive: true }, 300)).toEqual({
+      state: idle,
+      effects: [...bothTakenBack, { type: 'released', result: { ended: 'unknown', error: reset } }],
+    })
+  })
+})
+
+describe('from releasing, what changes nothing', () => {
+  it.each([
+    answerOf({ released: true }),
+    { type: 'acquire-answer', op: 2, outcome: { granted: false } } as const,
+    { type: 'read-answer', op: 2, record: undefined } as const,
+    failed,
+  ])('is the answer to a call that is not under way: %#', (event) => {
+    for (const state of [releasing({ op: 3 }), releasing({ call: undefined })]) {
+      expect(after(state, event, 5)).toEqual({ state, effects: [] })
+    }
+  })
+
+  it.each(['acquire', 'cancel', 'release', 'turn', 'queue'] as const)('is %s', (type) => {
+    expect(after(releasing(), { type, grantId: 'x', queue: false } as EngineEvent, 5)).toEqual({
+      state: releasing(),
+      effects: [],
+    })
+  })
+})

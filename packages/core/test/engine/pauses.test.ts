@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { outagePause, retryPause, turnPause } from '../../src/engine/pauses.js'
+import { rules } from '../support/rules.js'
+import { recordOf } from '../support/scripted-store.js'
+
+const forever = Number.POSITIVE_INFINITY
+const watched = { ...rules, watched: true }
+const beatingEvery = (heartbeatInterval: number) => ({ ...rules, heartbeatInterval })
+
+describe('the pause before a failed heartbeat is repeated', () => {
+  it('is a fiftieth of the interval, from 10 ms to 1 s, half of it random', () => {
+    expect(retryPause(beatingEvery(5_000), 1, forever, 1)).toBe(100)
+    expect(retryPause(beatingEvery(5_000), 1, forever, 0)).toBe(50)
+    expect(retryPause(beatingEvery(5_000), 1, forever, 0.5)).toBe(75)
+    expect(retryPause(beatingEvery(100), 1, forever, 1)).toBe(10)
+    expect(retryPause(beatingEvery(500_000), 1, forever, 1)).toBe(1_000)
+  })
+
+  it('doubles with each failure, to half of the interval and a quarter of what is left of the validity', () => {
+    expect([1, 2, 3, 4].map((failures) => retryPause(rules, failures, forever, 1))).toEqual([20, 40, 80, 160])
+    expect(retryPause(rules, 40, forever, 1)).toBe(500)
+    expect(retryPause(rules, 40, 800, 1)).toBe(200)
+  })
+
+  it('is finite for a lease that neither expires nor beats', () => {
+    expect(retryPause(beatingEvery(forever), 100_000, forever, 1)).toBe(1_000 * 2 ** 16)
+  })
+})
+
+describe('the pause before a store that failed is asked again', () => {
+  it('is a twentieth of the interval, at least 20 ms, half of it random', () => {
+    expect(outagePause(rules, 1, 1)).toBe(50)
+    expect(outagePause(rules, 1, 0)).toBe(25)
+    expect(outagePause(beatingEvery(100), 1, 1)).toBe(20)
+  })
+
+  it('doubles with each failure, to the interval, but never beyond 5 s', () => {
+    expect([1, 2, 3].map((failures) => outagePause(rules, failures, 1))).toEqual([50, 100, 200])
+    expect(outagePause(rules, 100, 1)).toBe(1_000)
+    expect(outagePause(beatingEvery(60_000), 1, 1)).toBe(250)
+    expect(outagePause(beatingEvery(60_000), 100, 1)).toBe(5_000)
+  })
+})
+
+describe('the pause before one who was refused asks again', () => {
+  it('keeps the place in the queue where the store wakes its waiters: a third of the ttl, or of a minute', () => {
+    expect(turnPause(watched, 1, undefined, 1)).toBe(10_000 / 3)
+    expect(turnPause(watched, 9, recordOf({ remaining: 1 }), 0)).toBe(5_000 / 3)
+    expect(turnPause({ ...watched, ttl: forever }, 1, undefined, 1)).toBe(20_000)
+  })
+
+  it('grows by half with each refusal where it does not, from a twentieth of the interval to the interval', () => {
+    expect([1, 2, 3].map((refusals) => turnPause(rules, refusals, undefined, 1))).toEqual([50, 75, 112.5])
+    expect(turnPause(rules, 1, undefined, 0)).toBe(25)
+    expect(turnPause(rules, 100, undefined, 1)).toBe(1_000)
+    expect(turnPause(beatingEvery(100), 1, undefined, 1)).toBe(20)
+    expect(turnPause(beatingEvery(60_000), 1, undefined, 1)).toBe(250)
+    expect(turnPause(beatingEvery(60_000), 100, undefined, 1)).toBe(5_000)
+  })
+
+  it('ends just after the expiry where the store tells it', () => {
+    expect(turnPause(rules, 100, recordOf({ remaining: 8 }), 1)).toBe(13)
+    expect(turnPause(rules, 1, recordOf({ remaining: 8_000 }), 1)).toBe(50)
+  })
+})

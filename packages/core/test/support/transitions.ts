@@ -1,0 +1,77 @@
+import type { Grant } from '@leasehold/core'
+import type { Transition } from '../../src/engine/engine-effect.js'
+import type { Circumstances, EngineEvent } from '../../src/engine/engine-event.js'
+import type { Acquiring, EngineState, Held, Releasing } from '../../src/engine/engine-state.js'
+import { transition } from '../../src/engine/transition.js'
+import { validityOf } from '../../src/validity.js'
+import { rules } from './rules.js'
+
+/** Without chance: a pause is as long as it may be. */
+export const longest = 1
+
+export const grant: Grant = { name: 'job', owner: 'me', grantId: 'mine', fencingToken: 3n, ttl: rules.ttl }
+
+/** What becomes of a state at an instant. */
+export function after(
+  state: EngineState,
+  event: EngineEvent,
+  now: number,
+  circumstances: Partial<Circumstances> = {},
+): Transition {
+  return transition(rules, state, event, { now, suspended: 0, random: longest, ...circumstances })
+}
+
+/** A claim that was sent at 0 and is not answered. */
+export function acquiring(changes: Partial<Acquiring> = {}): Acquiring {
+  return {
+    phase: 'acquiring',
+    op: 1,
+    grantId: 'mine',
+    queue: false,
+    adopted: undefined,
+    call: { method: 'acquire', sentAt: 0, limitAt: rules.operationTimeout },
+    sentAt: 0,
+    retryAt: Number.POSITIVE_INFINITY,
+    woken: false,
+    refusals: 0,
+    failures: 0,
+    failure: undefined,
+    uncertainSince: undefined,
+    ...changes,
+  }
+}
+
+/** A grant that was confirmed by a claim sent at 0; no heartbeat is planned. */
+export function held(changes: Partial<Held> = {}): Held {
+  return {
+    phase: 'held',
+    op: 1,
+    grant,
+    confirmedAt: 0,
+    validUntil: validityOf(rules.ttl),
+    holdUntil: Number.POSITIVE_INFINITY,
+    suspended: 0,
+    call: undefined,
+    heartbeatAt: undefined,
+    attemptTimeout: rules.operationTimeout,
+    failures: 0,
+    failure: undefined,
+    ...changes,
+  }
+}
+
+/** A grant whose release is under way, with a second call to the store. */
+export function releasing(changes: Partial<Releasing> = {}): Releasing {
+  return {
+    phase: 'releasing',
+    op: 2,
+    grant,
+    to: undefined,
+    call: 'release',
+    retryAt: Number.POSITIVE_INFINITY,
+    limitAt: undefined,
+    failures: 0,
+    failure: undefined,
+    ...changes,
+  }
+}
