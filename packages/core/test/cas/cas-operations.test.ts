@@ -1,0 +1,396 @@
+import {
+  type CasRecord,
+  type CasRegister,
+  type CasStoreOptions,
+  casStore,
+  type Grant,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseNameError,
+} from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it, vi } from 'vitest'
+import { MapRegister } from './map-register.js'
+
+const TTL = 10_000
+const HOUR = 3_600_000
+/** What a challenger waits beyond the ttl. */
+const MARGIN = 25
+const signal = new AbortController().signal
+const details = { leaseName: 'job', store: 'map' }
+
+function setUp(options: CasStoreOptions & { readonly forgets?: boolean } = {}) {
+  const clock = new VirtualClock()
+  const register = new MapRegister(options.forgets)
+  const open = () => casStore(register, { clock, ...options })
+  const store = open()
+  const claim = (grantId: string, more: { ttl?: number; metadata?: Record<string, string> } = {}, by = store) =>
+    by.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL, ...more }, signal)
+  const held = async (grantId: string): Promise<Grant> => {
+    const outcome = await claim(grantId)
+    if (!outcome.granted) throw new Error('not granted')
+    return outcome.grant
+  }
+  return { clock, register, open, store, claim, held }
+}
+
+/** The calls to the register that an operation makes. */
+async function callsOf(register: MapRegister, operate: () => Promise<unknown>): Promise<string[]> {
+  register.calls.length = 0
+  await operate()
+  return [...register.calls]
+}
+
+describe('a compare-and-set store tells of itself', () => {
+  it('its kind, its limits, and that it neither queues nor leases for ever', () => {
+    const unnamed = { ...register(), kind: undefined } as unknown as CasRegister<number>
+    expect(casStore(register()).kind).toBe('map')
+    expect(casStore(unnamed).kind).toBe('cas')
+    expect(casStore(register()).limits).toEqual({ minTtl: 1_000, maxTtl: HOUR, infinite: false, ordered: false })
+    const limits = { minTtl: 5, maxTtl: 5 }
+    expect(casStore(register(), limits).limits).toMatchObject(limits)
+  })
+
+  it.each([
+    [0, 5],
+    [Number.NaN, 5],
+    [5, 4],
+    [5, Number.NaN],
+    [5, Number.POSITIVE_INFINITY],
+  ])('that its limits make no sense: %d to %d', (minTtl, maxTtl) => {
+    const build = () => casStore(register(), { minTtl, maxTtl })
+    expect(build).toThrow(LeaseConfigurationError)
+    expect(build).toThrow(`minTtl (${minTtl}) and maxTtl (${maxTtl}) must be finite, 0 < minTtl <= maxTtl`)
+  })
+
+  it('changes of an entry, as often as its register does, and none where it does not', async () => {
+    expect(casStore(register()).watch).toBeUndefined()
+    const watch = vi.fn(async function* () {
+      yield 'one'
+      yield 'two'
+    })
+    const told: unknown[] = []
+    const watching = casStore(Object.assign(register(), { watch })).watch?.('job', signal) ?? []
+    for await (const word of watching) told.push(word)
+    expect(told).toEqual([undefined, undefined])
+    expect(watch).toHaveBeenCalledWith('job', signal)
+  })
+
+  it('nothing more once it is closed, and closes its register', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    const close = vi.fn(async () => {})
+    Object.assign(register, { close })
+    await store.close?.()
+    expect(close).toHaveBeenCalledOnce()
+    await expect(store.renew(grant, signal)).rejects.toThrow('the map store is closed')
+    await expect(store.read('job', signal)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
+  })
+
+  it('nothing under a signal that is aborted', async () => {
+    const { register, store, claim, held } = setUp()
+    const grant = await held('a')
+    const calls = await callsOf(register, async () => {
+      await expect(store.renew(grant, AbortSignal.abort('enough'))).rejects.toBe('enough')
+      await expect(store.read('job', AbortSignal.abort('enough'))).rejects.toBe('enough')
+    })
+    expect(calls).toEqual([])
+    expect((await claim('b')).granted).toBe(false)
+  })
+})
+
+describe('acquire over a compare-and-set register writes', () => {
+  it('the owner, the ttl, the metadata and the token of the grant', async () => {
+    const { register, claim } = setUp()
+    const grant = { name: 'job', owner: 'o-a', grantId: 'a', fencingToken: 1n, ttl: TTL }
+    expect(await claim('a', { metadata: { version: '7' } })).toEqual({ granted: true, grant })
+    const { name: _, ...kept } = grant
+    expect(register.recordOf('job')).toEqual({ ...kept, revision: 1, metadata: { version: '7' } })
+    expect(register.calls).toEqual(['read', 'create', 'replace'])
+  })
+
+  it('no metadata of the one before', async () => {
+    const { register, store, claim } = setUp()
+    const outcome = await claim('a', { metadata: { version: '7' } })
+    if (outcome.granted) await store.release(outcome.grant, signal)
+    await claim('b')
+    expect(register.recordOf('job').metadata).toEqual({})
+  })
+
+  it('an entry that nobody owns, where the name is new and nothing comes after it', async () => {
+    const { register, claim, open } = setUp()
+    register.faults.push(...([undefined, undefined, 'fail'] as never[]))
+    await expect(claim('a')).rejects.toThrow('connection refused')
+    expect(register.recordOf('job')).toMatchObject({ owner: '', grantId: '', fencingToken: 0n })
+    expect(await open().read('job', signal)).toMatchObject({ state: 'available' })
+    expect((await claim('b', {}, open())).granted).toBe(true)
+  })
+
+  it.each([1_000, HOUR])('for the shortest and the longest ttl, of %d ms', async (ttl) => {
+    const { claim } = setUp()
+    expect((await claim('a', { ttl })).granted).toBe(true)
+  })
+
+  it.each([999, HOUR + 1])('nothing for a ttl of %d ms', async (ttl) => {
+    const { register, claim } = setUp()
+    await expect(claim('a', { ttl })).rejects.toMatchObject({ ...details, owner: 'o-a', code: 'configuration' })
+    await expect(claim('a', { ttl })).rejects.toThrow(`the ttl must be 1000 to 3600000 ms, not ${ttl}`)
+    expect(register.calls).toEqual([])
+  })
+
+  it('nothing under a name that is none', async () => {
+    const { register, store } = setUp()
+    const claimed = store.acquire({ name: '', owner: 'a', grantId: 'a', ttl: TTL }, signal)
+    await expect(claimed).rejects.toBeInstanceOf(LeaseNameError)
+    expect(register.calls).toEqual([])
+  })
+
+  it('a larger token where its own grant id was broken or released meanwhile', async () => {
+    const { store, claim, held } = setUp()
+    await held('a')
+    await store.break('job', { period: 2_000 }, signal)
+    expect(await claim('a')).toMatchObject({ granted: false, holder: { state: 'breaking' } })
+    await store.break('job', { period: 0 }, signal)
+    const again = await held('a')
+    expect(again.fencingToken).toBe(2n)
+    await store.release(again, signal)
+    expect((await held('a')).fencingToken).toBe(3n)
+  })
+
+  it('anew where another writer came in between, five times, and then tells that it could not', async () => {
+    const { register, claim, held, store } = setUp()
+    const grant = await held('a')
+    await store.release(grant, signal)
+    const { replace } = register
+    register.replace = async (...args) => {
+      register.write('job', register.recordOf('job'))
+      return await replace.apply(register, args)
+    }
+    const calls = await callsOf(register, async () => {
+      await expect(claim('b')).rejects.toMatchObject({ ...details, code: 'unavailable' })
+    })
+    expect(calls).toEqual(Array(5).fill(['read', 'replace']).flat())
+    await expect(claim('b')).rejects.toThrow("'job' was written by others 5 times in a row: try again")
+  })
+})
+
+describe('heartbeats over a compare-and-set register', () => {
+  it('write the ttl of the grant and another revision, and nothing else', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    const before = register.recordOf('job')
+    await store.renew({ ...grant, ttl: 2 * TTL }, signal)
+    expect(register.recordOf('job')).toEqual({ ...before, ttl: 2 * TTL, revision: before.revision + 1 })
+  })
+
+  it('read the record where another grant was made here since', async () => {
+    const { clock, register, store, held } = setUp()
+    const first = await held('a')
+    clock.block(TTL + MARGIN)
+    await held('b')
+    expect(await callsOf(register, () => store.renew(first, signal))).toEqual(['read'])
+  })
+
+  it('read the record again where theirs was not the last write', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    register.write('job', register.recordOf('job'))
+    expect(await callsOf(register, () => store.renew(grant, signal))).toEqual(['replace', 'read', 'replace'])
+  })
+
+  it('forget what was written once they are refused', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    register.write('job', { ...register.recordOf('job'), breakPeriod: 5_000 })
+    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'broken' })
+    expect(await callsOf(register, () => store.renew(grant, signal))).toEqual(['read'])
+  })
+
+  it('are told who took the lease, where anyone holds it', async () => {
+    const { clock, store, claim, held } = setUp()
+    const first = await held('a')
+    clock.block(TTL + MARGIN)
+    await claim('b', { metadata: { version: '8' } })
+    const holder = { name: 'job', owner: 'o-b', grantId: 'b', fencingToken: 2n, ttl: TTL, state: 'leased' }
+    const taken = { renewed: false, reason: 'taken' }
+    expect(await store.renew(first, signal)).toEqual({ ...taken, holder: { ...holder, metadata: { version: '8' } } })
+    await store.release(holder as never, signal)
+    expect(await store.renew(first, signal)).toEqual(taken)
+  })
+})
+
+describe('release over a compare-and-set register', () => {
+  it('is one write and no read for who made the grant, and forgets what was written', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['replace'])
+    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['read'])
+  })
+
+  it('of a grant made elsewhere reads the record first', async () => {
+    const { register, open, held } = setUp()
+    const grant = await held('a')
+    const other = open()
+    expect(await callsOf(register, () => other.release(grant, signal))).toEqual(['read', 'replace'])
+    expect(register.recordOf('job').owner).toBe('')
+  })
+
+  it('is done again where another writer came in between', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    register.write('job', register.recordOf('job'))
+    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['replace', 'read', 'replace'])
+    expect(register.recordOf('job').owner).toBe('')
+  })
+
+  it('of what another held until its expiry frees nobody, and names nobody', async () => {
+    const { clock, register, store, held } = setUp()
+    const first = await held('a')
+    clock.block(TTL + MARGIN)
+    await held('b')
+    clock.block(TTL + MARGIN)
+    expect(await store.release(first, signal)).toEqual({ released: false })
+    expect(register.recordOf('job').owner).toBe('o-b')
+  })
+})
+
+describe('read over a compare-and-set register', () => {
+  it('tells the record and what remains, as this process has seen it', async () => {
+    const { clock, store, held } = setUp()
+    expect(await store.read('job', signal)).toBeUndefined()
+    const grant = await held('a')
+    clock.block(400)
+    const record = { ...grant, metadata: {}, state: 'leased', remaining: TTL + MARGIN - 400 }
+    expect(await store.read('job', signal)).toEqual(record)
+  })
+
+  it('begins to observe anew what was gone in between, though its version is the same', async () => {
+    const { clock, register, store, held, open } = setUp()
+    await held('a')
+    const observer = open()
+    await observer.read('job', signal)
+    clock.block(TTL)
+    const { read } = register
+    register.read = async () => undefined
+    expect(await observer.read('job', signal)).toBeUndefined()
+    register.read = read
+    expect(await observer.read('job', signal)).toMatchObject({ state: 'leased', remaining: TTL + MARGIN })
+    expect(await store.read('job', signal)).toMatchObject({ remaining: MARGIN })
+  })
+
+  it.each([-1, Number.NaN])('refuses an entry that says it was created at %d', async (createdAt) => {
+    const { register, store, held } = setUp({ forgets: true })
+    await held('a')
+    const record = register.recordOf('job')
+    register.read = async () => ({ record, version: 1, createdAt })
+    const message = 'the map register forgets, but does not tell createdAt in milliseconds'
+    await expect(store.read('job', signal)).rejects.toThrow(message)
+  })
+})
+
+describe('fencing tokens of a register that forgets', () => {
+  it('are the creation time, rounded up, or one more than the last, whichever is larger', async () => {
+    const { register, store, held } = setUp({ forgets: true })
+    register.time = 0
+    const first = await held('a')
+    await store.release(first, signal)
+    register.delete('job')
+    register.time = 41.5
+    expect([first.fencingToken, (await held('b')).fencingToken]).toEqual([1n, 42n])
+  })
+
+  it('start where the entry was made at the very beginning of time', async () => {
+    const { register, claim } = setUp({ forgets: true })
+    register.time = 1
+    expect(await claim('a')).toMatchObject({ granted: true, grant: { fencingToken: 1n } })
+  })
+})
+
+describe('change over a compare-and-set register', () => {
+  const to = { grantId: 'b', owner: 'you' }
+
+  it('keeps the ttl and the metadata, and may be repeated under the same token', async () => {
+    const { register, store, claim } = setUp()
+    const outcome = await claim('a', { metadata: { version: '7' } })
+    const grant = outcome.granted ? outcome.grant : expect.unreachable()
+    const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n } }
+    expect(await store.change(grant, to, signal)).toEqual(changed)
+    expect(await store.change(grant, to, signal)).toEqual(changed)
+    expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })
+  })
+
+  it('of what is gone, broken, expired or released is not granted, and tells who is in the way', async () => {
+    const { clock, register, store, held } = setUp()
+    const first = await held('a')
+    await store.break('job', { period: 2_000 }, signal)
+    expect(await store.change(first, to, signal)).toMatchObject({ granted: false, holder: { state: 'breaking' } })
+    clock.block(TTL + MARGIN)
+    const second = await held('a')
+    expect(await store.change({ ...second, grantId: 'x' }, to, signal)).toMatchObject({
+      granted: false,
+      holder: { grantId: 'a' },
+    })
+    clock.block(TTL + MARGIN)
+    expect(await store.change(second, to, signal)).toEqual({ granted: false })
+    await store.release(second, signal)
+    expect(await store.change(second, to, signal)).toEqual({ granted: false })
+    register.delete('job')
+    expect(await store.change(second, to, signal)).toEqual({ granted: false })
+  })
+})
+
+describe('break over a compare-and-set register', () => {
+  it('without a period locks the name for what was left, and keeps the metadata', async () => {
+    const { clock, register, store, claim } = setUp()
+    await claim('a', { metadata: { version: '7' } })
+    clock.block(1_000)
+    const left = TTL + MARGIN - 1_000
+    expect(await store.break('job', {}, signal)).toEqual({ remaining: left })
+    const broken: Partial<CasRecord> = { breakPeriod: left, metadata: { version: '7' } }
+    expect(register.recordOf('job')).toMatchObject(broken)
+    expect(register.recordOf('job').metadata).toEqual({ version: '7' })
+  })
+
+  it('again for as long changes nothing, and for less adds its reason to the metadata', async () => {
+    const { register, store, claim } = setUp()
+    await claim('a', { metadata: { version: '7' } })
+    await store.break('job', { period: 4_000 }, signal)
+    const repeated = () => store.break('job', { period: 4_000 + MARGIN }, signal)
+    expect(await callsOf(register, repeated)).toEqual(['read'])
+    expect(await callsOf(register, () => store.break('job', {}, signal))).toEqual(['read'])
+    await store.break('job', { period: 4_000, reason: 'stuck' }, signal)
+    expect(register.recordOf('job').metadata).toEqual({ version: '7', breakReason: 'stuck' })
+  })
+
+  it('is begun anew where another writer came in between', async () => {
+    const { register, store, held } = setUp()
+    await held('a')
+    const { replace } = register
+    register.replace = async (...args) => {
+      register.replace = replace
+      register.write('job', register.recordOf('job'))
+      return await replace.apply(register, args)
+    }
+    expect(await callsOf(register, () => store.break('job', { period: 0 }, signal))).toEqual([
+      'read',
+      'replace',
+      'read',
+      'replace',
+    ])
+  })
+
+  it('of what nobody holds, and for a period that is none, says so', async () => {
+    const { store } = setUp()
+    await expect(store.break('job', {}, signal)).rejects.toThrow("nobody holds 'job': there is nothing to break")
+    await expect(store.break('job', {}, signal)).rejects.toMatchObject(details)
+    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
+    for (const period of [-1, Number.NaN]) {
+      const broken = store.break('job', { period }, signal)
+      await expect(broken).rejects.toThrow(`the break period must be 0 or more ms, not ${period}`)
+    }
+  })
+})
+
+function register(): MapRegister {
+  return new MapRegister()
+}

@@ -1,0 +1,129 @@
+import { type Grant, LeaseTimeoutError, type RenewOutcome } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { alignToBatch, type HeartbeatSender, RenewalBatch } from '../../src/engine/renewal-batch.js'
+import { grant } from '../support/transitions.js'
+
+interface Call {
+  readonly grants: readonly Grant[]
+  readonly signal: AbortSignal
+  readonly answer: (outcomes: readonly RenewOutcome[]) => void
+  readonly fail: (error: unknown) => void
+}
+
+function setUp(): {
+  clock: VirtualClock
+  batch: RenewalBatch
+  calls: Call[]
+  sender: HeartbeatSender
+  told: unknown[]
+} {
+  const clock = new VirtualClock()
+  const calls: Call[] = []
+  const told: unknown[] = []
+  const renewMany = (grants: readonly Grant[], signal: AbortSignal) =>
+    new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, signal, answer, fail }))
+  const sender: HeartbeatSender = {
+    onRenewed: (op, outcome) => told.push([op, outcome]),
+    onFailed: (op, error) => told.push([op, error]),
+  }
+  return { clock, batch: new RenewalBatch({ renewMany }, clock), calls, sender, told }
+}
+
+const renewed: RenewOutcome = { renewed: true }
+const taken: RenewOutcome = { renewed: false, reason: 'taken' }
+
+describe('the heartbeats of one turn of the event loop', () => {
+  it('are one call, whose outcomes are told to each', async () => {
+    const { clock, batch, calls, sender, told } = setUp()
+    for (const op of [1, 2, 3]) batch.add(sender, op, { ...grant, grantId: `g${op}` }, 100)
+    expect(calls).toEqual([])
+    await clock.settle()
+    expect(calls.map(({ grants }) => grants.map(({ grantId }) => grantId))).toEqual([['g1', 'g2', 'g3']])
+    calls[0]?.answer([renewed, taken, renewed])
+    await clock.settle()
+    expect(told).toEqual([
+      [1, renewed],
+      [2, taken],
+      [3, renewed],
+    ])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('are another call than those of the next turn', async () => {
+    const { clock, batch, calls, sender } = setUp()
+    batch.add(sender, 1, grant, 100)
+    await clock.settle()
+    batch.add(sender, 2, grant, 100)
+    await clock.settle()
+    expect(calls.map(({ grants }) => grants.length)).toEqual([1, 1])
+  })
+
+  it('are 256 a call, and one call a turn', async () => {
+    const { clock, batch, calls, sender } = setUp()
+    for (let op = 0; op < 600; op += 1) batch.add(sender, op, grant, 100)
+    await clock.settle()
+    expect(calls.map(({ grants }) => grants.length)).toEqual([256, 256, 88])
+    expect(clock.pending).toBe(3)
+  })
+
+  it('are one call and no more where they fill it', async () => {
+    const { clock, batch, calls, sender } = setUp()
+    for (let op = 0; op < 256; op += 1) batch.add(sender, op, grant, 100)
+    await clock.settle()
+    expect(calls.map(({ grants }) => grants.length)).toEqual([256])
+  })
+
+  it('fail where the call fails', async () => {
+    const { clock, batch, calls, sender, told } = setUp()
+    for (const op of [1, 2]) batch.add(sender, op, grant, 100)
+    await clock.settle()
+    calls[0]?.fail('reset')
+    await clock.settle()
+    expect(told).toEqual([
+      [1, 'reset'],
+      [2, 'reset'],
+    ])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('fail where the store answers fewer outcomes than it was given grants', async () => {
+    const { clock, batch, calls, sender, told } = setUp()
+    for (const op of [1, 2]) batch.add(sender, op, grant, 100)
+    await clock.settle()
+    calls[0]?.answer([renewed])
+    await clock.settle()
+    expect(told).toEqual([
+      [1, renewed],
+      [2, new Error('renewMany answered fewer outcomes than grants')],
+    ])
+  })
+
+  it('are ended when the most patient of them has waited long enough', async () => {
+    const { clock, batch, calls, sender } = setUp()
+    for (const limit of [100, 300, 200]) batch.add(sender, 1, grant, limit)
+    await clock.advance(299)
+    expect(calls[0]?.signal.aborted).toBe(false)
+    await clock.advance(1)
+    expect(calls[0]?.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
+  })
+})
+
+describe('a planned heartbeat', () => {
+  it('is brought forward to the next step of the clock, a power of two of about a 32nd of its way', () => {
+    // Steps of 16 ms, for a way of 600.
+    expect(alignToBatch(0, 600)).toBe(592)
+    expect(alignToBatch(5, 600)).toBe(587)
+    expect(alignToBatch(1_000, 600)).toBe(600)
+    // Steps of 32 ms, from a way of 1,024 on.
+    expect(alignToBatch(0, 1_023)).toBe(1_008)
+    expect(alignToBatch(0, 1_055)).toBe(1_024)
+  })
+
+  it('is never later, and never at once', () => {
+    expect(alignToBatch(0.5, 3)).toBe(2.5)
+    expect(alignToBatch(0.5, 0.25)).toBe(0.25)
+    expect(alignToBatch(0.5, 0.5)).toBe(0.5)
+    expect(alignToBatch(1.5, 0.5)).toBe(0.5)
+  })
+})

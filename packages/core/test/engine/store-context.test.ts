@@ -1,0 +1,44 @@
+import { MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it, vi } from 'vitest'
+import { contextOf, StoreContext } from '../../src/engine/store-context.js'
+import { ScriptedStore } from '../support/scripted-store.js'
+import { grant } from '../support/transitions.js'
+
+describe('what the leases of one store share', () => {
+  it('is one for the store and the clock, and another for any other', () => {
+    const [store, clock] = [new ScriptedStore(), new VirtualClock()]
+    const context = contextOf(store, clock)
+    expect(contextOf(store, clock)).toBe(context)
+    const others = [contextOf(store, new VirtualClock()), contextOf(new ScriptedStore(), clock)]
+    expect(new Set([context, ...others]).size).toBe(3)
+    expect(contextOf(store, clock)).toBe(context)
+  })
+
+  it('renews together where the store can, and only there', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const onRenewed = vi.fn()
+    contextOf(store, clock).renewals?.add({ onRenewed, onFailed: vi.fn() }, 4, grant, 100)
+    await clock.settle()
+    expect(onRenewed).toHaveBeenCalledWith(4, { renewed: false, reason: 'deleted' })
+    expect(contextOf(new ScriptedStore(), clock).renewals).toBeUndefined()
+  })
+
+  it('arms all timers of a turn of the event loop in the next, each once', async () => {
+    const clock = new VirtualClock()
+    const context = new StoreContext(new ScriptedStore(), clock)
+    const armed: string[] = []
+    const lease = (name: string) => ({ arm: () => void armed.push(name) })
+    context.armSoon(lease('a'))
+    context.armSoon(lease('b'))
+    expect(armed).toEqual([])
+    expect(clock.pending).toBe(1)
+    await clock.settle()
+    expect(armed).toEqual(['a', 'b'])
+    context.armSoon(lease('c'))
+    await clock.settle()
+    expect(armed).toEqual(['a', 'b', 'c'])
+    expect(clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,138 @@
+import type { LeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { TurnWatch } from '../../src/engine/turn-watch.js'
+import { rules } from '../support/rules.js'
+import { ScriptedStore } from '../support/scripted-store.js'
+import { longest } from '../support/transitions.js'
+
+/** One `watch` of the store, whose words, end and failure are the test's. */
+interface Watched {
+  readonly name: string
+  readonly signal: AbortSignal
+  readonly grantId: string | undefined
+  readonly say: () => void
+  readonly end: () => void
+  readonly fail: () => void
+}
+
+function setUp(watching = true) {
+  const clock = new VirtualClock()
+  const watches: Watched[] = []
+  const turns: number[] = []
+  const store: LeaseStore = new ScriptedStore()
+  if (watching) store.watch = (name, signal, grantId) => listen(watches, name, signal, grantId)
+  const sources = { clock, random: () => longest }
+  const watch = new TurnWatch(rules, store, sources, 'mine', () => turns.push(clock.now()))
+  return { clock, watches, turns, watch, last: () => watches.at(-1) as Watched }
+}
+
+async function* listen(watches: Watched[], name: string, signal: AbortSignal, grantId: string | undefined) {
+  const words: ('word' | 'end' | 'fail')[] = []
+  let wake = (): void => {}
+  const hear = (word: 'word' | 'end' | 'fail') => () => {
+    words.push(word)
+    wake()
+  }
+  watches.push({ name, signal, grantId, say: hear('word'), end: hear('end'), fail: hear('fail') })
+  while (true) {
+    const word = words.shift()
+    if (word === 'end') return
+    if (word === 'fail') throw new Error('reset')
+    if (word === 'word') yield undefined
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+}
+
+describe('listening for the turn', () => {
+  it('asks the store to watch the name, and says which place in the queue is ours', async () => {
+    const { clock, watches, last } = setUp()
+    await clock.settle()
+    expect(watches.length).toBe(1)
+    expect(last()).toMatchObject({ name: 'job', grantId: 'mine' })
+    expect(last().signal.aborted).toBe(false)
+  })
+
+  it('passes every word of the store on', async () => {
+    const { clock, turns, last } = setUp()
+    await clock.settle()
+    expect(turns).toEqual([])
+    last().say()
+    last().say()
+    await clock.settle()
+    expect(turns).toEqual([0, 0])
+    expect(clock.pending).toBe(0)
+  })
+
+  it.each(['end', 'fail'] as const)('begins again after a pause where the watch comes to %s', async (how) => {
+    const { clock, watches, turns, last } = setUp()
+    await clock.settle()
+    last()[how]()
+    await clock.advance(49)
+    expect([watches.length, turns.length]).toEqual([1, 0])
+    await clock.advance(1)
+    // What happened in between is unknown: it counts as a word of the store.
+    expect([watches.length, turns.length]).toEqual([2, 1])
+  })
+
+  it('begins again ever more seldom, until the store has said something', async () => {
+    const { clock, turns, last } = setUp()
+    const fails = async (): Promise<void> => {
+      await clock.settle()
+      last().fail()
+      const before = turns.length
+      while (turns.length === before) await clock.advance(10)
+    }
+    for (let failure = 0; failure < 3; failure += 1) await fails()
+    expect(turns).toEqual([50, 150, 350])
+    last().say()
+    await clock.settle()
+    await fails()
+    expect(turns.slice(3)).toEqual([350, 400])
+  })
+
+  it('asks again, ever more seldom, where the store watches nothing after all', async () => {
+    const { clock, turns } = setUp(false)
+    await clock.advance(400)
+    expect(turns).toEqual([50, 150, 350])
+  })
+})
+
+describe('listening for the turn, when it is stopped', () => {
+  it('ends the watch, and whatever the store still says is not heard', async () => {
+    const { clock, turns, watch, last } = setUp()
+    await clock.settle()
+    watch.stop()
+    expect(last().signal.aborted).toBe(true)
+    last().say()
+    await clock.advance(1e6)
+    expect(turns).toEqual([])
+    expect(clock.pending).toBe(0)
+  })
+
+  it.each(['end', 'fail'] as const)('is not begun again where the watch then comes to %s', async (how) => {
+    const { clock, watches, watch, last } = setUp()
+    await clock.settle()
+    watch.stop()
+    last()[how]()
+    await clock.advance(1e6)
+    expect(watches.length).toBe(1)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('is not begun again in the pause', async () => {
+    const { clock, watches, turns, watch, last } = setUp()
+    await clock.settle()
+    last().end()
+    await clock.settle()
+    expect(clock.pending).toBe(1)
+    watch.stop()
+    expect(clock.pending).toBe(0)
+    await clock.advance(1e6)
+    expect([watches.length, turns.length]).toEqual([1, 0])
+  })
+})
