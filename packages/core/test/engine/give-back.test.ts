@@ -98,6 +98,14 @@ describe('taking back from a store that fails', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('is given up at the very instant at which the grant has expired', async () => {
+    const { clock, giveBack } = await setUp(grant, { ttl: 7_000, fails: true })
+    await clock.advance(6_999)
+    expect(giveBack.isEmpty).toBe(false)
+    await clock.advance(1)
+    expect(giveBack.isEmpty).toBe(true)
+  })
+
   it('of a grant that never expires goes on for ten minutes, at least once a minute', async () => {
     const { clock, giveBack, sent } = await setUp(grant, { ttl: Number.POSITIVE_INFINITY, fails: true })
     await clock.advance(599_999)

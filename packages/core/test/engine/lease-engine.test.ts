@@ -1,7 +1,7 @@
-import { type LeaseStore, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
-import { INTERVAL, LIMIT, TTL, VALIDITY } from '../support/held-lease.js'
+import { INTERVAL, LIMIT, TTL } from '../support/held-lease.js'
 import { ONCE, setUpEngine, silentWatch } from '../support/scripted-engine.js'
 import { recordOf } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
@@ -178,6 +178,17 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(await promise).toBe(true)
   })
 
+  it('tells of a refusal that names no holder, also where something is still to be taken back', async () => {
+    const { clock, store, engine, claim } = setUpEngine()
+    engine.unclaim(claim())
+    const { promise } = claim()
+    await clock.settle()
+    store.last('read').fail(reset)
+    await clock.settle()
+    store.last('acquire').answer({ granted: false })
+    expect(await promise).toBe(false)
+  })
+
   it('abandons all claims: false where what may have been granted is gone, and the failure where that is unknown', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const settled = claim(TTL)
@@ -215,6 +226,20 @@ describe('the engine of a lease, told of a grant after its call was given up', (
     expect(late.grantId).not.toBe(second.grantId)
   })
 
+  it('takes it back where another is claimed', async () => {
+    const { clock, store, engine, claim } = setUpEngine()
+    engine.unclaim(claim())
+    const [late] = store.calls
+    await clock.settle()
+    store.last('read').answer(undefined)
+    claim()
+    await clock.settle()
+    late?.answer('yes')
+    await clock.settle()
+    expect(store.last('release').grantId).toBe(late?.grantId)
+    expect(engine.state.phase).toBe('acquiring')
+  })
+
   it('takes nothing back where the same claim goes on, or is held by now', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     claim(TTL)
@@ -232,102 +257,6 @@ describe('the engine of a lease, told of a grant after its call was given up', (
     second.answer('yes')
     await clock.settle()
     expect(store.count('release')).toBe(0)
-  })
-})
-
-describe('the engine of a lease that is held', () => {
-  it('tells its strategy how long heartbeats took, and how long those that failed were given', async () => {
-    const { clock, store, hold, observe, told } = setUpEngine()
-    await hold()
-    expect(observe).not.toHaveBeenCalled()
-    await clock.advance(INTERVAL + 40)
-    store.last('renew').answer('yes')
-    await clock.settle()
-    expect(observe.mock.calls).toEqual([[40]])
-    await clock.advance(INTERVAL - 40 + 70)
-    store.last('renew').fail(reset)
-    await clock.settle()
-    expect(observe.mock.calls).toEqual([[40], [70]])
-    expect(told.map(({ type }) => type)).toEqual(['granted', 'renewed', 'jeopardy'])
-  })
-
-  it('tells its strategy nothing of a heartbeat that is only late', async () => {
-    const { clock, hold, observe, told } = setUpEngine()
-    await hold()
-    clock.block(INTERVAL + LIMIT + 1)
-    await clock.settle()
-    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause: undefined })
-    expect(observe).not.toHaveBeenCalled()
-  })
-
-  it('has one timer, for whatever comes next', async () => {
-    const { clock, store, hold, engine } = setUpEngine()
-    await hold()
-    expect(clock.pending).toBe(1)
-    for (let beat = 0; beat < 3; beat += 1) {
-      await clock.advance(INTERVAL)
-      expect(clock.pending).toBe(1)
-      store.last('renew').answer('yes')
-      await clock.settle()
-      expect(clock.pending).toBe(1)
-    }
-    engine.dispatch({ type: 'release' })
-    store.last('release').answer('yes')
-    await clock.settle()
-    expect(clock.pending).toBe(0)
-  })
-
-  it('leaves an earlier timer to run, and arms none twice for the same instant', async () => {
-    const { clock, store, hold } = setUpEngine()
-    const schedule = vi.spyOn(clock, 'schedule')
-    await hold()
-    await clock.advance(INTERVAL)
-    schedule.mockClear()
-    // The heartbeat is answered, and the timer of its time limit is left to run: the next is due at that very instant.
-    store.last('renew').answer('yes')
-    await clock.settle()
-    expect(schedule.mock.calls.filter(([delay]) => delay > 0)).toEqual([])
-    await clock.advance(INTERVAL)
-    expect(store.count('renew')).toBe(2)
-  })
-
-  it('brings heartbeats to the common steps of a store that renews many, with its time limit', async () => {
-    const renewMany = vi.fn(async () => [{ renewed: true } as const])
-    const { clock, store, hold, told } = setUpEngine({ renewMany })
-    clock.block(5)
-    await hold()
-    // Steps of 16 ms for an interval of 1 s: 1,005 is brought forward to 992.
-    await clock.advance(986)
-    expect(renewMany).not.toHaveBeenCalled()
-    await clock.advance(1)
-    await clock.settle()
-    expect(renewMany).toHaveBeenCalledOnce()
-    expect(store.count('renew')).toBe(0)
-    expect(told.at(-1)).toMatchObject({ type: 'renewed' })
-  })
-
-  it('is in jeopardy where a renewal of many fails, and lost where the grant is refused', async () => {
-    const outcomes = [() => Promise.reject(reset), async () => [{ renewed: false, reason: 'taken' } as const]]
-    const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
-    const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
-    await hold()
-    await clock.advance(INTERVAL)
-    const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
-    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause })
-    await clock.advance(INTERVAL)
-    expect(told.at(-1)).toMatchObject({ type: 'lost', lost: { reason: 'taken' } })
-  })
-
-  it('begins anew, when it is lost, for whoever asked meanwhile', async () => {
-    const { clock, store, engine, hold, claim } = setUpEngine()
-    await hold()
-    clock.block(VALIDITY)
-    claim()
-    await clock.settle()
-    store.last('release').answer('yes')
-    await clock.settle()
-    expect(store.last('acquire')).toBeDefined()
-    expect(engine.state.phase).toBe('acquiring')
   })
 })
 

@@ -125,5 +125,6 @@ describe('a planned heartbeat', () => {
     expect(alignToBatch(0.5, 0.25)).toBe(0.25)
     expect(alignToBatch(0.5, 0.5)).toBe(0.5)
     expect(alignToBatch(1.5, 0.5)).toBe(0.5)
+    expect(alignToBatch(1, 0.5)).toBe(0.5)
   })
 })

@@ -1,0 +1,118 @@
+import type { LeaseStore } from '@leasehold/core'
+import { describe, expect, it, vi } from 'vitest'
+import { INTERVAL, LIMIT, VALIDITY } from '../support/held-lease.js'
+import { setUpEngine } from '../support/scripted-engine.js'
+
+const reset = new Error('reset')
+
+describe('the engine of a lease that is held', () => {
+  it('tells its strategy how long heartbeats took, and how long those that failed were given', async () => {
+    const { clock, store, hold, observe, told } = setUpEngine()
+    await hold()
+    expect(observe).not.toHaveBeenCalled()
+    await clock.advance(INTERVAL + 40)
+    store.last('renew').answer('yes')
+    await clock.settle()
+    expect(observe.mock.calls).toEqual([[40]])
+    await clock.advance(INTERVAL - 40 + 70)
+    store.last('renew').fail(reset)
+    await clock.settle()
+    expect(observe.mock.calls).toEqual([[40], [70]])
+    expect(told.map(({ type }) => type)).toEqual(['granted', 'renewed', 'jeopardy'])
+  })
+
+  it('tells its strategy nothing of a heartbeat that is only late', async () => {
+    const { clock, hold, observe, told } = setUpEngine()
+    await hold()
+    clock.block(INTERVAL + LIMIT + 1)
+    await clock.settle()
+    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause: undefined })
+    expect(observe).not.toHaveBeenCalled()
+  })
+
+  it('has one timer, for whatever comes next', async () => {
+    const { clock, store, hold, engine } = setUpEngine()
+    await hold()
+    expect(clock.pending).toBe(1)
+    for (let beat = 0; beat < 3; beat += 1) {
+      await clock.advance(INTERVAL)
+      expect(clock.pending).toBe(1)
+      store.last('renew').answer('yes')
+      await clock.settle()
+      expect(clock.pending).toBe(1)
+    }
+    engine.dispatch({ type: 'release' })
+    store.last('release').answer('yes')
+    await clock.settle()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('leaves an earlier timer to run, and arms none twice for the same instant', async () => {
+    const { clock, store, hold } = setUpEngine()
+    const schedule = vi.spyOn(clock, 'schedule')
+    await hold()
+    await clock.advance(INTERVAL)
+    schedule.mockClear()
+    // The heartbeat is answered, and the timer of its time limit is left to run: the next is due at that very instant.
+    store.last('renew').answer('yes')
+    await clock.settle()
+    expect(schedule.mock.calls.filter(([delay]) => delay > 0)).toEqual([])
+    await clock.advance(INTERVAL)
+    expect(store.count('renew')).toBe(2)
+  })
+
+  it('brings heartbeats to the common steps of a store that renews many, with its time limit', async () => {
+    const renewMany = vi.fn(async () => [{ renewed: true } as const])
+    const { clock, store, hold, told } = setUpEngine({ renewMany })
+    clock.block(5)
+    await hold()
+    // Steps of 16 ms for an interval of 1 s: 1,005 is brought forward to 992.
+    await clock.advance(986)
+    expect(renewMany).not.toHaveBeenCalled()
+    await clock.advance(1)
+    await clock.settle()
+    expect(renewMany).toHaveBeenCalledOnce()
+    expect(store.count('renew')).toBe(0)
+    expect(told.at(-1)).toMatchObject({ type: 'renewed' })
+  })
+
+  it('is in jeopardy where a renewal of many fails, and lost where the grant is refused', async () => {
+    const outcomes = [() => Promise.reject(reset), async () => [{ renewed: false, reason: 'taken' } as const]]
+    const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
+    const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
+    await hold()
+    await clock.advance(INTERVAL)
+    const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
+    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause })
+    await clock.advance(INTERVAL)
+    expect(told.at(-1)).toMatchObject({ type: 'lost', lost: { reason: 'taken' } })
+  })
+
+  it('frees the name in a microtask after the loss was told, and goes on in its own time', async () => {
+    const { clock, store, engine, hold, told } = setUpEngine()
+    await hold()
+    engine.dispatch({ type: 'end', reason: 'closed' })
+    expect(told.at(-1)).toMatchObject({ type: 'lost', lost: { reason: 'closed' } })
+    expect(store.count('release')).toBe(0)
+    await clock.settle()
+    store.last('release').fail(reset)
+    await clock.settle()
+    engine.dispatch({ type: 'tick' })
+    await clock.advance(LIMIT - 1)
+    expect(store.count('release')).toBe(1)
+    await clock.advance(1)
+    expect(store.count('release')).toBe(2)
+  })
+
+  it('begins anew, when it is lost, for whoever asked meanwhile', async () => {
+    const { clock, store, engine, hold, claim } = setUpEngine()
+    await hold()
+    clock.block(VALIDITY)
+    claim()
+    await clock.settle()
+    store.last('release').answer('yes')
+    await clock.settle()
+    expect(store.last('acquire')).toBeDefined()
+    expect(engine.state.phase).toBe('acquiring')
+  })
+})
