@@ -51,16 +51,16 @@ describe('from acquiring, an answer', () => {
   })
 
   it('that grants when the validity is over, at the very instant, is a failure, and is to be taken back', () => {
-    const { state, effects } = after(acquiring(), yes, 9_875)
+    const sent = acquiring({ sentAt: 100 })
+    const { state, effects } = after(sent, yes, 9_975)
     const error = expect.any(LeaseTimeoutError)
-    expect(state).toEqual(
-      acquiring({ call: undefined, retryAt: 9_925, failures: 1, failure: error, uncertainSince: 0 }),
-    )
+    const failing = { call: undefined, retryAt: 10_025, failures: 1, failure: error, uncertainSince: 100 }
+    expect(state).toEqual({ ...sent, ...failing })
     expect(effects).toEqual([{ type: 'failed', error, definitive: false }])
     expect(String(state.phase === 'acquiring' && state.failure)).toContain(
       "acquire of lease 'job' did not answer within 9875 ms",
     )
-    expect(after(acquiring(), yes, 9_874).state.phase).toBe('held')
+    expect(after(sent, yes, 9_974).state.phase).toBe('held')
   })
 
   it('that refuses is followed by a pause that grows with the refusals; the failures before it are forgotten', () => {

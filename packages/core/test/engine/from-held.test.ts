@@ -156,10 +156,10 @@ describe('from held, the end of validity', () => {
   it('tells why: the last failure, a suspend, or maxHold', () => {
     const lostOf = (changes: Parameters<typeof held>[0], suspended = 0) =>
       after(held(changes), { type: 'tick' }, VALIDITY, { suspended }).effects.at(-1)
-    expect(lostOf({ failure: reset })).toEqual({ type: 'lost', grant, lost: { reason: 'expired', cause: reset } })
-    expect(lostOf({ suspended: 4 }, 5)).toEqual({ type: 'lost', grant, lost: { reason: 'suspended' } })
-    expect(lostOf({ suspended: 4 }, 4)).toEqual({ type: 'lost', grant, lost: { reason: 'expired' } })
-    expect(lostOf({ holdUntil: VALIDITY }, 9)).toEqual({ type: 'lost', grant, lost: { reason: 'max-hold' } })
+    expect(lostOf({ failure: reset })).toStrictEqual({ type: 'lost', grant, lost: { reason: 'expired', cause: reset } })
+    expect(lostOf({ suspended: 4 }, 5)).toStrictEqual({ type: 'lost', grant, lost: { reason: 'suspended' } })
+    expect(lostOf({ suspended: 4 }, 4)).toStrictEqual({ type: 'lost', grant, lost: { reason: 'expired' } })
+    expect(lostOf({ holdUntil: VALIDITY }, 9)).toStrictEqual({ type: 'lost', grant, lost: { reason: 'max-hold' } })
   })
 
   it('is the end of maxHold from the claim on, where that is sooner', () => {

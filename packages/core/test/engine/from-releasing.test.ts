@@ -48,6 +48,11 @@ describe('from releasing, a release', () => {
     })
   })
 
+  it('is not repeated again while the repeated one is under way', () => {
+    const state = releasing({ op: 3, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
+    expect(after(state, { type: 'tick' }, 400)).toEqual({ state, effects: [] })
+  })
+
   it('that fails for good is given up as unknown, and goes on in the background', () => {
     expect(after(releasing(), { ...failed, definitive: true }, 300)).toEqual({
       state: idle,

@@ -1,6 +1,6 @@
 import type { LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { TurnWatch } from '../../src/engine/turn-watch.js'
 import { rules } from '../support/rules.js'
 import { ScriptedStore } from '../support/scripted-store.js'
@@ -23,8 +23,9 @@ function setUp(watching = true) {
   const store: LeaseStore = new ScriptedStore()
   if (watching) store.watch = (name, signal, grantId) => listen(watches, name, signal, grantId)
   const sources = { clock, random: () => longest }
-  const watch = new TurnWatch(rules, store, sources, 'mine', () => turns.push(clock.now()))
-  return { clock, watches, turns, watch, last: () => watches.at(-1) as Watched }
+  const onTurn = vi.fn((): void => void turns.push(clock.now()))
+  const watch = new TurnWatch(rules, store, sources, 'mine', onTurn)
+  return { clock, watches, turns, onTurn, watch, last: () => watches.at(-1) as Watched }
 }
 
 async function* listen(watches: Watched[], name: string, signal: AbortSignal, grantId: string | undefined) {
@@ -134,5 +135,16 @@ describe('listening for the turn, when it is stopped', () => {
     expect(clock.pending).toBe(0)
     await clock.advance(1e6)
     expect([watches.length, turns.length]).toEqual([1, 0])
+  })
+
+  it('is not begun again where the turn was all that was waited for', async () => {
+    const { clock, watches, onTurn, watch, last } = setUp()
+    await clock.settle()
+    last().end()
+    onTurn.mockImplementation(() => watch.stop())
+    await clock.advance(1e6)
+    expect(onTurn).toHaveBeenCalledOnce()
+    expect(watches.length).toBe(1)
+    expect(clock.pending).toBe(0)
   })
 })
