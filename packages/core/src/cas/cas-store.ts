@@ -14,6 +14,7 @@ import type {
   StoreLimits,
 } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
+import { VALIDITY_MARGIN } from '../validity.js'
 import {
   type CasStanding,
   checkRecord,
@@ -171,7 +172,9 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
-      const broken = rewrite(record, { breakPeriod: Math.min(standing.remaining, period), metadata })
+      // The margin is in what remains, and comes on top of what is recorded; what is free is not locked anew.
+      const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
+      const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
       if (!(await this.#write(name, seen, broken, signal))) return undefined
       // Everybody has yet to see it unchanged for its whole period.
       return { remaining: standingOf(broken, 0, this.limits.maxTtl).remaining }

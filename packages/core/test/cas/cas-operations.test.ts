@@ -346,7 +346,7 @@ describe('break over a compare-and-set register', () => {
     clock.block(1_000)
     const left = TTL + MARGIN - 1_000
     expect(await store.break('job', {}, signal)).toEqual({ remaining: left })
-    const broken: Partial<CasRecord> = { breakPeriod: left, metadata: { version: '7' } }
+    const broken: Partial<CasRecord> = { breakPeriod: left - MARGIN, metadata: { version: '7' } }
     expect(register.recordOf('job')).toMatchObject(broken)
     expect(register.recordOf('job').metadata).toEqual({ version: '7' })
   })

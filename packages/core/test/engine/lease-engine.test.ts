@@ -201,8 +201,8 @@ describe('the engine of a lease, where a claim fails', () => {
     const failing = engine.abandon()
     await clock.settle()
     for (const call of store.calls) call.fail(reset)
-    await expect(failing).rejects.toBe(reset)
-    await expect(unsettled.promise).rejects.toBe(reset)
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', cause: reset })
+    await expect(unsettled.promise).rejects.toMatchObject({ code: 'unavailable', cause: reset })
   })
 })
 

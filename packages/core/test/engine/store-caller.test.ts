@@ -138,24 +138,6 @@ describe('the signal of a call', () => {
   })
 })
 
-describe('a place in the queue', () => {
-  it('is given up by name and grant id, and it does not matter whether that fails', async () => {
-    const { clock, store, caller, told } = setUp(new ScriptedStore())
-    const withdraw = vi.spyOn(store, 'withdraw')
-    caller.withdraw('mine')
-    expect(withdraw).toHaveBeenCalledWith('job', 'mine', expect.any(AbortSignal))
-    store.last('withdraw').fail(new Error('reset'))
-    await clock.settle()
-    expect(told).toEqual([])
-  })
-
-  it('needs no giving up where the store has no queue', () => {
-    const { store, caller } = setUp(new ScriptedStore())
-    Object.assign(store, { withdraw: undefined })
-    expect(() => caller.withdraw('mine')).not.toThrow()
-  })
-})
-
 describe('a call to a store without I/O', () => {
   function setUpImmediate() {
     const own = new VirtualClock()

@@ -84,6 +84,13 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     await client.release(await trial.granted(client), trial.signal)
     await assert.rejects(breaks(trial, client), LeaseConflictError)
   }),
+  lawFor(['break'], 'break', 'of an expired lease leaves the name free', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    await trial.expire(client)
+    assert.equal(await breaks(trial, client), 0)
+    await trial.granted(client)
+  }),
   lawFor(['break'], 'break', 'lets the holder release, which frees the name', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
