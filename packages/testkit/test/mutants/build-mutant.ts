@@ -1,16 +1,18 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import type { Edit, Mutant } from './mutant.js'
+import type { Catch, Edit, Mutant } from './mutant.js'
 
 const coreSources = fileURLToPath(new URL('../../../core/src/', import.meta.url))
-const hunt = fileURLToPath(new URL('hunt.ts', import.meta.url))
+const hunter = fileURLToPath(new URL('hunt.ts', import.meta.url))
 
 /** Bundles the hunt with the engine and the stores, the bug among them, into one file. */
 export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: string): Promise<void> {
   const left = new Set(edits)
   await build({
-    entryPoints: [hunt],
+    entryPoints: [hunter],
     outfile,
     bundle: true,
     platform: 'node',
@@ -33,6 +35,12 @@ export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: str
     ],
   })
   for (const { file } of left) throw new Error(`${file} is no source of core that the hunt uses`)
+}
+
+/** Runs a bundle: what caught the bug in it, by the laws, by the simulator, or by one plan of the simulator, as JSON. */
+export async function hunt(bundle: string, how: string): Promise<Catch> {
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, how])
+  return JSON.parse(stdout)
 }
 
 function apply(source: string, { file, find, replace }: Edit): string {

@@ -2,7 +2,7 @@ import { checkLeaseLaw, leaseLaws } from '../../src/laws/lease-laws.js'
 import { leasesOver } from '../../src/laws/leases-over.js'
 import { checkStoreLaw, storeLaws } from '../../src/laws/store-laws.js'
 import { contend } from '../../src/simulation/contend.js'
-import { createPlan } from '../../src/simulation/plan.js'
+import { createPlan, type SimulationPlan } from '../../src/simulation/plan.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
 import { casSubject } from '../laws/support/cas-subject.js'
 import { memorySubject } from '../laws/support/memory-subject.js'
@@ -37,5 +37,16 @@ async function checkLaws(): Promise<Catch> {
   return { caughtBy: [...broken], schedules: 0 }
 }
 
+/** One plan of the simulator. */
+async function runOne(plan: SimulationPlan): Promise<Catch> {
+  const { violation } = await runPlan(plan, contend)
+  return { caughtBy: violation === undefined ? [] : [violation.check], schedules: 1 }
+}
+
+function hunt(how: string): Promise<Catch> {
+  if (how === 'laws') return checkLaws()
+  return how === 'simulator' ? simulateUntilCaught() : runOne(JSON.parse(how))
+}
+
 // Run in a process of its own, bundled with the bug; prints what caught it.
-process.stdout.write(JSON.stringify(process.argv[2] === 'laws' ? await checkLaws() : await simulateUntilCaught()))
+process.stdout.write(JSON.stringify(await hunt(process.argv[2] ?? 'simulator')))

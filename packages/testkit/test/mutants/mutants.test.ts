@@ -1,20 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { buildMutant } from './build-mutant.js'
-import type { Catch } from './mutant.js'
+import { buildMutant, hunt } from './build-mutant.js'
 import { mutants } from './mutants.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-async function hunt(bundle: string, hunter: 'laws' | 'simulator'): Promise<Catch> {
-  const { stdout } = await promisify(execFile)(process.execPath, [bundle, hunter])
-  return JSON.parse(stdout)
-}
 
 describe('deliberate bugs are caught', () => {
   it('there are at least twenty, each another one', () => {

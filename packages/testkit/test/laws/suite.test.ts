@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { MemoryLeaseStore } from '@leasehold/core'
+import { checkLeaseLaw, checkStoreLaw, leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { memorySubject } from './support/memory-subject.js'
+
+const lawOf = <L extends { name: string }>(laws: readonly L[], name: string): L => {
+  const law = laws.find((one) => one.name === name)
+  if (law === undefined) throw new Error(`there is no law '${name}'`)
+  return law
+}
+
+describe('the laws', () => {
+  it('are at least eighty, each with a name of its own in its family', () => {
+    for (const laws of [storeLaws, leaseLaws]) {
+      const names = laws.map(({ family, name }) => `${family}: ${name}`)
+      expect(new Set(names).size).toBe(names.length)
+    }
+    expect(storeLaws.length + leaseLaws.length).toBeGreaterThanOrEqual(80)
+  })
+
+  it('that are kept say so; what a subject cannot run is skipped, with the reason', async () => {
+    const kept = lawOf(storeLaws, 'frees the name at once, for everybody')
+    expect(await checkStoreLaw(kept, memorySubject)).toEqual({ kept: true })
+    const skipped = lawOf(storeLaws, 'a grant outlives a restart of the backend')
+    const outcome = await checkStoreLaw(skipped, memorySubject)
+    expect(outcome).toEqual({ kept: false, skipped: 'the subject cannot restart the backend' })
+  })
+
+  it('that are broken reject, with what was expected, and the backend is stopped all the same', async () => {
+    let stopped = 0
+    const broken: StoreSubject = {
+      name: 'a store that frees whatever it is asked to',
+      time: 'virtual',
+      serverTime: true,
+      start: (clock) => {
+        const store = new MemoryLeaseStore({ clock })
+        const release: typeof store.release = async (grant) => {
+          const record = await store.read(grant.name)
+          return record === undefined
+            ? { released: false }
+            : await MemoryLeaseStore.prototype.release.call(store, record)
+        }
+        Object.assign(store, { release, immediate: undefined })
+        return {
+          open: () => store,
+          stop: () => {
+            stopped += 1
+          },
+        }
+      },
+    }
+    const storeLaw = lawOf(storeLaws, 'under another grant id frees nothing')
+    await expect(checkStoreLaw(storeLaw, broken)).rejects.toThrow(/true/)
+    const leaseLaw = lawOf(leaseLaws, 'of a stale holder frees nobody else')
+    await expect(checkLeaseLaw(leaseLaw, leasesOver(broken))).rejects.toThrow()
+    expect(stopped).toBe(2)
+  })
+
+  it('run under node:test, where skipped laws tell why', async () => {
+    const file = fileURLToPath(new URL('support/node-test-laws.ts', import.meta.url))
+    const options = ['--import', 'tsx', '--conditions', '@leasehold/source', '--test', '--test-reporter=tap', file]
+    // Without the mark of the runner above, by which node would take itself for a part of that run.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stdout } = await promisify(execFile)(process.execPath, options, { env })
+    const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1])
+    expect(count('fail')).toBe(0)
+    expect(count('skipped')).toBeGreaterThan(5)
+    expect(count('pass') + count('skipped')).toBe(storeLaws.length + leaseLaws.length)
+    expect(stdout).toMatch(/# SKIP the subject cannot restart the backend/)
+  })
+})

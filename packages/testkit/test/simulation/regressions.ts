@@ -1,0 +1,67 @@
+import type { CheckName, SimulationPlan } from '@leasehold/testkit'
+import type { Edit } from '../mutants/mutant.js'
+
+/** A schedule that a bug was found by, made small; and the bug, to be put back. */
+export interface Regression {
+  readonly name: string
+  readonly bug: readonly Edit[]
+  readonly check: CheckName
+  readonly plan: SimulationPlan
+}
+
+const calm = { drift: 0, skew: 0 }
+
+export const regressions: readonly Regression[] = [
+  {
+    name: 'what is taken back from a store that cannot be reached fails with a LeaseError',
+    bug: [{ file: 'engine/timed-call.ts', find: 'throw toLeaseError(rules, method, error)', replace: 'throw error' }],
+    check: 'failed-workload',
+    plan: {
+      seed: 4,
+      store: 'server-timed',
+      machines: [calm, calm],
+      server: calm,
+      timeouts: {
+        heartbeatTimeout: 10_000,
+        operationTimeout: 1_069.3647402105853,
+        heartbeatInterval: 2_596.9101555153225,
+        strategy: 'adaptive',
+      },
+      batched: true,
+      watched: true,
+      cancels: true,
+      duration: 53_867,
+      faults: [{ kind: 'store-restart', at: 48_449.154534624875, for: 5_417.845465375125 }],
+    },
+  },
+  {
+    name: 'a withdrawal from the queue of a store that does not answer is given up',
+    bug: [
+      {
+        file: 'engine/lease-engine.ts',
+        find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
+        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortController().signal)),',
+      },
+    ],
+    check: 'leaked-request',
+    plan: {
+      seed: 2,
+      store: 'server-timed',
+      machines: [calm, calm],
+      server: calm,
+      timeouts: {
+        heartbeatTimeout: 3_000,
+        operationTimeout: 412.1934543130919,
+        heartbeatInterval: 266.1153221656361,
+        strategy: 'eager',
+      },
+      batched: true,
+      watched: true,
+      cancels: true,
+      duration: 9_452,
+      faults: [
+        { kind: 'fading', at: 4_483.645436339054, for: 4_968.354563660946, node: 1, longest: 146.09698390357008 },
+      ],
+    },
+  },
+]
