@@ -1,3 +1,5 @@
+import type { CheckName } from '@leasehold/testkit'
+
 /** One replacement in a source of core; `find` occurs there exactly once. */
 export interface Edit {
   /** Below `packages/core/src`. */
@@ -10,8 +12,8 @@ export interface Edit {
 export interface Mutant {
   readonly name: string
   readonly edits: readonly Edit[]
-  /** The check of the simulator that catches it first, or a law that it breaks. */
-  readonly caughtBy: { readonly check: string } | { readonly law: string }
+  /** The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. */
+  readonly caughtBy: { readonly check: readonly CheckName[] } | { readonly law: string }
 }
 
 /** What caught a bug. */

@@ -5,6 +5,9 @@ const claims = 'engine/from-acquiring.ts'
 const memory = 'memory/memory-lease-store.ts'
 const cas = 'cas/cas-store.ts'
 
+/** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
+const overlap = ['exclusion', 'validity-outlives-grant'] as const
+
 /** Each rule of the guarantees, broken; and what is known to go wrong in leases elsewhere. */
 export const mutants: readonly Mutant[] = [
   {
@@ -27,12 +30,12 @@ export const mutants: readonly Mutant[] = [
         replace: 'confirmed(rules, op, grant, circumstances.now, holdUntil, circumstances)',
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'validity has no margin for drift',
     edits: [{ file: 'validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'no deadline ends validity',
@@ -43,7 +46,7 @@ export const mutants: readonly Mutant[] = [
         replace: '',
       },
     ],
-    caughtBy: { check: 'runaway' },
+    caughtBy: { check: ['runaway'] },
   },
   {
     name: 'checkLease looks at the phase only',
@@ -54,12 +57,12 @@ export const mutants: readonly Mutant[] = [
         replace: "return state.phase === 'held' || state.phase === 'jeopardy'",
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'a suspend is not counted',
     edits: [{ file: 'system-clock.ts', find: 'return instant + suspended', replace: 'return instant' }],
-    caughtBy: { check: 'exclusion' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'a step of the wall clock counts as a suspend',
@@ -97,7 +100,7 @@ export const mutants: readonly Mutant[] = [
         replace: "if (record.state === 'available') {",
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'release deletes blindly (compare and set)',
@@ -108,7 +111,7 @@ export const mutants: readonly Mutant[] = [
         replace: "if (entry.record.owner === '') {",
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'takeover by a foreign timestamp',
@@ -126,7 +129,7 @@ export const mutants: readonly Mutant[] = [
           'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, signal)',
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'an expired grant is renewed back to life',
@@ -148,7 +151,7 @@ export const mutants: readonly Mutant[] = [
         replace: '(record?.grant.fencingToken ?? 0n) + 1n',
       },
     ],
-    caughtBy: { check: 'fencing-token' },
+    caughtBy: { check: ['fencing-token'] },
   },
   {
     name: 'tokens start anew after a deletion (compare and set)',
@@ -164,7 +167,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'const next = record.fencingToken',
       },
     ],
-    caughtBy: { check: 'fencing-token' },
+    caughtBy: { check: ['fencing-token'] },
   },
   {
     name: 'two heartbeats in flight',
@@ -175,7 +178,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'return next\n  }\n  if (state.heartbeatAt',
       },
     ],
-    caughtBy: { check: 'two-in-flight' },
+    caughtBy: { check: ['two-in-flight'] },
   },
   {
     name: 'jitter pushes a heartbeat past the deadline',
@@ -183,7 +186,7 @@ export const mutants: readonly Mutant[] = [
       { file: 'renewal/interval-strategy.ts', find: '(1 - JITTER * jitter)', replace: '(1 + 40 * jitter)' },
       { file: heartbeats, find: 'const LATEST_HEARTBEAT = 0.95', replace: 'const LATEST_HEARTBEAT = 1.5' },
     ],
-    caughtBy: { check: 'needless-loss' },
+    caughtBy: { check: ['needless-loss'] },
   },
   {
     name: 'a caller is told of the loss of the grant before',
@@ -194,7 +197,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'this.#addOnLost(options.onLost)\n    this.#engine.claim(claim, adopted)',
       },
     ],
-    caughtBy: { check: 'callback-early' },
+    caughtBy: { check: ['callback-early'] },
   },
   {
     name: 'a loss is told after the release was asked for',
@@ -206,14 +209,14 @@ export const mutants: readonly Mutant[] = [
           "if (circumstances.now >= state.validUntil) return expire(state, circumstances)\n  if (event.type === 'release') return leave(state, undefined)",
       },
     ],
-    caughtBy: { check: 'stuck-workload' },
+    caughtBy: { check: ['stuck-workload'] },
   },
   {
     name: 'a loss is told to nobody',
     edits: [
       { file: 'store-lease.ts', find: 'const callbacks = this.#onLost\n', replace: 'const callbacks = noCallbacks\n' },
     ],
-    caughtBy: { check: 'loss-untold' },
+    caughtBy: { check: ['loss-untold'] },
   },
   {
     name: 'a loss is told twice',
@@ -224,7 +227,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'for (const callback of [...callbacks, ...callbacks])\n',
       },
     ],
-    caughtBy: { check: 'callback-twice' },
+    caughtBy: { check: ['callback-twice'] },
   },
   {
     name: 'a lost waiter blocks the queue',
@@ -235,7 +238,7 @@ export const mutants: readonly Mutant[] = [
         replace: '',
       },
     ],
-    caughtBy: { check: 'no-progress' },
+    caughtBy: { check: ['no-progress'] },
   },
   {
     name: 'the store expires a grant too early',
@@ -246,7 +249,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'if (now < record.lockedUntil - 0.05 * record.grant.ttl) return',
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'a record that changes counts as seen unchanged',
@@ -257,7 +260,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'if (seen !== undefined) return',
       },
     ],
-    caughtBy: { check: 'validity-outlives-grant' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'a claim that is ours already is answered without a write',
@@ -283,7 +286,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       { file: cas, find: 'if (written === undefined) return false', replace: 'if (written === undefined) return true' },
     ],
-    caughtBy: { check: 'exclusion' },
+    caughtBy: { check: overlap },
   },
   {
     name: 'a lost response is treated as not granted, and left in the store',
@@ -355,7 +358,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a watch is not ended with the wait',
     edits: [{ file: 'engine/turn-watch.ts', find: 'this.#controller.abort()\n', replace: '' }],
-    caughtBy: { check: 'leaked-listener' },
+    caughtBy: { check: ['leaked-listener'] },
   },
   {
     name: 'a withdrawal is never given up',
@@ -366,6 +369,6 @@ export const mutants: readonly Mutant[] = [
         replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortController().signal)),',
       },
     ],
-    caughtBy: { check: 'leaked-request' },
+    caughtBy: { check: ['leaked-request'] },
   },
 ]
