@@ -64,4 +64,24 @@ export const regressions: readonly Regression[] = [
       ],
     },
   },
+  {
+    name: 'what could not be taken back is tried no later than its grant can last',
+    bug: [{ file: 'engine/give-back.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
+    check: 'leaked-timer',
+    plan: {
+      seed: 179,
+      store: 'server-timed',
+      machines: [
+        { drift: 0.005, skew: -893_795.2592968941 },
+        { drift: -0.005, skew: -628_039.8208647966 },
+      ],
+      server: { drift: -0.0030112495995126666, skew: 0 },
+      timeouts: { heartbeatTimeout: 3_000, operationTimeout: 390, heartbeatInterval: 600, strategy: 'interval' },
+      batched: true,
+      watched: true,
+      cancels: true,
+      duration: 25_000,
+      faults: [{ kind: 'store-restart', at: 8_000, for: 16_000 }],
+    },
+  },
 ]
