@@ -15,6 +15,6 @@ export default defineConfig({
     // One process for all of them: to load the modules anew for each file would take most of the run.
     isolate: false,
     // Far more than any of them needs: what hangs under a mutation has to fail soon.
-    testTimeout: 5_000,
+    testTimeout: 20_000,
   },
 })

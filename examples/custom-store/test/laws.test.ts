@@ -3,7 +3,7 @@ import { casStore } from '@leasehold/core'
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { MapRegister } from '../src/map-register.js'
-import { TableLeaseStore } from '../src/table-store.js'
+import { type Table, TableLeaseStore } from '../src/table-store.js'
 
 const table: StoreSubject = {
   name: 'TableLeaseStore',
@@ -11,8 +11,15 @@ const table: StoreSubject = {
   clients: true,
   serverTime: true,
   start: (clock) => {
-    const rows = new Map()
-    return { open: () => new TableLeaseStore({ rows, now: () => clock.now() }) }
+    const rows: Table['rows'] = new Map()
+    return {
+      open: () => new TableLeaseStore({ rows, now: () => clock.now() }),
+      restart: () => {
+        const saved = structuredClone([...rows])
+        rows.clear()
+        for (const [name, row] of saved) rows.set(name, row)
+      },
+    }
   },
 }
 

@@ -36,7 +36,6 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
   break: 'the store cannot break a lease',
   infinite: 'the store has no leases without expiry',
   deletion: 'the subject cannot delete a record',
-  'server-time': 'expiry is by observation, not by a clock of the backend',
   'virtual-time': 'time is real',
 }
 

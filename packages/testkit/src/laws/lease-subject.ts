@@ -14,8 +14,6 @@ export type LeaseAbility =
   | 'break'
   | 'infinite'
   | 'deletion'
-  /** Expiry is by the clock of the backend, and time is virtual: the instant of a takeover is known. */
-  | 'server-time'
   | 'virtual-time'
 
 /** What a lease of a trial is made of. */

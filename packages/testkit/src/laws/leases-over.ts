@@ -44,7 +44,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
 }
 
 function abilitiesOf(
-  { serverTime, time }: StoreSubject,
+  { time }: StoreSubject,
   backend: StoreBackend,
   { limits, change, break: breakLease }: LeaseStore,
 ): LeaseAbility[] {
@@ -57,7 +57,6 @@ function abilitiesOf(
     ['break', breakLease !== undefined],
     ['infinite', limits.infinite],
     ['deletion', backend.delete !== undefined],
-    ['server-time', serverTime === true],
     ['virtual-time', time === 'virtual'],
   ]
   return abilities.flatMap(([ability, has]) => (has ? [ability] : []))

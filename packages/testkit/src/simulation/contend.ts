@@ -1,5 +1,11 @@
-import { LeaseError } from '@leasehold/core'
+import { LeaseError, type StoreLease } from '@leasehold/core'
 import type { SimulatedProcess } from './workload.js'
+
+/** A process, and the lease that it claims now: one that was closed is replaced. */
+interface Contender {
+  readonly process: SimulatedProcess
+  lease: StoreLease
+}
 
 /**
  * What nodes do unless a workload is given: each claims the lease again and again, in every way there is, holds it for a
@@ -7,14 +13,15 @@ import type { SimulatedProcess } from './workload.js'
  */
 export async function contend(process: SimulatedProcess): Promise<void> {
   const { random } = process
+  const contender = { process, lease: process.lease }
   const ttl = process.lease.settings.timeouts.heartbeatTimeout
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
-      if (await claim(process)) await hold(process)
+      if (await claim(contender)) await hold(contender)
     })
     await process.sleep(ttl * random.magnitude(-7, -1))
   }
-  await expectLeaseErrors(() => process.lease.release())
+  await expectLeaseErrors(() => contender.lease.release())
 }
 
 /** Failures of the store are what a run is about; any other error is a fault of the library. */
@@ -27,8 +34,8 @@ async function expectLeaseErrors(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function claim(process: SimulatedProcess): Promise<boolean> {
-  const { lease, random, signal } = process
+async function claim({ process, lease }: Contender): Promise<boolean> {
+  const { random, signal } = process
   const ttl = lease.settings.timeouts.heartbeatTimeout
   const offer = process.takeOffer()
   if (offer !== undefined && lease.state === 'idle' && offer.owner === process.owner) return await lease.adopt(offer)
@@ -62,25 +69,27 @@ async function claim(process: SimulatedProcess): Promise<boolean> {
   }
 }
 
-async function hold(process: SimulatedProcess): Promise<void> {
-  const { lease, clock, random, signal } = process
+async function hold(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  const { clock, random, signal } = process
   const ttl = lease.settings.timeouts.heartbeatTimeout
   const until = clock.now() + ttl * random.magnitude(-5, 1.5)
   while (clock.now() < until && !signal.aborted && lease.fencingToken !== undefined) {
-    if (lease.checkLease()) process.write().catch(() => {})
+    if (lease.checkLease()) process.write(lease).catch(() => {})
     await process.sleep(ttl / random.between(4, 10))
   }
-  await leave(process)
+  await leave(contender)
 }
 
-async function leave(process: SimulatedProcess): Promise<void> {
-  const { lease, random } = process
+async function leave(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  const { random } = process
   switch (random.whole(0, 7)) {
     case 0:
       await Promise.all([lease.release(), lease.release()])
       return
     case 1:
-      process.replaceLease()
+      contender.lease = process.createLease()
       await lease.close()
       return
     case 2: {

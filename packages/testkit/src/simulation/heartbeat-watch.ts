@@ -1,8 +1,8 @@
-import type { LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
 
 /** Who is told of the heartbeats of one process. */
 export interface HeartbeatObserver {
-  onHeartbeat(fencingToken: bigint): void
+  onHeartbeat(grant: Grant): void
   onTwoInFlight(): void
 }
 
@@ -14,7 +14,7 @@ export function watchHeartbeats(store: LeaseStore, observer: HeartbeatObserver):
   const inFlight = new Set<string>()
   const renew = store.renew.bind(store)
   store.renew = (grant, signal) => {
-    observer.onHeartbeat(grant.fencingToken)
+    observer.onHeartbeat(grant)
     if (inFlight.has(grant.grantId)) observer.onTwoInFlight()
     inFlight.add(grant.grantId)
     return renew(grant, signal).finally(() => inFlight.delete(grant.grantId))

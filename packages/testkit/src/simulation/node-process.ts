@@ -5,6 +5,7 @@ import {
   LeaseConflictError,
   LeaseSettings,
   type LeaseStore,
+  type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
 import type { Random } from '../random.js'
@@ -18,10 +19,7 @@ import type { Network } from './network.js'
 import { ObservedLease } from './observed-lease.js'
 import type { SimulationPlan } from './plan.js'
 import type { SimulatedStore } from './simulated-store.js'
-import type { SimulatedProcess, Workload } from './workload.js'
-
-/** The name that is leased, unless a workload makes leases on others. */
-const NAME = 'job'
+import { LEASE_NAME, type SimulatedProcess, type Workload } from './workload.js'
 
 /** What the processes of a run share. */
 export interface World {
@@ -43,15 +41,15 @@ export class NodeProcess implements SimulatedProcess {
   readonly node: number
   readonly owner: string
   readonly random: Random
-  readonly store: LeaseStore
   readonly clock: Clock
   readonly connection: Connection
   readonly nodes: number
   readonly machine: VirtualClock
-  lease: ObservedLease
+  readonly lease: ObservedLease
   /** Whether the workload has not ended. */
   isWorking = true
   readonly #world: World
+  readonly #store: LeaseStore
   readonly #leases: ObservedLease[] = []
   readonly #stop = new AbortController()
   #offered: HandOff | undefined
@@ -72,19 +70,18 @@ export class NodeProcess implements SimulatedProcess {
       schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
     })
     this.connection = new Connection(node, machine, world.network, world.server, world.plan.cancels)
-    this.store = world.store.open(this.connection, this.clock)
-    watchHeartbeats(this.store, {
-      onHeartbeat: (token) =>
-        world.monitor.onHeartbeat(
-          this.#leases.find(({ fencingToken }) => fencingToken === token),
-          this.owner,
-        ),
+    this.#store = world.store.open(this.connection, this.clock)
+    watchHeartbeats(this.#store, {
+      onHeartbeat: ({ name, fencingToken }) => {
+        const held = this.#leases.find((lease) => lease.settings.name === name && lease.fencingToken === fencingToken)
+        world.monitor.onHeartbeat(held, this.owner)
+      },
       onTwoInFlight: () => {
         // Of a client that does not end its requests, those that were given up go on.
         if (world.plan.cancels) world.monitor.fail('two-in-flight', `of ${this.owner}`)
       },
     })
-    this.lease = this.#createLease()
+    this.lease = this.createLease()
     void this.#work(work)
   }
 
@@ -102,6 +99,22 @@ export class NodeProcess implements SimulatedProcess {
 
   // Workloads take these apart: none of them asks for `this`.
 
+  readonly createLease = (name = LEASE_NAME): ObservedLease => {
+    const { monitor, plan } = this.#world
+    const settings = new LeaseSettings({
+      name,
+      owner: this.owner,
+      timeouts: new TimeoutSettings(plan.timeouts),
+      maxHold: plan.maxHold,
+    })
+    const random = this.random.fork(this.#leases.length)
+    const environment = { clock: this.clock, logger: silentLogger, random: () => random.next() }
+    const lease = new ObservedLease(this.node, settings, this.#store, environment, monitor)
+    this.#leases.push(lease)
+    monitor.watch(lease)
+    return lease
+  }
+
   readonly sleep = async (duration: number): Promise<void> => {
     const { signal } = this
     if (signal.aborted) return
@@ -116,11 +129,13 @@ export class NodeProcess implements SimulatedProcess {
     })
   }
 
-  readonly write = async (): Promise<boolean> => {
-    const { lease } = this
-    const { fencingToken } = lease
-    const { name } = lease.settings
-    if (fencingToken === undefined) throw new LeaseConflictError(`lease '${name}' is not held: nothing to write under`)
+  readonly write = async (asked: StoreLease = this.lease): Promise<boolean> => {
+    const { name } = asked.settings
+    const lease = this.#leases.find((own) => own === asked)
+    const fencingToken = lease?.fencingToken
+    if (lease === undefined || fencingToken === undefined) {
+      throw new LeaseConflictError(`this process holds no lease '${name}': nothing to write under`)
+    }
     return await new Promise((resolve) => {
       this.connection.post((answer) => {
         const isAccepted = this.#world.resource.write(name, fencingToken)
@@ -128,10 +143,6 @@ export class NodeProcess implements SimulatedProcess {
         answer(() => resolve(isAccepted))
       })
     })
-  }
-
-  readonly replaceLease = (): void => {
-    this.lease = this.#createLease()
   }
 
   readonly offer = (node: number, handOff: HandOff): void => this.#world.offer(node, handOff)
@@ -160,22 +171,6 @@ export class NodeProcess implements SimulatedProcess {
     this.connection.kill()
     this.machine.clear()
     for (const lease of this.#leases) this.#world.monitor.forget(lease)
-  }
-
-  #createLease(): ObservedLease {
-    const { monitor, plan } = this.#world
-    const settings = new LeaseSettings({
-      name: NAME,
-      owner: this.owner,
-      timeouts: new TimeoutSettings(plan.timeouts),
-      maxHold: plan.maxHold,
-    })
-    const random = this.random.fork(this.#leases.length)
-    const environment = { clock: this.clock, logger: silentLogger, random: () => random.next() }
-    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor)
-    this.#leases.push(lease)
-    monitor.watch(lease)
-    return lease
   }
 
   async #work(work: Workload): Promise<void> {

@@ -12,7 +12,7 @@ import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
 import { ServerTimedStore } from './server-timed-store.js'
 import type { SimulatedStore } from './simulated-store.js'
-import type { Workload } from './workload.js'
+import { LEASE_NAME, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan are below. */
 const streams = { network: 11, offers: 12, nodes: 100 }
@@ -145,11 +145,11 @@ export class Simulation {
         break
       case 'break':
         monitor.happened.add('broken')
-        void this.store.break('job')
+        void this.store.break(LEASE_NAME)
         break
       case 'forget':
         monitor.happened.add('deleted')
-        void this.store.forget('job')
+        void this.store.forget(LEASE_NAME)
         break
     }
     monitor.note(

@@ -1,4 +1,4 @@
-import type { Clock, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
+import type { Clock, HandOff, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 
 /** What a workload is given: one process of the run, from its start to its end. */
@@ -9,8 +9,8 @@ export interface SimulatedProcess {
   readonly owner: string
   /** Its lease on `job`. */
   readonly lease: StoreLease
-  /** Its store, for leases on other names: see `createLease`. */
-  readonly store: LeaseStore
+  /** Another lease of this process, on `job` unless given a name of its own; what holds for one is checked for all. */
+  createLease(name?: string): StoreLease
   /** Virtual time; a process that uses any other is not deterministic. */
   readonly clock: Clock
   /** The same for the same seed. */
@@ -22,12 +22,11 @@ export interface SimulatedProcess {
   /** Waits, in virtual time; resolves early when the work is to end. */
   sleep(duration: number): Promise<void>
   /**
-   * Writes to the resource that the lease protects, under its fencing token, over a network that may lose it. Resolves
-   * with whether the resource accepted it; never, where the write or its answer is lost. Rejects while nothing is held.
+   * Writes to the resource that the lease protects (that on `job` unless given), under its fencing token, over a network
+   * that may lose it. Resolves with whether the resource accepted it; never, where the write or its answer is lost.
+   * Rejects while nothing is held.
    */
-  write(): Promise<boolean>
-  /** Another lease on `job` in this process, of the same owner; from now on it is `lease`. */
-  replaceLease(): void
+  write(lease?: StoreLease): Promise<boolean>
   /** Passes a hand-off on to the process that now runs on a node; it may be lost on the way. */
   offer(node: number, handOff: HandOff): void
   /** Takes a hand-off that was offered to this process, if there is one. */
@@ -37,6 +36,9 @@ export interface SimulatedProcess {
   /** How many nodes there are. */
   readonly nodes: number
 }
+
+/** What is leased, unless a workload makes leases on other names. */
+export const LEASE_NAME = 'job'
 
 /**
  * What every process does; it is begun anew after each restart of the node. It takes time from `process.clock` only, and

@@ -143,6 +143,21 @@ describe('simulate', () => {
     expect(new Set(seen)).toEqual(new Set([0]))
   })
 
+  it('a process may have leases on other names, each with a resource of its own', async () => {
+    const workload = async ({ lease, createLease, signal, sleep, write }: SimulatedProcess): Promise<void> => {
+      const side = createLease('side')
+      while (!signal.aborted) {
+        await Promise.all([lease.acquire({ wait: 2_000 }), side.acquire({ wait: 2_000 })]).catch(() => {})
+        for (const held of [lease, side]) if (held.checkLease()) write(held).catch(() => {})
+        await sleep(500)
+        await Promise.all([lease.release(), side.release()]).catch(() => {})
+      }
+    }
+    const { history } = await simulate({ seed: 8, nodes: 3, duration: 60_000, workload, faults: ['crash', 'pause'] })
+    const granted = history.filter(({ event }) => event === 'granted').map(({ detail }) => detail.split(' ')[0])
+    expect(new Set(granted)).toEqual(new Set(["'job'", "'side'"]))
+  })
+
   it('a workload that does not end when it is told to is a violation', async () => {
     const workload = async ({ lease }: SimulatedProcess): Promise<void> => {
       await lease.acquire()
