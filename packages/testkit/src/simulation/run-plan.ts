@@ -7,8 +7,9 @@ import type { SimulationPlan } from './plan.js'
 import { Simulation } from './simulation.js'
 import type { Workload } from './workload.js'
 
-/** More than any run needs, altogether and at one instant. */
-const MOST_STEPS = 400_000
+/** More than any run needs: at its beginning, for each millisecond, and at one instant. */
+const MOST_STEPS = 100_000
+const MOST_STEPS_A_MILLISECOND = 20
 const MOST_STEPS_AT_ONCE = 5_000
 
 /** What one run came to. */
@@ -87,7 +88,7 @@ class Run {
     this.#steps += 1
     this.#stepsAtOnce = time.now === this.#lastStepAt ? this.#stepsAtOnce + 1 : 1
     this.#lastStepAt = time.now
-    if (this.#steps > MOST_STEPS) monitor.fail('runaway', `${MOST_STEPS} steps`)
+    if (this.#steps > MOST_STEPS + MOST_STEPS_A_MILLISECOND * time.now) monitor.fail('runaway', `${this.#steps} steps`)
     if (this.#stepsAtOnce > MOST_STEPS_AT_ONCE) monitor.fail('runaway', `${MOST_STEPS_AT_ONCE} steps at one instant`)
   }
 
