@@ -22,6 +22,7 @@ export class StoreTrial {
   /** Never aborted. */
   readonly signal: AbortSignal = new AbortController().signal
   readonly #subject: StoreSubject
+  readonly #guids = new Map<string, string>()
   readonly #clients = new Set<LeaseStore>()
 
   private constructor(subject: StoreSubject, time: PassingTime, clock: Clock, backend: StoreBackend) {
@@ -49,6 +50,16 @@ export class StoreTrial {
   async lacks(needs: readonly StoreAbility[]): Promise<StoreAbility | undefined> {
     const client = await this.open()
     return needs.find((need) => !this.#can(need, client))
+  }
+
+  /** A grant id of this trial, the same for the same label: a GUID, for stores that take nothing else. */
+  guid(label: string): string {
+    let guid = this.#guids.get(label)
+    if (guid === undefined) {
+      guid = randomUUID()
+      this.#guids.set(label, guid)
+    }
+    return guid
   }
 
   async acquire(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { LeaseLostError, type LeaseLostReason } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-laws.js'
@@ -105,7 +106,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       const held = await trial.openHeld()
       await trial.pass(10)
       await trial.backend.delete?.(trial.name)
-      const request = { name: trial.name, owner: 'usurper', grantId: 'usurper', ttl: trial.ttl }
+      const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
       assert.equal((await trial.outside.acquire(request, signal)).granted, true)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(reasonsOf(held), ['taken'])

@@ -4,11 +4,9 @@ import { lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
 
-const target = { grantId: 'id-of-target', owner: 'target' }
-
-async function change(trial: StoreTrial, client: LeaseStore, grant: Grant, to = target): Promise<AcquireOutcome> {
+async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
   assert(client.change !== undefined)
-  return await client.change(grant, to, trial.signal)
+  return await client.change(grant, { grantId: trial.guid('target'), owner: 'target' }, trial.signal)
 }
 
 async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
@@ -24,7 +22,7 @@ export const storeChangeLaws: readonly StoreLaw[] = [
     await trial.pass(trial.ttl * 0.7)
     const passed = await changed(trial, one, grant)
     assert.equal(passed.owner, 'target')
-    assert.equal(passed.grantId, 'id-of-target')
+    assert.equal(passed.grantId, trial.guid('target'))
     assert(passed.fencingToken > grant.fencingToken)
     await trial.pass(trial.ttl * 0.6)
     await trial.refused(other)
@@ -58,7 +56,7 @@ export const storeChangeLaws: readonly StoreLaw[] = [
   lawFor(['change'], 'change', 'of a grant that is not in force is refused, with who holds the name', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { owner: 'holder' })
-    const outcome = await change(trial, client, { ...grant, grantId: 'forged' })
+    const outcome = await change(trial, client, { ...grant, grantId: trial.guid('forged') })
     assert(!outcome.granted)
     assert.equal(outcome.holder?.owner, 'holder')
     assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })

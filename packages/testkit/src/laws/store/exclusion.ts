@@ -17,11 +17,11 @@ async function contend(trial: StoreTrial): Promise<number> {
 export const storeExclusionLaws: readonly StoreLaw[] = [
   law('exclusion', 'the first request is granted, with its own grant id, owner and ttl', async (trial) => {
     const client = await trial.open()
-    const grant = await trial.granted(client, { owner: 'first', grantId: 'id-of-first' })
+    const grant = await trial.granted(client, { owner: 'first', grantId: trial.guid('first') })
     const { name, ttl } = trial
     assert.deepEqual(
       { ...grant, fencingToken: 0n },
-      { name, owner: 'first', grantId: 'id-of-first', fencingToken: 0n, ttl },
+      { name, owner: 'first', grantId: trial.guid('first'), fencingToken: 0n, ttl },
     )
     assert.equal(typeof grant.fencingToken, 'bigint')
   }),
@@ -101,7 +101,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
   }),
   law('re-entrancy', 'of concurrent requests under one grant id each has the same token', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
-    const ask = (client: LeaseStore) => trial.acquire(client, { grantId: 'twice' })
+    const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
     const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
     const tokens = answers.flatMap((answer) =>
       answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],

@@ -40,10 +40,10 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
   law('expiry', 'who was refused again and again is granted the name when the holder falls silent', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     await trial.granted(one)
-    let outcome = await trial.acquire(other, { grantId: 'patient' })
+    let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
     for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
       await trial.pass(trial.ttl / 10)
-      outcome = await trial.acquire(other, { grantId: 'patient' })
+      outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
     }
     assert(outcome.granted, 'still refused after 1.4 ttls')
   }),

@@ -29,15 +29,15 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   }),
   law('fencing', 'a grant id that was released is granted anew under a larger token', async (trial) => {
     const client = await trial.open()
-    const grant = await trial.granted(client, { grantId: 'again' })
+    const grant = await trial.granted(client, { grantId: trial.guid('again') })
     await client.release(grant, trial.signal)
-    assert((await trial.granted(client, { grantId: 'again' })).fencingToken > grant.fencingToken)
+    assert((await trial.granted(client, { grantId: trial.guid('again') })).fencingToken > grant.fencingToken)
   }),
   law('fencing', 'a grant id that has expired is granted anew under a larger token', async (trial) => {
     const client = await trial.open()
-    const grant = await trial.granted(client, { grantId: 'again' })
+    const grant = await trial.granted(client, { grantId: trial.guid('again') })
     await trial.expire(client)
-    const again = await trial.granted(client, { grantId: 'again' })
+    const again = await trial.granted(client, { grantId: trial.guid('again') })
     assert(again.fencingToken > grant.fencingToken, `${again.fencingToken} after ${grant.fencingToken}`)
   }),
   lawFor(['deletion'], 'fencing', 'tokens grow over the deletion of a free name', async (trial) => {

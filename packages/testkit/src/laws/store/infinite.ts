@@ -43,7 +43,7 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
   lawFor(['infinite', 'change'], 'infinite', 'a lease without expiry is passed on as one', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { ttl })
-    const outcome = await client.change?.(grant, { grantId: 'other', owner: 'other' }, trial.signal)
+    const outcome = await client.change?.(grant, { grantId: trial.guid('other'), owner: 'other' }, trial.signal)
     assert(outcome?.granted)
     assert.equal(outcome.grant.ttl, ttl)
   }),

@@ -12,9 +12,9 @@ function operations(
   signal: AbortSignal,
 ): Record<string, () => Promise<unknown>> {
   const { name, ttl } = trial
-  const grant = { name, owner: 'owner', grantId: 'id', fencingToken: 1n, ttl }
+  const grant = { name, owner: 'owner', grantId: trial.guid('id'), fencingToken: 1n, ttl }
   return {
-    acquire: () => client.acquire({ name, owner: 'owner', grantId: 'id', ttl }, signal),
+    acquire: () => client.acquire({ name, owner: 'owner', grantId: trial.guid('id'), ttl }, signal),
     renew: () => client.renew(grant, signal),
     release: () => client.release(grant, signal),
     read: () => client.read(name, signal),

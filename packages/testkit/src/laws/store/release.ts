@@ -24,7 +24,7 @@ export const storeReleaseLaws: readonly StoreLaw[] = [
   law('release', 'under another grant id frees nothing', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    assert.equal((await client.release({ ...grant, grantId: 'forged' }, trial.signal)).released, false)
+    assert.equal((await client.release({ ...grant, grantId: trial.guid('forged') }, trial.signal)).released, false)
     assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
   }),
   law('release', 'asked twice frees nothing the second time, nor whoever came in between', async (trial) => {
@@ -37,7 +37,13 @@ export const storeReleaseLaws: readonly StoreLaw[] = [
   }),
   law('release', 'of a name that nobody ever held is no error, and makes no record', async (trial) => {
     const client = await trial.open()
-    const grant = { name: trial.name, owner: 'nobody', grantId: 'unknown', fencingToken: 1n, ttl: trial.ttl }
+    const grant = {
+      name: trial.name,
+      owner: 'nobody',
+      grantId: trial.guid('unknown'),
+      fencingToken: 1n,
+      ttl: trial.ttl,
+    }
     const outcome = await client.release(grant, trial.signal)
     assert.deepEqual(outcome, { released: false })
     assert.equal(await trial.read(client), undefined)

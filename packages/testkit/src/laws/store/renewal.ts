@@ -41,14 +41,20 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
   }),
   law('renewal', 'a grant id that nobody was granted is not renewed, and makes no record', async (trial) => {
     const client = await trial.open()
-    const grant = { name: trial.name, owner: 'nobody', grantId: 'unknown', fencingToken: 1n, ttl: trial.ttl }
+    const grant = {
+      name: trial.name,
+      owner: 'nobody',
+      grantId: trial.guid('unknown'),
+      fencingToken: 1n,
+      ttl: trial.ttl,
+    }
     assert.equal((await client.renew(grant, trial.signal)).renewed, false)
     assert.equal(await trial.read(client), undefined)
   }),
   law('renewal', 'the same owner and token under another grant id is not renewed', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    const outcome = await client.renew({ ...grant, grantId: 'forged' }, trial.signal)
+    const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.signal)
     assert(!outcome.renewed)
     assert.equal(outcome.reason, 'taken')
   }),

@@ -6,8 +6,8 @@ import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
 
 /** Asks for a place in the queue, or, when it is that waiter's turn, for the lease. */
-async function asks(trial: StoreTrial, client: LeaseStore, grantId: string): Promise<boolean> {
-  return (await trial.acquire(client, { grantId, owner: grantId, queue: true })).granted
+async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Promise<boolean> {
+  return (await trial.acquire(client, { grantId: trial.guid(waiter), owner: waiter, queue: true })).granted
 }
 
 export const storeWaitingLaws: readonly StoreLaw[] = [
@@ -19,7 +19,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     for (const [place, waiter] of waiters.entries()) {
       await client.release(holder, trial.signal)
       for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
-      holder = await trial.granted(client, { grantId: waiter, queue: true })
+      holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
     }
   }),
   lawFor(['queue'], 'waiting', 'one who does not wait does not overtake those who do', async (trial) => {
@@ -34,9 +34,9 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     const client = await trial.open()
     const holder = await trial.granted(client)
     for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
-    await client.withdraw?.(trial.name, 'two', trial.signal)
+    await client.withdraw?.(trial.name, trial.guid('two'), trial.signal)
     await client.release(holder, trial.signal)
-    const next = await trial.granted(client, { grantId: 'one', queue: true })
+    const next = await trial.granted(client, { grantId: trial.guid('one'), queue: true })
     await client.release(next, trial.signal)
     assert.equal(await asks(trial, client, 'three'), true)
   }),
@@ -56,8 +56,8 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
   lawFor(['queue'], 'waiting', 'to withdraw without a place has no effect', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.withdraw?.(trial.name, 'nobody', trial.signal)
-    await client.withdraw?.(`${trial.name}-2`, 'nobody', trial.signal)
+    await client.withdraw?.(trial.name, trial.guid('nobody'), trial.signal)
+    await client.withdraw?.(`${trial.name}-2`, trial.guid('nobody'), trial.signal)
     assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
   }),
   lawFor(['watch'], 'waiting', 'who watches is woken by a release', async (trial) => {
