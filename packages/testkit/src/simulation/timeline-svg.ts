@@ -29,6 +29,7 @@ export function drawTimelineAsSvg({ plan, history, violation }: RunResult): stri
   const lanes = ['store', ...plan.machines.map((_, node) => `node ${node}`)]
   const height = TOP + lanes.length * LANE + 30
   const parts = lanes.map((title, lane) => text(8, TOP + lane * LANE + 26, title))
+  parts.push(drawLegend())
   for (const [node] of plan.machines.entries()) {
     for (const bar of heldBy(history, node, end)) parts.push(rectangle(bar, x, node + 1, 14, 18))
   }
@@ -52,6 +53,15 @@ export function drawTimelineAsSvg({ plan, history, violation }: RunResult): stri
     `font-family="sans-serif" font-size="12">${text(8, 18, `seed ${plan.seed}, ${plan.store}, 0 to ${Math.round(end)} ms`)}` +
     `${parts.join('')}</svg>\n`
   )
+}
+
+/** What the colours mean, at the upper right. */
+function drawLegend(): string {
+  const entries = Object.entries(colours).map(([title, colour], place) => {
+    const x = LEFT + WIDTH - 90 * (Object.keys(colours).length - place)
+    return `<rect x="${x}" y="8" width="12" height="12" fill="${colour}"/>${text(x + 18, 18, title)}`
+  })
+  return entries.join('')
 }
 
 /** From each grant to the loss, the release or the crash that ended it. */

@@ -127,6 +127,7 @@ describe('simulate', () => {
     expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>\n$/s)
     expect(svg).toContain('>node 0</text>')
     expect(svg).toContain('>store</text>')
+    for (const meaning of ['held', 'paused', 'crashed', 'network']) expect(svg).toContain(`>${meaning}</text>`)
     expect(svg).toContain('failed-workload at ')
     expect(svg).not.toMatch(/NaN|undefined/)
   })
