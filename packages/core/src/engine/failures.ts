@@ -28,6 +28,12 @@ export function isDefinitive(error: unknown): boolean {
   return error.code !== 'timeout' && error.code !== 'unavailable'
 }
 
+/** For how long the store asked to be left alone, in milliseconds; 0 where it did not. */
+export function askedPause(error: unknown): number {
+  const asked = error instanceof LeaseUnavailableError ? error.retryAfter : undefined
+  return asked !== undefined && asked > 0 ? asked : 0
+}
+
 export function detailsOf(rules: LeaseRules): { leaseName: string; owner: string; store: string } {
   return { leaseName: rules.name, owner: rules.owner, store: rules.kind }
 }

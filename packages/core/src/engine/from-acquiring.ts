@@ -2,7 +2,7 @@ import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import { type EngineEffect, quiet, type StoreCall, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
-import { timedOut } from './failures.js'
+import { askedPause, timedOut } from './failures.js'
 import { becomeHeld } from './from-held.js'
 import type { LeaseRules } from './lease-rules.js'
 import { outagePause, turnPause } from './pauses.js'
@@ -121,7 +121,8 @@ function onRead(
     return granted(rules, { ...state, sentAt }, grant, circumstances)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
-  if (locked) return refused(rules, state, record, circumstances)
+  // A holder that is not recorded may be the very request that is to be settled, before it wrote its record.
+  if (locked && record.grantId !== '') return refused(rules, state, record, circumstances)
   return waitOutFailure(rules, state, state.failure, false, circumstances)
 }
 
@@ -169,7 +170,13 @@ function waitOutFailure(
 ): Transition {
   const failures = state.failures + 1
   return {
-    state: { ...state, call: undefined, retryAt: now + outagePause(rules, failures, random), failures, failure },
+    state: {
+      ...state,
+      call: undefined,
+      retryAt: now + outagePause(rules, failures, random, askedPause(failure)),
+      failures,
+      failure,
+    },
     effects: [...before, { type: 'failed', error: failure, definitive }],
   }
 }

@@ -5,7 +5,7 @@ import { validityOf } from '../validity.js'
 import { type EngineEffect, quiet, type Transition } from './engine-effect.js'
 import type { Circumstances, EngineEvent } from './engine-event.js'
 import { type Acquiring, awaits, type HandOffTarget, type Held, isUnplanned } from './engine-state.js'
-import { timedOut } from './failures.js'
+import { askedPause, timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
 import type { LeaseRules } from './lease-rules.js'
 import { retryPause } from './pauses.js'
@@ -132,7 +132,7 @@ function onRenewed(
 function onFailedHeartbeat(rules: LeaseRules, state: Held, error: unknown, circumstances: Circumstances): Transition {
   const { now, random } = circumstances
   const failures = state.failures + 1
-  const heartbeatAt = now + retryPause(rules, failures, state.validUntil - now, random)
+  const heartbeatAt = now + retryPause(rules, failures, state.validUntil - now, random, askedPause(error))
   const latency = state.call === undefined ? 0 : now - state.call.sentAt
   return {
     state: { ...state, phase: 'jeopardy', call: undefined, heartbeatAt, failures, failure: error },

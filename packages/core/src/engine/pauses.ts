@@ -8,6 +8,9 @@ const LONGEST_UNREPEATED = 60_000
 const LONGEST_POLL = 5_000
 const SHORTEST_POLL = 20
 
+/** A store may ask for a pause; for an absurd one it is not left alone. Milliseconds. */
+const LONGEST_ASKED = 60_000
+
 /** A lease is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
 
@@ -19,18 +22,22 @@ function jittered(pause: number, random: number): number {
   return pause * (0.5 + 0.5 * random)
 }
 
-/** The pause before a heartbeat that failed is repeated: leaves room for more attempts in what is left of the validity. */
-export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number): number {
+/**
+ * The pause before a heartbeat that failed is repeated: leaves room for more attempts in what is left of the validity, for
+ * one at least where the store has asked for a pause.
+ */
+export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number, asked = 0): number {
   const base = Math.min(Math.max(rules.heartbeatInterval / 50, SHORTEST_RETRY), 1_000)
   const pause = Math.min(base * 2 ** Math.min(failures - 1, 16), rules.heartbeatInterval / 2, remaining / 4)
-  return jittered(Math.max(pause, SHORTEST_RETRY), random)
+  return Math.max(jittered(Math.max(pause, SHORTEST_RETRY), random), Math.min(asked, remaining / 2))
 }
 
-/** The pause before a store that failed is asked again, by one who waits for the lease. */
-export function outagePause(rules: LeaseRules, failures: number, random: number): number {
+/** The pause before a store that failed is asked again, by one who waits for the lease: no less than it has asked for. */
+export function outagePause(rules: LeaseRules, failures: number, random: number, asked = 0): number {
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
   const first = Math.max(longest / 20, SHORTEST_POLL)
-  return jittered(Math.min(first * 2 ** Math.min(failures - 1, 16), longest), random)
+  const pause = jittered(Math.min(first * 2 ** Math.min(failures - 1, 16), longest), random)
+  return Math.max(pause, Math.min(asked, LONGEST_ASKED))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { LeaseError } from './lease-error.js'
+import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 
 /**
  * The store could not be reached, is closed, or failed: whether the operation took effect is unknown.
@@ -7,4 +7,11 @@ import { LeaseError } from './lease-error.js'
 export class LeaseUnavailableError extends LeaseError {
   override readonly name = 'LeaseUnavailableError'
   override readonly code = 'unavailable'
+  /** For how long the store asks to be left alone, in milliseconds, where it said so. */
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, details: LeaseErrorDetails & { readonly retryAfter?: number | undefined } = {}) {
+    super(message, details)
+    this.retryAfter = details.retryAfter
+  }
 }

@@ -1,4 +1,4 @@
-import { LeaseTimeoutError } from '@leasehold/core'
+import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
 import { recordOf } from '../support/scripted-store.js'
@@ -111,6 +111,15 @@ describe('from acquiring, a failure', () => {
     expect(after(acquiring(), failed, 999).effects).toMatchObject([{ type: 'call' }])
   })
 
+  it('is followed by the pause that the store asks for, up to a minute', () => {
+    const busy = (retryAfter: number): EngineEvent => {
+      return { ...failed, error: new LeaseUnavailableError('busy', { retryAfter }) }
+    }
+    expect(after(acquiring(), busy(7_000), 1_000).state).toMatchObject({ retryAt: 8_000 })
+    expect(after(acquiring(), busy(1e9), 1_000).state).toMatchObject({ retryAt: 61_000 })
+    expect(after(acquiring({ failures: 1 }), busy(1), 1_000).state).toMatchObject({ retryAt: 1_100 })
+  })
+
   it('that is definitive is told as such, and leaves nothing to be taken back', () => {
     expect(after(acquiring(), { ...failed, definitive: true }, 10)).toEqual({
       state: acquiring({ call: undefined, retryAt: 60, failures: 1, failure: reset }),
@@ -173,15 +182,20 @@ describe('from acquiring, a read after a lost answer', () => {
     ])
   })
 
-  it.each([undefined, recordOf({ state: 'available' }), recordOf({ state: 'expired' }), recordOf({ state: 'broken' })])(
-    'that finds nobody settles nothing: %#',
-    (record) => {
-      expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
-        state: { ...reading, call: undefined, retryAt: 950, failures: 1 },
-        effects: [{ type: 'failed', error: reset, definitive: false }],
-      })
-    },
-  )
+  it.each([
+    undefined,
+    recordOf({ state: 'available' }),
+    recordOf({ state: 'expired' }),
+    recordOf({ state: 'broken' }),
+    // Locked, but not known by whom: it may be this very request.
+    recordOf({ state: 'leased', owner: '', grantId: '' }),
+    recordOf({ state: 'breaking', owner: '', grantId: '' }),
+  ])('that finds nobody settles nothing: %#', (record) => {
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
+      state: { ...reading, call: undefined, retryAt: 950, failures: 1 },
+      effects: [{ type: 'failed', error: reset, definitive: false }],
+    })
+  })
 })
 
 describe('from acquiring, as time passes', () => {

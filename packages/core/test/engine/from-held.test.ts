@@ -1,4 +1,4 @@
-import { LeaseTimeoutError } from '@leasehold/core'
+import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
 import { recordOf } from '../support/scripted-store.js'
@@ -116,6 +116,16 @@ describe('from held, a heartbeat', () => {
   it('that fails shortly before the end of validity is repeated within a quarter of what is left', () => {
     const { state } = after({ ...beating, failures: 9 }, failed, VALIDITY - 100)
     expect(state).toMatchObject({ heartbeatAt: VALIDITY - 75 })
+  })
+
+  it.each([
+    { asked: 700, at: 1_300 + 700, what: 'where it leaves time' },
+    { asked: 60_000, at: 1_300 + (VALIDITY - 1_300) / 2, what: 'up to half of the validity that is left' },
+    { asked: Number.NaN, at: 1_340, what: 'unless it is none' },
+    { asked: -5, at: 1_340, what: 'unless it is in the past' },
+  ])('that fails keeps the pause that the store asks for, $what: $asked', ({ asked, at }) => {
+    const error = new LeaseUnavailableError('busy', { retryAfter: asked })
+    expect(after({ ...beating, failures: 1 }, { ...failed, error }, 1_300).state).toMatchObject({ heartbeatAt: at })
   })
 
   it('that does not answer is ended at its time limit, and is then a failure', () => {
