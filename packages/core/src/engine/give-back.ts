@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
-import type { LeaseStore } from '../store/lease-store.js'
+import type { Grant } from '../store/lease-record.js'
+import type { LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
 import type { LeaseRules } from './lease-rules.js'
 import { callWithin } from './timed-call.js'
 
@@ -77,21 +77,29 @@ export class GiveBack {
   }
 
   async #giveBack(leftover: Leftover): Promise<void> {
-    let { grant } = leftover
-    if (grant === undefined) {
-      const record = await callWithin(this.#rules, this.#clock, 'read', (signal) =>
-        this.#store.read(this.#rules.name, signal),
-      )
-      if (isGrant(record, leftover.grantId)) grant = record
+    const { grantId } = leftover
+    const grant = leftover.grant ?? (await this.#findLocked())
+    if (grant?.grantId === grantId) {
+      await this.#release(grant)
+      return this.#forget(leftover)
     }
-    if (grant === undefined) {
-      leftover.looks -= 1
-      if (leftover.looks === 0) this.#forget(leftover)
-      return
+    // Locked, but the store cannot tell by whom: it may be by our request, before its record was written.
+    if (grant?.grantId === '' && (await this.#release({ ...grant, owner: this.#rules.owner, grantId })).released) {
+      return this.#forget(leftover)
     }
-    const left = grant
-    await callWithin(this.#rules, this.#clock, 'release', (signal) => this.#store.release(left, signal))
-    this.#forget(leftover)
+    leftover.looks -= 1
+    if (leftover.looks === 0) this.#forget(leftover)
+  }
+
+  /** Who has the name locked. */
+  async #findLocked(): Promise<Grant | undefined> {
+    const { name } = this.#rules
+    const record = await callWithin(this.#rules, this.#clock, 'read', (signal) => this.#store.read(name, signal))
+    return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
+  }
+
+  async #release(grant: Grant): Promise<ReleaseOutcome> {
+    return await callWithin(this.#rules, this.#clock, 'release', (signal) => this.#store.release(grant, signal))
   }
 
   #scheduleNext(leftover: Leftover): void {
@@ -112,8 +120,4 @@ export class GiveBack {
     leftover.cancel?.()
     if (this.#leftovers.get(leftover.grantId) === leftover) this.#leftovers.delete(leftover.grantId)
   }
-}
-
-function isGrant(record: LeaseRecord | undefined, grantId: string): record is LeaseRecord {
-  return record?.grantId === grantId && (record.state === 'leased' || record.state === 'breaking')
 }

@@ -17,7 +17,10 @@ export interface Grant {
  */
 export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'available'
 
-/** What a store keeps for a name: the last grant and where it stands in its life cycle. */
+/**
+ * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
+ * where the name is locked, and the store cannot tell by whom.
+ */
 export interface LeaseRecord extends Grant {
   readonly state: LeaseState
   readonly metadata: Readonly<Record<string, string>>

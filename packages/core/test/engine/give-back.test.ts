@@ -66,6 +66,25 @@ describe('what is left in the store', () => {
     expect(giveBack.isEmpty).toBe(true)
   })
 
+  it.each([
+    { released: true, looks: 1 },
+    { released: false, looks: 2 },
+  ])(
+    'is released by its id where a look finds the name locked by nobody knows whom: %o',
+    async ({ released, looks }) => {
+      const { clock, store, giveBack, sent } = await setUp(undefined)
+      for (let look = 1; look <= looks; look += 1) {
+        store.last('read').answer(recordOf({ owner: '', grantId: '' }))
+        await clock.settle()
+        expect(store.last('release')).toMatchObject({ grantId: 'mine' })
+        store.last('release').answer({ released })
+        await clock.advance(LIMIT)
+      }
+      expect(giveBack.isEmpty).toBe(true)
+      expect(sent().map(([, method]) => method)).toEqual(Array(looks).fill(['read', 'release']).flat())
+    },
+  )
+
   it.each([undefined, recordOf(), { ...ours, state: 'expired' }, { ...ours, state: 'available' }])(
     'is looked for twice, and then taken for nothing: %#',
     async (record) => {
