@@ -28,7 +28,8 @@ export class LeaseSettings {
   readonly timeouts: TimeoutSettings
   readonly maxHold: number
   readonly retryInterval: number
-  readonly options: Readonly<Record<string, unknown>>
+  /** Not enumerable, so that whoever shows the settings does not show a password in them. */
+  declare readonly options: Readonly<Record<string, unknown>>
 
   constructor({ name, owner = createOwner(), timeouts, maxHold, retryInterval, options }: LeaseSettingsOptions) {
     checkLeaseName(name)
@@ -38,7 +39,7 @@ export class LeaseSettings {
     this.timeouts = timeouts ?? defaultTimeouts
     this.maxHold = maxHold ?? Number.POSITIVE_INFINITY
     this.retryInterval = retryInterval ?? DEFAULT_RETRY_INTERVAL
-    this.options = options ?? noOptions
+    Object.defineProperty(this, 'options', { value: options ?? noOptions })
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
     }

@@ -78,7 +78,7 @@ export class StoreLease extends Lease {
   }
 
   override get fencingToken(): bigint | undefined {
-    return this.#grant?.fencingToken
+    return this.grant?.fencingToken
   }
 
   /**
@@ -86,7 +86,7 @@ export class StoreLease extends Lease {
    * that is aborted already.
    */
   get signal(): AbortSignal {
-    if (this.#grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
+    if (this.grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
     this.#controller ??= new AbortController()
     return this.#controller.signal
   }
@@ -117,7 +117,7 @@ export class StoreLease extends Lease {
     if (!(await this.acquire(options))) {
       throw new LeaseHeldError(`lease '${this.settings.name}' is held by someone else`, detailsOf(this.#engine.rules))
     }
-    const grant = this.#grant
+    const grant = this.grant
     if (grant === undefined) throw this.#lossOf({ reason: 'expired' })
     return await runHeld(
       {
@@ -202,7 +202,8 @@ export class StoreLease extends Lease {
     return this.#emitter
   }
 
-  get #grant(): Grant | undefined {
+  /** The grant that is held until its loss is told: for subclasses that guard a resource by the store's own conditions. */
+  protected get grant(): Grant | undefined {
     const { state } = this.#engine
     return state.phase === 'held' || state.phase === 'jeopardy' ? state.grant : undefined
   }
@@ -268,7 +269,7 @@ export class StoreLease extends Lease {
 
   /** The end of a run: frees its grant, unless it is gone or another has taken its place. */
   async #releaseGrant(grant: Grant): Promise<void> {
-    if (this.#grant?.grantId !== grant.grantId) return
+    if (this.grant?.grantId !== grant.grantId) return
     try {
       await this.release()
     } catch (error) {

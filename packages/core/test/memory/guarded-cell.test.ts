@@ -1,18 +1,8 @@
 import { LeaseConflictError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { GuardedCell } from '../../src/memory/guarded-cell.js'
-import { cellsOf, grantOf, IDS, NAME, type Scene, sceneIn, stateOf, TTL } from './lease-states.js'
-
-/** Outcomes of use of the blob, as the Lease Blob reference has them; the columns are the states. */
-const TABLE = `
-  action             | available | leased (A) | breaking (A) | broken (A) | expired (A)
-  write with (A)     | 412       | leased (A) | breaking (A) | 412        | 412
-  write with (B)     | 412       | 409        | 412          | 412        | 412
-  write, no lease id | available | 412        | 412          | available  | available
-  read with (A)      | 412       | leased (A) | breaking (A) | 412        | 412
-  read with (B)      | 412       | 409        | 409          | 412        | 412
-  read, no lease id  | available | leased (A) | breaking (A) | broken (A) | expired (A)
-`
+import { cellsOf, USE_TABLE } from './lease-blob-tables.js'
+import { grantOf, IDS, NAME, type Scene, sceneIn, stateOf, TTL } from './lease-states.js'
 
 const ACTIONS: ReadonlyMap<string, (cell: GuardedCell<string>) => unknown> = new Map([
   ['write with (A)', (cell) => cell.write('after', { leaseId: IDS.A })],
@@ -40,7 +30,7 @@ function cellIn({ store }: Scene): GuardedCell<string> {
 }
 
 describe('a cell that is used under a lease', () => {
-  it.each(cellsOf(TABLE, ACTIONS))('$action | $column → $expected', async ({ action, act, column, expected }) => {
+  it.each(cellsOf(USE_TABLE, ACTIONS))('$action | $column → $expected', async ({ action, act, column, expected }) => {
     const scene = await sceneIn(column)
     const cell = cellIn(scene)
     const before = await stateOf(scene)

@@ -1,26 +1,8 @@
 import { LeaseConflictError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { GuardedCell } from '../../src/memory/guarded-cell.js'
-import { cellsOf, grantOf, IDS, type Letter, NAME, type Scene, sceneIn, stateOf, TTL } from './lease-states.js'
-
-/** Outcomes of lease operations, as the Lease Blob reference has them; the columns are the states. */
-const TABLE = `
-  action                   | available  | leased (A)   | breaking (A) | broken (A) | expired (A)
-  acquire, no proposed id  | leased (X) | 409          | 409          | leased (X) | leased (X)
-  acquire (A)              | leased (A) | leased (A)   | 409          | leased (A) | leased (A)
-  acquire (B)              | leased (B) | 409          | 409          | leased (B) | leased (B)
-  break, period = 0        | 409        | broken (A)   | broken (A)   | broken (A) | broken (A)
-  break, period > 0        | 409        | breaking (A) | breaking (A) | broken (A) | broken (A)
-  break, no period         | 409        | breaking (A) | breaking (A) | broken (A) | broken (A)
-  change (A) to (B)        | 409        | leased (B)   | 409          | 409        | 409
-  change (B) to (A)        | 409        | leased (A)   | 409          | 409        | 409
-  change (B) to (C)        | 409        | 409          | 409          | 409        | 409
-  renew (A)                | 409        | leased (A)   | 409          | 409        | leased (A)
-  renew (B)                | 409        | 409          | 409          | 409        | 409
-  release (A)              | 409        | available    | available    | available  | available
-  release (B)              | 409        | 409          | 409          | 409        | 409
-  duration expires         | available  | expired (A)  | broken (A)   | broken (A) | expired (A)
-`
+import { cellsOf, LEASE_TABLE } from './lease-blob-tables.js'
+import { grantOf, IDS, type Letter, NAME, type Scene, sceneIn, stateOf, TTL } from './lease-states.js'
 
 async function acquire({ store }: Scene, letter: Letter): Promise<boolean> {
   const outcome = await store.acquire({ name: NAME, owner: letter, grantId: IDS[letter], ttl: TTL })
@@ -81,7 +63,7 @@ const ACTIONS: ReadonlyMap<string, (scene: Scene) => Promise<boolean>> = new Map
 ])
 
 describe('the life cycle of a lease', () => {
-  it.each(cellsOf(TABLE, ACTIONS))('$action | $column → $expected', async ({ act, column, expected }) => {
+  it.each(cellsOf(LEASE_TABLE, ACTIONS))('$action | $column → $expected', async ({ act, column, expected }) => {
     const scene = await sceneIn(column)
     const before = await scene.store.read(NAME)
     const succeeded = await act(scene)

@@ -1,7 +1,7 @@
 import type { Grant, LeaseState } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
-import { expect } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
+import type { Column } from './lease-blob-tables.js'
 
 export const NAME = 'invoices'
 export const TTL = 15_000
@@ -14,11 +14,6 @@ export const IDS = {
 } as const
 
 export type Letter = keyof typeof IDS
-
-/** The columns of both tables; a lease can be available because it never was leased, or because it was released. */
-const COLUMNS = ['available', 'available, released', 'leased (A)', 'breaking (A)', 'broken (A)', 'expired (A)'] as const
-
-export type Column = (typeof COLUMNS)[number]
 
 export interface Scene {
   readonly clock: VirtualClock
@@ -50,32 +45,4 @@ export async function stateOf({ store }: Scene): Promise<string> {
   if (record === undefined || state === 'available') return state
   const letter = (['A', 'B', 'C'] as const).find((candidate) => IDS[candidate] === record.grantId) ?? 'X'
   return `${state} (${letter})`
-}
-
-export interface Cell<Action> {
-  readonly action: string
-  readonly act: Action
-  readonly column: Column
-  readonly expected: string
-}
-
-/**
- * The cells of a table written as in the reference: an action a line and then five columns, of which the first stands
- * for both ways of being available.
- */
-export function cellsOf<Action>(table: string, actions: ReadonlyMap<string, Action>): readonly Cell<Action>[] {
-  const [header, ...rows] = table.trim().split('\n').map(rowOf)
-  expect(header).toEqual(['action', ...COLUMNS.filter((column) => column !== 'available, released')])
-  const names = rows.map(([action]) => action)
-  expect(names).toEqual([...actions.keys()])
-  return rows.flatMap(([action = '', available = '', ...others]) => {
-    const act = actions.get(action)
-    const outcomes = [available, available, ...others]
-    if (act === undefined || outcomes.length !== COLUMNS.length) throw new Error(`the row '${action}' is not complete`)
-    return COLUMNS.map((column, place) => ({ action, act, column, expected: outcomes[place] ?? '' }))
-  })
-}
-
-function rowOf(line: string): readonly string[] {
-  return line.split('|').map((cell) => cell.trim())
 }
