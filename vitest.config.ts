@@ -12,6 +12,8 @@ export default defineConfig({
     pool: 'forks',
     // Many tests wait for other processes rather than compute; a single worker would leave half of two cores idle.
     maxWorkers: 2,
+    // Laws in real time wait rather than compute.
+    maxConcurrency: 100,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ['default', new ClosingLineReporter()],

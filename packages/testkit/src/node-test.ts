@@ -7,8 +7,8 @@ import type { StoreSubject } from './laws/store-subject.js'
 
 const runner: LawRunner = {
   group: (title, sideBySide, tests) => void describe(title, { concurrency: sideBySide }, tests),
-  test: (title, _sideBySide, check) => {
-    void it(title, async (test) => {
+  test: (title, longest, check) => {
+    void it(title, longest === undefined ? {} : { timeout: longest }, async (test) => {
       const outcome = await check()
       if (!outcome.kept) test.skip(outcome.skipped)
     })

@@ -6,10 +6,9 @@ import { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
 import type { StoreSubject } from './laws/store-subject.js'
 
 const runner: LawRunner = {
-  group: (title, _sideBySide, tests) => void describe(title, tests),
-  test: (title, sideBySide, check) => {
-    const test = sideBySide ? it.concurrent : it
-    test(title, async ({ skip }) => {
+  group: (title, sideBySide, tests) => void (sideBySide ? describe.concurrent : describe)(title, tests),
+  test: (title, longest, check) => {
+    it(title, longest === undefined ? {} : { timeout: longest }, async ({ skip }) => {
       const outcome = await check()
       if (!outcome.kept) skip(outcome.skipped)
     })

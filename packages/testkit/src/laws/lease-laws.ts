@@ -36,6 +36,7 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
   break: 'the store cannot break a lease',
   infinite: 'the store has no leases without expiry',
   deletion: 'the subject cannot delete a record',
+  'any-name': 'the lease does not take every name',
   'virtual-time': 'time is real',
 }
 

@@ -14,6 +14,7 @@ export type LeaseAbility =
   | 'break'
   | 'infinite'
   | 'deletion'
+  | 'any-name'
   | 'virtual-time'
 
 /** What a lease of a trial is made of. */

@@ -21,6 +21,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
         abilities: abilitiesOf(subject, backend, outside),
         outside,
         open: async ({ name, owner, timeouts, maxHold, clock: own, disturb }) => {
+          await backend.prepare?.(name)
           const client = await backend.open(own)
           opened.add(client)
           const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
@@ -44,7 +45,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
 }
 
 function abilitiesOf(
-  { time }: StoreSubject,
+  { time, anyName = true }: StoreSubject,
   backend: StoreBackend,
   { limits, change, break: breakLease }: LeaseStore,
 ): LeaseAbility[] {
@@ -57,6 +58,7 @@ function abilitiesOf(
     ['break', breakLease !== undefined],
     ['infinite', limits.infinite],
     ['deletion', backend.delete !== undefined],
+    ['any-name', anyName],
     ['virtual-time', time === 'virtual'],
   ]
   return abilities.flatMap(([ability, has]) => (has ? [ability] : []))

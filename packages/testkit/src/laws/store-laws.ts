@@ -46,6 +46,7 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
   partition: 'the subject cannot cut a client off',
   processes: 'the subject cannot hold a lease in another process',
   'server-time': 'expiry is by observation, not by a clock of the backend',
+  'any-name': 'the store does not take every name',
 }
 
 /** Checks one law over a backend of its own. Rejects where it is broken. */

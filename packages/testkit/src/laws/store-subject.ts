@@ -14,6 +14,7 @@ export type StoreAbility =
   | 'partition'
   | 'processes'
   | 'server-time'
+  | 'any-name'
 
 /** One backend, made for one trial: empty, and shared by all clients that are opened. */
 export interface StoreBackend {
@@ -22,6 +23,11 @@ export interface StoreBackend {
    * where the store takes one.
    */
   open(clock: Clock): LeaseStore | Promise<LeaseStore>
+  /**
+   * Makes, ahead of the first lease on a name, what takes the backend longer than a call of the trial may: a twentieth
+   * of the ttl. Asked once for each lease.
+   */
+  prepare?(name: string): unknown
   /** Cuts a client off, so that its calls hang or fail; without it, `FaultyStore` does so in front of the client. */
   cutOff?(client: LeaseStore): void | Promise<void>
   /** Ends what `cutOff` began; to be given with it. */
@@ -63,5 +69,10 @@ export interface StoreSubject {
    * for a ttl.
    */
   readonly serverTime?: boolean | undefined
+  /**
+   * Whether any two names are two leases; `true` unless given. A store that shares the naming of other programs may
+   * refuse some, and laws on unusual names are then skipped.
+   */
+  readonly anyName?: boolean | undefined
   start(clock: Clock): StoreBackend | Promise<StoreBackend>
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { AcquireOutcome, AcquireRequest, Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'
@@ -31,6 +32,8 @@ export class StoreTrial {
     this.clock = clock
     this.backend = backend
     this.ttl = ttlOf(subject)
+    // As many may listen as there are calls at once.
+    setMaxListeners(0, this.signal)
   }
 
   static async begin(subject: StoreSubject): Promise<StoreTrial> {
@@ -125,6 +128,8 @@ export class StoreTrial {
         return this.#subject.clients === true
       case 'server-time':
         return this.#subject.serverTime === true
+      case 'any-name':
+        return this.#subject.anyName !== false
       case 'deletion':
         return this.backend.delete !== undefined
       case 'restart':

@@ -35,7 +35,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
     'validity counts from when a claim was sent, not from its answer',
     async (trial) => {
       const held = await trial.open()
-      held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout * 0.9 }, 'acquire')
+      held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
       assert.equal(await trial.during(held.acquire()), true)
       await endsBeforeTheNext(trial, held)
     },
@@ -46,7 +46,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
     'validity counts from when a heartbeat was sent, not from its answer',
     async (trial) => {
       const held = await trial.openHeld()
-      answerLate(trial, held, 0.9)
+      answerLate(trial, held, 0.5)
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
   ),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseNameError } from '@leasehold/core'
-import { law } from '../law.js'
+import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
 
@@ -20,16 +20,16 @@ async function areDistinct(trial: StoreTrial, names: readonly string[]): Promise
 }
 
 export const storeNameLaws: readonly StoreLaw[] = [
-  law('names', 'names that differ in case are different', (trial) => {
+  lawFor(['any-name'], 'names', 'names that differ in case are different', (trial) => {
     return areDistinct(trial, [`${trial.name}-a`, `${trial.name}-A`, trial.name.toUpperCase()])
   }),
-  law('names', 'names of any script are as good as others', (trial) => {
+  lawFor(['any-name'], 'names', 'names of any script are as good as others', (trial) => {
     return areDistinct(
       trial,
       ['заявка', '租約', 'عقد', '🔒', 'ﬁ', 'fi', 'ß', 'ss'].map((name) => `${trial.name}-${name}`),
     )
   }),
-  law('names', 'names that look alike in Unicode are different', (trial) => {
+  lawFor(['any-name'], 'names', 'names that look alike in Unicode are different', (trial) => {
     return areDistinct(trial, [
       `${trial.name}-\u00e9`,
       `${trial.name}-e\u0301`,
@@ -37,7 +37,7 @@ export const storeNameLaws: readonly StoreLaw[] = [
       `${trial.name}-\u00c5`,
     ])
   }),
-  law('names', 'names of separators, dots, spaces and escapes are different', (trial) => {
+  lawFor(['any-name'], 'names', 'names of separators, dots, spaces and escapes are different', (trial) => {
     const odd = [
       'a/b',
       'a\\b',
@@ -61,7 +61,7 @@ export const storeNameLaws: readonly StoreLaw[] = [
       odd.map((name) => `${trial.name} ${name}`),
     )
   }),
-  law('names', 'names that end alike or begin alike are different', (trial) => {
+  lawFor(['any-name'], 'names', 'names that end alike or begin alike are different', (trial) => {
     return areDistinct(trial, [
       trial.name,
       `${trial.name}.`,
@@ -71,7 +71,7 @@ export const storeNameLaws: readonly StoreLaw[] = [
       `${trial.name}0`,
     ])
   }),
-  law('names', 'a name may have 1,024 bytes, and its last character counts', (trial) => {
+  lawFor(['any-name'], 'names', 'a name may have 1,024 bytes, and its last character counts', (trial) => {
     const long = trial.name.padEnd(1_023, 'x')
     return areDistinct(trial, [`${long}a`, `${long}b`, long])
   }),
