@@ -1,16 +1,11 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalGuard } from '@leasehold/local'
+import { type Entry, type Ledger, parseLedger, toLine } from './ledger.js'
+import { textOf } from './text-of.js'
 
-/** One line of the ledger: who wrote it, and under which fencing token. */
-export interface Entry {
-  readonly token: bigint
-  readonly writer: string
-  readonly id: number
-}
-
-/** The resource that only one process may write to: a file, guarded by the fencing token. */
-export class Ledger {
+/** A file of this machine, which `LocalGuard` guards. */
+export class FileLedger implements Ledger {
   readonly #file: string
   readonly #guard: LocalGuard
 
@@ -19,9 +14,8 @@ export class Ledger {
     this.#guard = new LocalGuard({ folder })
   }
 
-  /** Throws a `LeaseLostError`, and writes nothing, where a larger token has been seen. */
-  write({ token, writer, id }: Entry): void {
-    this.#guard.run('ledger', token, () => appendFileSync(this.#file, `${token} ${writer} ${id}\n`))
+  async write(entry: Entry): Promise<void> {
+    this.#guard.run('ledger', entry.token, () => appendFileSync(this.#file, toLine(entry)))
   }
 
   close(): Promise<void> {
@@ -29,20 +23,8 @@ export class Ledger {
   }
 }
 
-export function readLedger(folder: string): readonly Entry[] {
-  return linesOf(fileIn(folder)).map((line) => {
-    const [token = '', writer = '', id] = line.split(' ')
-    return { token: BigInt(token), writer, id: Number(id) }
-  })
-}
-
-/** Each line of a file that may not be there. */
-export function linesOf(file: string): readonly string[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n').filter(Boolean)
-  } catch {
-    return []
-  }
+export async function readFileLedger(folder: string): Promise<readonly Entry[]> {
+  return parseLedger(textOf(fileIn(folder)))
 }
 
 function fileIn(folder: string): string {

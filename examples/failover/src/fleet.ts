@@ -2,8 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter, on } from 'node:events'
 import type { Order, Report, Status } from './messages.js'
 
-const WORKER = new URL('./worker.ts', import.meta.url)
-
 /** What a process is doing, as the script knows. */
 export type Condition = 'running' | 'stopped' | 'killed' | 'ended'
 
@@ -15,9 +13,9 @@ export class WorkerProcess {
   readonly #process: ChildProcess
   readonly #exited: Promise<void>
 
-  constructor(name: string, folder: string, reports: EventEmitter) {
+  constructor(name: string, program: URL, folder: string, reports: EventEmitter) {
     this.name = name
-    this.#process = fork(WORKER, [folder, name], {
+    this.#process = fork(program, [folder, name], {
       execArgv: ['--import', 'tsx', '--conditions', '@leasehold/source'],
     })
     this.#process.on('message', (report: Report) => {
@@ -51,10 +49,13 @@ export class WorkerProcess {
 export class Fleet {
   readonly workers: readonly WorkerProcess[]
   readonly #reports = new EventEmitter()
+  readonly #longest: number
   #holder: WorkerProcess | undefined
 
-  constructor(names: readonly string[], folder: string) {
-    this.workers = names.map((name) => new WorkerProcess(name, folder, this.#reports))
+  /** `longest`: how long the script waits for a report, in milliseconds. */
+  constructor(names: readonly string[], program: URL, folder: string, longest: number) {
+    this.#longest = longest
+    this.workers = names.map((name) => new WorkerProcess(name, program, folder, this.#reports))
     this.#reports.on('report', (worker: WorkerProcess, report: Report) => {
       if (report.type === 'granted') this.#holder = worker
     })
@@ -71,7 +72,7 @@ export class Fleet {
     type: T,
     from?: WorkerProcess,
   ): Promise<{ worker: WorkerProcess; report: Extract<Report, { type: T }> }> {
-    for await (const [worker, report] of on(this.#reports, 'report', { signal: AbortSignal.timeout(20_000) })) {
+    for await (const [worker, report] of on(this.#reports, 'report', { signal: AbortSignal.timeout(this.#longest) })) {
       if (report.type === type && (from === undefined || worker === from)) return { worker, report }
     }
     throw new Error(`no worker told '${type}'`)

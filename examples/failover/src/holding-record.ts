@@ -1,8 +1,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreLease } from '@leasehold/core'
-import { linesOf } from './ledger.js'
 import { machineNow } from './machine-clock.js'
+import { textOf } from './text-of.js'
 
 /** A look at `checkLease()`, with the machine's clock read before and after it. */
 interface Look {
@@ -52,7 +52,7 @@ export class HoldingRecord {
 
 /** The spans in which a process held the lease, by its own record. */
 export function readHoldings(folder: string, holder: string): readonly Holding[] {
-  const looks = linesOf(fileIn(folder, holder)).map(toLook)
+  const looks = textOf(fileIn(folder, holder)).split('\n').filter(Boolean).map(toLook)
   const holdings: Holding[] = []
   let current: Holding | undefined
   for (const { before, after, held, token, remaining } of looks) {

@@ -1,5 +1,5 @@
 import { type Holding, readHoldings } from './holding-record.js'
-import { type Entry, readLedger } from './ledger.js'
+import type { Entry } from './ledger.js'
 import { overlapOf } from './overlap.js'
 
 /** How the lease came to its next holder. */
@@ -28,20 +28,26 @@ export interface Figure {
   readonly holds: boolean
 }
 
-/** A graceful hand-over takes milliseconds; this is for a machine that is busy with other things. */
-const LONGEST_HAND_OVER = 1_000
+/** How long the next holder may take, on a machine that is busy with other things; in milliseconds. */
+export interface Bounds {
+  readonly handOver: number
+  readonly takeover: number
+}
 
-const LONGEST_TAKEOVER = 8_000
-
-/** Works out every figure from the records that the processes wrote. */
-export function summarise(folder: string, names: readonly string[], seen: Seen): readonly Figure[] {
+/** Works out every figure from the records that the processes wrote, and from the ledger. */
+export function summarise(
+  folder: string,
+  names: readonly string[],
+  entries: readonly Entry[],
+  seen: Seen,
+  bounds: Bounds,
+): readonly Figure[] {
   const holdings = names.flatMap((name) => readHoldings(folder, name))
-  const entries = readLedger(folder)
   const looks = holdings.reduce((sum, holding) => sum + holding.looks, 0)
   const overlap = overlapOf(holdings)
   const { takeovers, lateWritesRefused, lateWritesAccepted, foundItselfLost } = seen
   return [
-    ...takeovers.map((takeover) => figureOf(takeover, holdings)),
+    ...takeovers.map((takeover) => figureOf(takeover, holdings, bounds)),
     { what: 'takeovers', value: String(takeovers.length), holds: takeovers.length === 3 },
     {
       what: 'the stopped holder, continued, found itself lost before it wrote',
@@ -62,10 +68,14 @@ export function summarise(folder: string, names: readonly string[], seen: Seen):
   ]
 }
 
-function figureOf({ cause, from, to, endedAt, grantedAt }: Takeover, holdings: readonly Holding[]): Figure {
+function figureOf(
+  { cause, from, to, endedAt, grantedAt }: Takeover,
+  holdings: readonly Holding[],
+  bounds: Bounds,
+): Figure {
   const latency = grantedAt - endedAt
   const what = { SIGKILL: 'killed', SIGSTOP: 'stopped', release: 'asked to end' }[cause]
-  const bound = cause === 'release' ? LONGEST_HAND_OVER : LONGEST_TAKEOVER
+  const bound = cause === 'release' ? bounds.handOver : bounds.takeover
   const last = holdings.filter(({ holder, from: since }) => holder === from && since <= endedAt).at(-1)
   // A validity that nobody gave back has to run out first.
   const isOver = last !== undefined && (cause === 'release' ? last.to <= grantedAt : last.validUntil <= grantedAt)

@@ -1,20 +1,21 @@
 import type { Fleet, WorkerProcess } from './fleet.js'
 
 const WIDTH = 20
-/** The ttl that a full bar stands for, in milliseconds. */
-const TTL = 3_000
 
 /** Shows who holds the lease: redrawn in place on a terminal, line by line elsewhere. */
 export class Timeline {
   readonly #fleet: Fleet
   readonly #out: NodeJS.WriteStream
   readonly #start: number
+  /** What a full bar stands for. */
+  readonly #ttl: number
   readonly #now: () => number
   #drawn = 0
 
-  constructor(fleet: Fleet, out: NodeJS.WriteStream, now: () => number) {
+  constructor(fleet: Fleet, out: NodeJS.WriteStream, ttl: number, now: () => number) {
     this.#fleet = fleet
     this.#out = out
+    this.#ttl = ttl
     this.#now = now
     this.#start = now()
   }
@@ -30,7 +31,7 @@ export class Timeline {
   draw(): void {
     if (!this.#out.isTTY) return
     this.#erase()
-    const lines = this.#fleet.workers.map(lineOf)
+    const lines = this.#fleet.workers.map((worker) => lineOf(worker, this.#ttl))
     this.#out.write(`${lines.join('\n')}\n`)
     this.#drawn = lines.length
   }
@@ -47,11 +48,11 @@ export class Timeline {
   }
 }
 
-function lineOf({ name, condition, status }: WorkerProcess): string {
+function lineOf({ name, condition, status }: WorkerProcess, ttl: number): string {
   if (condition !== 'running' || status === undefined) return `  ${name.padEnd(6)} ${condition}`
   const { state, token, remaining, stashed, written } = status
   if (state === 'acquiringLease') return `  ${name.padEnd(6)} waits    ${String(stashed).padStart(4)} stashed`
-  const bar = '█'.repeat(Math.round((WIDTH * Math.min(remaining, TTL)) / TTL)).padEnd(WIDTH, '░')
+  const bar = '█'.repeat(Math.round((WIDTH * Math.min(remaining, ttl)) / ttl)).padEnd(WIDTH, '░')
   const left = `${(remaining / 1_000).toFixed(1)} s valid`
   return `  ${name.padEnd(6)} HOLDS    ${bar} ${left}   token ${token}   ${written} written`
 }

@@ -1,0 +1,3 @@
+export { type DemoOptions, runDemo } from './demo.js'
+export { type Entry, type Ledger, parseLedger, toLine } from './ledger.js'
+export { runWorker, type WorkerParts } from './run-worker.js'
