@@ -1,0 +1,35 @@
+import { LeaseConfigurationError } from '@leasehold/core'
+
+/** The settings of the .NET side, which are not in what it writes. All in milliseconds. */
+export interface AkkaPeerOptions {
+  /** Its `heartbeat-timeout`, after which it is taken to have crashed; 120 s, Akka's default, unless given. */
+  readonly heartbeatTimeout?: number | undefined
+  /** Its `heartbeat-interval`; 12 s, Akka's default, unless given. */
+  readonly heartbeatInterval?: number | undefined
+  /** By how much the clocks of its machines may be ahead of the service's; 5 s unless given. */
+  readonly clockSkew?: number | undefined
+}
+
+export interface AkkaPeers {
+  readonly heartbeatTimeout: number
+  readonly heartbeatInterval: number
+  readonly clockSkew: number
+}
+
+/** Throws a `LeaseConfigurationError` for settings that Akka cannot have. */
+export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {
+  const { heartbeatTimeout = 120_000, heartbeatInterval = 12_000, clockSkew = 5_000 } = options
+  const peers = { heartbeatTimeout, heartbeatInterval, clockSkew }
+  const isWhole = Object.values(peers).every((duration) => Number.isFinite(duration))
+  if (isWhole && heartbeatInterval > 0 && clockSkew >= 0 && patienceOf(peers) > 0) return peers
+  throw new LeaseConfigurationError(
+    `the settings of the Akka side make no sense: its heartbeatTimeout (${heartbeatTimeout}) must be more than twice ` +
+      `its heartbeatInterval (${heartbeatInterval}), and clockSkew (${clockSkew}) 0 or more`,
+    { store: 'azure-blob' },
+  )
+}
+
+/** How long after the time in a record Akka takes over, by its own wall clock. */
+export function patienceOf({ heartbeatTimeout, heartbeatInterval }: AkkaPeers): number {
+  return heartbeatTimeout - 2 * heartbeatInterval
+}

@@ -1,0 +1,7 @@
+export { type AkkaBlobStoreOptions, akkaBlobStore } from './akka/akka-blob-store.js'
+export type { AkkaPeerOptions } from './akka/akka-peers.js'
+export { AzureBlobGuard, type FencedWrite } from './azure-blob-guard.js'
+export { type AzureBlobLease, createAzureBlobLease } from './azure-blob-lease.js'
+export { azureBlobLease } from './azure-blob-lease-factory.js'
+export { AzureBlobLeaseStore, type AzureBlobLeaseStoreOptions } from './azure-blob-lease-store.js'
+export type { AzureBlobOptions } from './azure-blob-options.js'

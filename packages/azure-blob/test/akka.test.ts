@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type AkkaBlobStoreOptions, akkaBlobStore } from '@leasehold/azure-blob'
+import { type CasStore, LeaseConfigurationError, LeaseNameError, systemClock } from '@leasehold/core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { AkkaNode } from './support/akka-node.js'
+import { Azurite } from './support/azurite.js'
+import { claimOf, granted, never } from './support/claims.js'
+import { wallClock } from './support/wall-clock.js'
+
+const azurite = await Azurite.start()
+afterAll(() => azurite.stop())
+const container = azurite.container('akka-coordination-lease')
+
+/** Akka's, shortened: it takes over after 3 s by its own clock. */
+const PEERS = { heartbeatTimeout: 4_000, heartbeatInterval: 500, clockSkew: 500 }
+const TTL = 5_000
+
+function open(options: AkkaBlobStoreOptions = {}): CasStore {
+  return akkaBlobStore(container, { peers: PEERS, ...options })
+}
+
+function akkaOn(name: string): AkkaNode {
+  return new AkkaNode(container, name, { owner: 'akka', ...PEERS })
+}
+
+const claim = (name: string) => claimOf(name, { ttl: TTL })
+
+await container.create()
+
+describe.concurrent('a lease that is shared with Akka', () => {
+  it('is written as Akka writes it, with seven digits and an offset', async () => {
+    await granted(open(), 'written', { owner: 'anna', ttl: TTL })
+    const text = String(await container.getBlobClient('written').downloadToBuffer())
+    expect(text).toMatch(/^\{"Owner":"anna","Time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}\+00:00"\}$/)
+  })
+
+  it('is free to Akka once it was released here, and free here once Akka has released it', async () => {
+    const [store, akka] = [open(), akkaOn('handed')]
+    const first = await granted(store, 'handed', { ttl: TTL })
+    expect(await akka.acquire()).toBe(false)
+    await store.release(first, never)
+    expect((await akka.read()).Owner).toBe('')
+    expect(await akka.acquire()).toBe(true)
+    expect(await store.acquire(claim('handed'), never)).toMatchObject({ granted: false, holder: { owner: 'akka' } })
+    await akka.release()
+    expect((await granted(store, 'handed', { ttl: TTL })).fencingToken).toBeGreaterThan(first.fencingToken)
+    expect(await akka.acquire()).toBe(false)
+  })
+
+  it('that Akka renews is never taken over here, whatever time Akka writes', { timeout: 60_000 }, async () => {
+    const [store, akka] = [open(), akkaOn('renewed')]
+    const decades = 20 * 365 * 86_400_000
+    expect(await akka.acquire()).toBe(true)
+    for (let beats = 0; beats < 12; beats += 1) {
+      expect((await store.acquire(claim('renewed'), never)).granted).toBe(false)
+      await pause(PEERS.heartbeatInterval)
+      // A wall clock that is off by decades.
+      expect(await akka.heartbeat(wallClock() - decades)).toBe(true)
+    }
+  })
+
+  it('of an Akka node that has died is taken over once it was seen unchanged for its whole time-out', async () => {
+    const [store, akka] = [open(), akkaOn('died')]
+    expect(await akka.acquire()).toBe(true)
+    const start = systemClock.now()
+    while (!(await store.acquire(claim('died'), never)).granted) await pause(50)
+    expect(systemClock.now() - start).toBeGreaterThanOrEqual(PEERS.heartbeatTimeout)
+    expect(await akka.heartbeat()).toBe(false)
+  })
+
+  it('is dated so that Akka waits for a whole ttl, however short its patience', async () => {
+    const [store, akka] = [open(), akkaOn('dated')]
+    const ttl = 30_000
+    const before = wallClock()
+    const grant = await granted(store, 'dated', { ttl })
+    // The machine of the test and the service have one clock: Akka's may be ahead by the skew.
+    const end = before + ttl + PEERS.clockSkew
+    expect(akka.hasTimedOut(await akka.read(), end)).toBe(false)
+    // Not for ever, either: the service tells the time in seconds.
+    expect(akka.hasTimedOut(await akka.read(), wallClock() + ttl + PEERS.clockSkew + 2_000)).toBe(true)
+    const renewed = wallClock()
+    await store.renew(grant, never)
+    expect(akka.hasTimedOut(await akka.read(), renewed + ttl + PEERS.clockSkew)).toBe(false)
+  })
+
+  it('that Akka took over is lost here, and neither renewed nor released', async () => {
+    const [store, akka] = [open(), akkaOn('taken')]
+    const grant = await granted(store, 'taken', { ttl: TTL })
+    expect(await akka.acquire(wallClock() + 60_000)).toBe(true)
+    expect(await store.renew(grant, never)).toMatchObject({
+      renewed: false,
+      reason: 'taken',
+      holder: { owner: 'akka' },
+    })
+    expect(await store.release(grant, never)).toMatchObject({ released: false, holder: { owner: 'akka' } })
+    expect((await akka.read()).Owner).toBe('akka')
+  })
+
+  it('has tokens that grow, though each write of Akka removes them', { timeout: 60_000 }, async () => {
+    const [store, akka] = [open(), akkaOn('tokens')]
+    const tokens: bigint[] = []
+    for (let round = 0; round < 4; round += 1) {
+      for (let grants = 0; grants < 3; grants += 1) {
+        const grant = await granted(store, 'tokens', { ttl: TTL })
+        tokens.push(grant.fencingToken)
+        await store.release(grant, never)
+      }
+      // At once: within the second of the last write.
+      expect(await akka.acquire()).toBe(true)
+      await akka.release()
+    }
+    for (const [place, token] of tokens.entries()) if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1] ?? 0n)
+  })
+
+  it('that Akka holds can be broken by an operator, and the next token is still larger', async () => {
+    const [store, akka] = [open(), akkaOn('broken')]
+    const first = await granted(store, 'broken', { ttl: TTL })
+    await store.release(first, never)
+    expect(await akka.acquire()).toBe(true)
+    await store.break('broken', { period: 0, reason: 'by hand' }, never)
+    expect(await akka.heartbeat()).toBe(false)
+    expect((await granted(store, 'broken', { ttl: TTL })).fencingToken).toBeGreaterThan(first.fencingToken)
+  })
+
+  it.each([
+    { text: '', what: 'nothing' },
+    { text: 'text', what: 'no JSON' },
+    { text: '[]', what: 'no object' },
+    { text: '{"Owner":7}', what: 'no owner' },
+    { text: `{"Owner":"${'x'.repeat(70_000)}"}`, what: 'too long an owner' },
+  ])('whose blob has $what in it is told, and not written over', async ({ text }) => {
+    const name = `odd-${randomUUID()}`
+    await container.getBlockBlobClient(name).upload(text, text.length)
+    await expect(open().acquire(claim(name), never)).rejects.toThrow(LeaseConfigurationError)
+    await expect(open().acquire(claim(name), never)).rejects.toThrow(/no lease of Akka/)
+    expect(String(await container.getBlobClient(name).downloadToBuffer())).toBe(text)
+  })
+
+  it("that is missing is an error that says so, where 'create' is off", async () => {
+    await expect(open({ create: false }).acquire(claim('missing'), never)).rejects.toThrow(/turn 'create' on/)
+    const elsewhere = akkaBlobStore(azurite.container(`made-${randomUUID()}`), { peers: PEERS })
+    await expect(granted(elsewhere, 'made', { ttl: TTL })).resolves.toMatchObject({ name: 'made' })
+  })
+})
+
+describe('the names that Akka gives', () => {
+  it.each([
+    { name: 'MyApp_Singleton.one', blob: 'myapp-singleton-one' },
+    { name: 'akka://Sys/user/ünï', blob: 'akkasysuseruni' },
+    { name: 'ﬁ①', blob: 'fi1' },
+    { name: `${'x'.repeat(63)}!`, blob: 'x'.repeat(63) },
+  ])('$name is $blob', async ({ name, blob }) => {
+    await granted(open(), name, { ttl: TTL })
+    expect(await container.getBlobClient(blob).exists()).toBe(true)
+  })
+
+  it('two that would be one lease are refused, when one of them is in use', async () => {
+    const store = open()
+    await store.read('job_1', never)
+    await expect(store.read('job.1', never)).rejects.toThrow(/same lease as 'job_1'/)
+    await expect(store.read('job_1', never)).resolves.toBeUndefined()
+  })
+
+  it.each([{ name: 'x'.repeat(64) }, { name: '✓' }])(
+    '$name is refused: it would be cut off, or nothing',
+    async ({ name }) => {
+      await expect(open().acquire(claim(name), never)).rejects.toThrow(LeaseNameError)
+    },
+  )
+
+  it.each([
+    { heartbeatTimeout: 1_000, heartbeatInterval: 500 },
+    { heartbeatInterval: 0 },
+    { clockSkew: -1 },
+    { heartbeatTimeout: Number.POSITIVE_INFINITY },
+  ])('settings that Akka cannot have are refused when built: %o', (peers) => {
+    expect(() => akkaBlobStore(container, { peers })).toThrow(/the settings of the Akka side make no sense/)
+  })
+})

@@ -1,0 +1,71 @@
+import { LeaseUnauthorisedError } from '@leasehold/core'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { Azurite } from './support/azurite.js'
+import { granted, never } from './support/claims.js'
+import { Proxied } from './support/proxied.js'
+import type { Rule } from './support/service-proxy.js'
+import { wallClock } from './support/wall-clock.js'
+
+const azurite = await Azurite.start()
+afterAll(() => azurite.stop())
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const HOUR = 3_600_000
+
+/** Moves the wall clock of this process, and nothing else of it. */
+function moveWallClock(by: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: wallClock() + by })
+}
+
+/** What the service does, and Azurite does not: it refuses what was signed with a date that is too far from its own. */
+function checksDates(now: () => number): Rule {
+  return ({ date = '' }) => {
+    if (Math.abs(Date.parse(date) - now()) < 15 * 60_000) return undefined
+    const headers = { date: new Date(now()).toUTCString(), 'x-ms-error-code': 'AuthenticationFailed' }
+    return { kind: 'answer', status: 403, headers }
+  }
+}
+
+describe('a machine whose clock is off by hours', () => {
+  it.each([
+    { by: 5 * HOUR, says: /clock of this machine is 300 minutes ahead of the service's: set it/ },
+    { by: -2 * HOUR, says: /clock of this machine is 120 minutes behind the service's: set it/ },
+  ])('is told so where the service refuses what it signs: $by ms', async ({ by, says }) => {
+    const finish: (() => unknown)[] = []
+    const proxied = await Proxied.open({ onTestFinished: (end) => finish.push(end) }, azurite)
+    proxied.proxy.behave(checksDates(() => wallClock() - by))
+    moveWallClock(by)
+    await expect(proxied.acquire()).rejects.toThrow(says)
+    await expect(proxied.store.read('job', never)).rejects.toThrow(LeaseUnauthorisedError)
+    vi.useRealTimers()
+    for (const end of finish) await end()
+  })
+
+  it('is told to look at the key, and the clock, where the service only says that the signature is wrong', async (test) => {
+    const proxied = await Proxied.open(test, azurite)
+    const headers = { 'x-ms-error-code': 'AuthenticationFailed' }
+    proxied.proxy.behave(() => ({ kind: 'answer', status: 403, headers }))
+    await expect(proxied.acquire()).rejects.toThrow(/check the key, the SAS token or the credential, and the clock/)
+  })
+
+  it('is told which role it needs where it has none', async (test) => {
+    const proxied = await Proxied.open(test, azurite)
+    const headers = { 'x-ms-error-code': 'AuthorizationPermissionMismatch' }
+    proxied.proxy.behave(() => ({ kind: 'answer', status: 403, headers }))
+    await expect(proxied.acquire()).rejects.toThrow(/needs the role 'Storage Blob Data Contributor'/)
+  })
+
+  it('has tokens by the clock of the service, and keeps its lease', { timeout: 60_000 }, async (test) => {
+    const real = wallClock()
+    const held = await Proxied.held(test, azurite)
+    moveWallClock(7 * HOUR)
+    const { fencingToken } = await granted(held.store, 'other')
+    expect(Math.abs(Number(fencingToken) - real)).toBeLessThan(60_000)
+    await vi.waitUntil(() => held.events.includes('renewed'), { timeout: 10_000 })
+    expect(held.lease.checkLease()).toBe(true)
+    expect(held.lost).toEqual([])
+    vi.useRealTimers()
+  })
+})

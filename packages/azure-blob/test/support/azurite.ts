@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { BlobServiceClient, type ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob'
+
+const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
+
+/** Azurite's own account: a public constant, no secret. */
+export const ACCOUNT = 'devstoreaccount1'
+export const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+
+/** Where Azurite keeps what it has: in memory, or in a folder, so that it can be stopped and started again. */
+export interface AzuriteOptions {
+  readonly folder?: string
+  readonly port?: number
+  /** The files of a certificate and its key: it then speaks HTTPS, and takes tokens. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+}
+
+/** The real server, on a free port, in a process of its own. */
+export class Azurite {
+  readonly port: number
+  readonly #process: ChildProcess
+
+  private constructor(process: ChildProcess, port: number) {
+    this.#process = process
+    this.port = port
+  }
+
+  static async start({ folder, port, tls }: AzuriteOptions = {}): Promise<Azurite> {
+    const used = port ?? (await freePort())
+    const place = folder === undefined ? ['--inMemoryPersistence'] : ['--location', folder]
+    const security = tls === undefined ? [] : ['--oauth', 'basic', '--cert', tls.cert, '--key', tls.key]
+    const options = [
+      ...security,
+      '--disableTelemetry',
+      '--skipApiVersionCheck',
+      '--blobHost',
+      '127.0.0.1',
+      '--blobPort',
+      `${used}`,
+    ]
+    const child = spawn(process.execPath, [main, ...place, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (text) => {
+        said += text
+        if (said.includes('successfully listens')) resolve()
+      })
+      child.once('exit', () => reject(new Error(`azurite did not start: ${said}`)))
+    })
+    // What it tells of every request is of no use here, but has to be read.
+    child.stdout.removeAllListeners('data').resume()
+    return new Azurite(child, used)
+  }
+
+  /** How clients are told to get here, or to a proxy in front of it. */
+  connectionString(port = this.port): string {
+    const endpoint = `http://127.0.0.1:${port}/${ACCOUNT}`
+    return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${ACCOUNT_KEY};BlobEndpoint=${endpoint};`
+  }
+
+  /** A client; without retries of its own unless given, so that what fails is seen. */
+  service(options: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }, port = this.port): BlobServiceClient {
+    return BlobServiceClient.fromConnectionString(this.connectionString(port), options)
+  }
+
+  container(name: string): ContainerClient {
+    return this.service().getContainerClient(name)
+  }
+
+  /** SIGSTOP and SIGCONT: it is frozen, and goes on. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
+  /** In order, so that what it keeps in a folder is whole; by SIGKILL where it is of no use any more. */
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
+    const exited = new Promise((resolve) => this.#process.once('exit', resolve))
+    this.#process.kill(signal)
+    await exited
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import type { AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
+
+/** The shortest ttl of the service, in milliseconds. */
+export const TTL = 15_000
+
+/** Never aborted. */
+export const never = new AbortController().signal
+setMaxListeners(0, never)
+
+export function claimOf(name: string, request: Partial<AcquireRequest> = {}): AcquireRequest {
+  return { name, owner: 'anna', grantId: randomUUID(), ttl: TTL, ...request }
+}
+
+/** A grant that nothing stands in the way of. */
+export async function granted(store: LeaseStore, name: string, request: Partial<AcquireRequest> = {}): Promise<Grant> {
+  const outcome = await store.acquire(claimOf(name, request), never)
+  if (!outcome.granted) throw new Error(`'${name}' is held by ${outcome.holder?.owner}`)
+  return outcome.grant
+}
