@@ -103,7 +103,8 @@ export class LeaseTrial {
     this.#disturbed = disturbed
     this.ttl = ttl
     this.interval = ttl / 10
-    this.operationTimeout = ttl / 20
+    // In real time a busy machine needs more of it.
+    this.operationTimeout = time.isVirtual ? ttl / 20 : ttl / 6
     this.time = time
     this.backend = backend
   }

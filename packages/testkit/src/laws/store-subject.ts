@@ -24,8 +24,8 @@ export interface StoreBackend {
    */
   open(clock: Clock): LeaseStore | Promise<LeaseStore>
   /**
-   * Makes, ahead of the first lease on a name, what takes the backend longer than a call of the trial may: a twentieth
-   * of the ttl. Asked once for each lease.
+   * Makes, ahead of the first lease on a name, what takes the backend longer than a call of the trial may: a sixth of
+   * the ttl. Asked once for each lease.
    */
   prepare?(name: string): unknown
   /** Cuts a client off, so that its calls hang or fail; without it, `FaultyStore` does so in front of the client. */
