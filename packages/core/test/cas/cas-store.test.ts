@@ -332,6 +332,15 @@ describe('change and break over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
+  it('break of what has expired leaves it free, also for one who sees it for the first time', async () => {
+    const { clock, open } = setUp()
+    const store = open()
+    await claim(store, 'a')
+    clock.block(TTL + MARGIN)
+    expect(await store.break('job', {}, signal)).toEqual({ remaining: 0 })
+    expect((await claim(open(), 'b')).granted).toBe(true)
+  })
+
   it('break of a free or unknown name is a conflict', async () => {
     const { open } = setUp()
     const store = open()
