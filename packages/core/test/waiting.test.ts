@@ -124,6 +124,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(signal.aborted).toBe(false)
     await clock.advance(1)
     expect(signal.aborted).toBe(true)
+    expect(String(signal.reason)).toContain("withdraw of lease 'job' did not answer")
     expect(clock.pending).toBe(0)
   })
 })
