@@ -4,7 +4,7 @@ import { LeaseError, LeaseProvider } from '@leasehold/core'
 const [endpoint, credential] = process.argv.slice(2)
 const block = { 'lease-class': '@leasehold/azure-blob', 'heartbeat-timeout': '60s', 'heartbeat-interval': '5s' }
 const provider = new LeaseProvider({ job: { ...block, 'lease-operation-timeout': '20s', endpoint, credential } })
-const lease = await provider.getLease('job', 'job')
+const lease = await provider.getLease(`by ${credential}`, 'job')
 try {
   process.stdout.write(`granted: ${await lease.acquire()}`)
 } catch (error) {

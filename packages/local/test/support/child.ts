@@ -42,6 +42,7 @@ try {
       tell({ released: true })
       process.exit()
     })
+    lease.on('renewed', () => tell({ renewed: true }))
     const waiting = lease.acquire(mode === 'wait' ? { wait: 60_000 } : {})
     if (mode === 'wait') tell({ waiting: true })
     const granted = await waiting

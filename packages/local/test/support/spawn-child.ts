@@ -7,6 +7,7 @@ export interface Told {
   readonly at: number
   readonly granted?: boolean
   readonly waiting?: boolean
+  readonly renewed?: boolean
   readonly releasing?: boolean
   readonly released?: boolean
   readonly token?: string
