@@ -13,6 +13,8 @@ export interface LeaseRules {
   readonly maxHold: number
   /** Whether the store wakes waiters, so that polling is only the safety net. */
   readonly watched: boolean
+  /** Whether the store keeps those who wait in a queue. */
+  readonly ordered: boolean
 }
 
 export function rulesOf(settings: LeaseSettings, store: LeaseStore): LeaseRules {
@@ -26,5 +28,6 @@ export function rulesOf(settings: LeaseSettings, store: LeaseStore): LeaseRules 
     operationTimeout: timeouts.operationTimeout,
     maxHold,
     watched: store.watch !== undefined,
+    ordered: store.limits.ordered,
   }
 }

@@ -42,8 +42,8 @@ export function outagePause(rules: LeaseRules, failures: number, random: number,
 
 /**
  * The pause before one who was refused asks again. Where the store wakes its waiters: as seldom as keeps the place in
- * the queue. Elsewhere: soon at first, for most locks are short, then ever more seldom, and at the expiry where the
- * store tells it.
+ * the queue; where there is none, at the expiry too, of which nobody else can tell. Elsewhere: soon at first, for most
+ * locks are short, then ever more seldom, and at the expiry where the store tells it.
  */
 export function turnPause(
   rules: LeaseRules,
@@ -51,9 +51,13 @@ export function turnPause(
   holder: LeaseRecord | undefined,
   random: number,
 ): number {
-  if (rules.watched) return jittered(Math.min(rules.ttl, LONGEST_UNREPEATED) / 3, random)
+  const atExpiry = (holder?.remaining ?? Number.POSITIVE_INFINITY) + AFTER_EXPIRY
+  if (rules.watched) {
+    const seldom = jittered(Math.min(rules.ttl, LONGEST_UNREPEATED) / 3, random)
+    return rules.ordered ? seldom : Math.min(seldom, atExpiry)
+  }
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
   const first = Math.max(longest / 20, SHORTEST_POLL)
   const pause = jittered(Math.min(first * 1.5 ** Math.min(refusals - 1, 32), longest), random)
-  return Math.min(pause, (holder?.remaining ?? Number.POSITIVE_INFINITY) + AFTER_EXPIRY)
+  return Math.min(pause, atExpiry)
 }

@@ -9,8 +9,9 @@ describe('the rules of a lease', () => {
     const { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout } = settings.timeouts
     const store = new ScriptedStore()
     const told = { name: 'job', owner: 'me', kind: 'scripted', ttl, heartbeatInterval, operationTimeout, maxHold: 77 }
-    expect(rulesOf(settings, store)).toEqual({ ...told, watched: false })
-    const watched = Object.assign(store, { kind: undefined, watch: () => [] })
-    expect(rulesOf(settings, watched as never)).toEqual({ ...told, kind: 'custom', watched: true })
+    expect(rulesOf(settings, store)).toEqual({ ...told, watched: false, ordered: false })
+    const limits = { ...store.limits, ordered: true }
+    const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
+    expect(rulesOf(settings, watched as never)).toEqual({ ...told, kind: 'custom', watched: true, ordered: true })
   })
 })

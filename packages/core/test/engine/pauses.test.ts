@@ -5,6 +5,7 @@ import { recordOf } from '../support/scripted-store.js'
 
 const forever = Number.POSITIVE_INFINITY
 const watched = { ...rules, watched: true }
+const ordered = { ...watched, ordered: true }
 const beatingEvery = (heartbeatInterval: number) => ({ ...rules, heartbeatInterval })
 
 describe('the pause before a failed heartbeat is repeated', () => {
@@ -45,7 +46,7 @@ describe('the pause before a store that failed is asked again', () => {
 describe('the pause before one who was refused asks again', () => {
   it('keeps the place in the queue where the store wakes its waiters: a third of the ttl, or of a minute', () => {
     expect(turnPause(watched, 1, undefined, 1)).toBe(10_000 / 3)
-    expect(turnPause(watched, 9, recordOf({ remaining: 1 }), 0)).toBe(5_000 / 3)
+    expect(turnPause(ordered, 9, recordOf({ remaining: 1 }), 0)).toBe(5_000 / 3)
     expect(turnPause({ ...watched, ttl: forever }, 1, undefined, 1)).toBe(20_000)
   })
 
@@ -61,5 +62,7 @@ describe('the pause before one who was refused asks again', () => {
   it('ends just after the expiry where the store tells it', () => {
     expect(turnPause(rules, 100, recordOf({ remaining: 8 }), 1)).toBe(13)
     expect(turnPause(rules, 1, recordOf({ remaining: 8_000 }), 1)).toBe(50)
+    expect(turnPause(watched, 1, recordOf({ remaining: 8 }), 1)).toBe(13)
+    expect(turnPause(watched, 1, recordOf({ remaining: 8_000 }), 0)).toBe(5_000 / 3)
   })
 })

@@ -10,4 +10,5 @@ export const rules: LeaseRules = {
   operationTimeout: 1_000,
   maxHold: Number.POSITIVE_INFINITY,
   watched: false,
+  ordered: false,
 }
