@@ -4,7 +4,10 @@ export interface CasRecord {
   readonly owner: string
   /** Of the last grant; empty where there never was one. */
   readonly grantId: string
-  /** Of the last grant; it stays in the record when the name is free. */
+  /**
+   * Of the last grant; it stays in the record when the name is free. Over a register that tells {@link
+   * CasRegister.tokenOf}, 0 in a record with an owner says: the token is that of the version which this write gets.
+   */
   readonly fencingToken: bigint
   /** For how long the record has to be seen unchanged before the name may be taken over, in milliseconds. */
   readonly ttl: number
@@ -40,13 +43,22 @@ export interface CasRegister<V extends CasVersion> {
    * `createdAt`, from which fencing tokens start anew, above all that were there before.
    */
   readonly forgets?: boolean
+  /**
+   * The fencing token of a version, for a register whose versions are one counter that grows with every write of any
+   * entry, over deletions too. The token of a grant is then that of the write that granted it: a name is granted by its
+   * creation, and what a record keeps of a free name is not needed for the next token.
+   */
+  tokenOf?(version: V): bigint
   /** The entry as last written, never an older one; `undefined` where there is none. */
   read(name: string, signal: AbortSignal): Promise<CasEntry<V> | undefined>
   /** `undefined`: there is an entry already, and nothing was written. */
   create(name: string, record: CasRecord, signal: AbortSignal): Promise<CasWritten<V> | undefined>
   /** `undefined`: the entry has another version, or is gone, and nothing was written. */
   replace(name: string, record: CasRecord, version: V, signal: AbortSignal): Promise<CasWritten<V> | undefined>
-  /** Yields when the entry may have changed; without it, waiters poll. */
-  watch?(name: string, signal: AbortSignal): AsyncIterable<unknown>
+  /**
+   * Yields when the entry may have changed; without it, waiters poll. Where it yields the entry itself, that counts as
+   * having seen it, and only what may be free wakes those who wait; `undefined` always wakes them.
+   */
+  watch?(name: string, signal: AbortSignal): AsyncIterable<CasEntry<V> | undefined>
   close?(): Promise<void>
 }

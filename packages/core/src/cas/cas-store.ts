@@ -92,15 +92,16 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     checkLeaseName(name)
     this.#checkTtl(request)
     return await this.#inRounds(name, signal, async () => {
-      const seen = (await this.#see(name, signal)) ?? (await this.#create(name, signal))
+      const { owner, ttl, metadata = {} } = request
+      const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata }, signal)
       if (seen === undefined) return undefined
+      if ('granted' in seen) return seen
       const { record, standing } = seen
       const isOurs = record.grantId === grantId && standing.state === 'leased'
       if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
       // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
-      const fencingToken = isOurs ? record.fencingToken : nextToken(seen)
-      const { owner, ttl, metadata = {} } = request
+      const fencingToken = isOurs ? record.fencingToken : this.#nextToken(seen)
       return await this.#grant(name, seen, { owner, grantId, ttl, metadata, fencingToken }, signal)
     })
   }
@@ -155,7 +156,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (standing.state !== 'leased' || (record.grantId !== grantId && !isRepeated)) {
         return { granted: false, ...this.#holderOf(name, seen) }
       }
-      const fencingToken = isRepeated ? record.fencingToken : nextToken(seen)
+      const fencingToken = isRepeated ? record.fencingToken : this.#nextToken(seen)
       return await this.#grant(name, seen, { ...to, fencingToken }, signal)
     })
   }
@@ -187,11 +188,10 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     await this.#register.close?.()
   }
 
-  #watch(name: string, signal: AbortSignal): AsyncIterable<undefined> {
-    const register = this.#register
-    return (async function* () {
-      for await (const _ of register.watch?.(name, signal) ?? []) yield undefined
-    })()
+  async *#watch(name: string, signal: AbortSignal): AsyncIterable<undefined> {
+    for await (const entry of this.#register.watch?.(name, signal) ?? []) {
+      if (entry === undefined || !isLocked(this.#seen(name, entry).standing)) yield undefined
+    }
   }
 
   /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
@@ -218,14 +218,44 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       this.#observations.forget(name)
       return undefined
     }
+    return this.#seen(name, entry)
+  }
+
+  #seen(name: string, entry: CasEntry<V>): Seen<V> {
     checkRecord(name, this.kind, entry.record)
     this.#checkCreated(entry)
-    return { ...entry, standing: this.#standingOf(name, entry) }
+    const record = this.#withToken(name, entry)
+    return { ...entry, record, standing: this.#standingOf(name, entry) }
+  }
+
+  /** Where tokens are those of versions, a record does not bear its own until it is written again. */
+  #withToken(name: string, { record, version }: CasEntry<V>): CasRecord {
+    const token = this.#register.tokenOf
+    if (token === undefined || record.owner === '') return record
+    // Of a grant made here it is known, whatever has been written since, by whomever.
+    const known = this.#written.get(name)?.record
+    if (known?.grantId === record.grantId) return { ...record, fencingToken: known.fencingToken }
+    return record.fencingToken === 0n ? { ...record, fencingToken: token.call(this.#register, version) } : record
   }
 
   #standingOf(name: string, { record, version }: CasEntry<V>): CasStanding {
     const unchanged = this.#observations.see(name, version, this.#clock.now())
     return standingOf(record, unchanged, this.limits.maxTtl)
+  }
+
+  /** The entry of the name; where there is none, that of the grant, or, where its token is not known before, a free one. */
+  async #seeOrCreate(
+    name: string,
+    claim: Pick<CasRecord, 'owner' | 'grantId' | 'ttl' | 'metadata'>,
+    signal: AbortSignal,
+  ): Promise<Seen<V> | Extract<AcquireOutcome, { granted: true }> | undefined> {
+    const seen = await this.#see(name, signal)
+    if (seen !== undefined) return seen
+    if (this.#register.tokenOf === undefined) return await this.#create(name, signal)
+    const record = { ...unowned, ...claim }
+    const written = await this.#register.create(name, record, signal)
+    if (written === undefined) return undefined
+    return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }
   }
 
   /**
@@ -245,18 +275,40 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     changes: Partial<CasRecord>,
     signal: AbortSignal,
   ): Promise<AcquireOutcome | undefined> {
-    const record = rewrite(seen.record, changes)
-    if (!(await this.#write(name, seen, record, signal))) return undefined
-    return { granted: true, grant: toGrant(name, record) }
+    const written = await this.#write(name, seen, rewrite(seen.record, changes), signal)
+    return written === undefined ? undefined : { granted: true, grant: toGrant(name, written) }
   }
 
-  /** Conditional on the version that was seen. `false`: another writer was faster. */
-  async #write(name: string, { version }: CasEntry<V>, record: CasRecord, signal: AbortSignal): Promise<boolean> {
+  /** Conditional on the version that was seen. `undefined`: another writer was faster. */
+  async #write(
+    name: string,
+    { version }: CasEntry<V>,
+    record: CasRecord,
+    signal: AbortSignal,
+  ): Promise<CasRecord | undefined> {
     const written = await this.#register.replace(name, record, version, signal)
-    if (written === undefined) return false
-    this.#written.set(name, { ...written, record })
+    return written === undefined ? undefined : this.#keep(name, written, record)
+  }
+
+  /** What was written, with its token. */
+  #keep(name: string, written: CasWritten<V>, record: CasRecord): CasRecord {
+    const { tokenOf } = this.#register
+    const isNew = tokenOf !== undefined && record.fencingToken === 0n
+    const kept = isNew ? { ...record, fencingToken: tokenOf.call(this.#register, written.version) } : record
+    this.#written.set(name, { ...written, record: kept })
     this.#observations.see(name, written.version, this.#clock.now())
-    return true
+    return kept
+  }
+
+  /**
+   * The token of the next grant: one more than the last; the first of a name that a register may have forgotten, its
+   * time. 0 where it is that of the write.
+   */
+  #nextToken({ record, createdAt }: CasEntry<V>): bigint {
+    if (this.#register.tokenOf !== undefined) return 0n
+    const next = record.fencingToken + 1n
+    const start = createdAt === undefined ? 0n : BigInt(Math.ceil(createdAt))
+    return next > start ? next : start
   }
 
   #writtenOf({ name, grantId }: Grant): CasEntry<V> | undefined {
@@ -290,13 +342,6 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   #detailsOf(name: string): { leaseName: string; store: string } {
     return { leaseName: name, store: this.kind }
   }
-}
-
-/** The token of the next grant: one more than the last; the first of a name that a register may have forgotten, its time. */
-function nextToken({ record, createdAt }: CasEntry<CasVersion>): bigint {
-  const next = record.fencingToken + 1n
-  const start = createdAt === undefined ? 0n : BigInt(Math.ceil(createdAt))
-  return next > start ? next : start
 }
 
 /** Why the grant is over, if it is. */

@@ -66,8 +66,8 @@ describe('a compare-and-set store tells of itself', () => {
   it('changes of an entry, as often as its register does, and none where it does not', async () => {
     expect(casStore(register()).watch).toBeUndefined()
     const watch = vi.fn(async function* () {
-      yield 'one'
-      yield 'two'
+      yield undefined
+      yield undefined
     })
     const told: unknown[] = []
     const watching = casStore(Object.assign(register(), { watch })).watch?.('job', signal) ?? []

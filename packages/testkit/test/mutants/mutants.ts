@@ -284,7 +284,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a write that lost a race is taken for a grant',
     edits: [
-      { file: cas, find: 'if (written === undefined) return false', replace: 'if (written === undefined) return true' },
+      {
+        file: cas,
+        find: 'return written === undefined ? undefined : this.#keep',
+        replace: 'return written === undefined ? record : this.#keep',
+      },
     ],
     caughtBy: { check: overlap },
   },

@@ -1,0 +1,127 @@
+import { type CasEntry, type CasRegister, casStore, type Grant, type LeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { MapRegister } from './map-register.js'
+
+const TTL = 10_000
+const MARGIN = 25
+const signal = new AbortController().signal
+
+/** A register whose versions are one counter, which no deletion sets back. */
+function setUp() {
+  const clock = new VirtualClock()
+  const register = Object.assign(new MapRegister(), { tokenOf: (version: number) => BigInt(version) })
+  const open = () => casStore(register, { clock })
+  return { clock, register, open, store: open() }
+}
+
+async function held(store: LeaseStore, grantId: string, name = 'job'): Promise<Grant> {
+  const outcome = await store.acquire({ name, owner: `o-${grantId}`, grantId, ttl: TTL }, signal)
+  if (!outcome.granted) throw new Error('not granted')
+  return outcome.grant
+}
+
+describe('fencing tokens that are versions', () => {
+  it('are that of the granting write, which for a new name is its creation', async () => {
+    const { register, store } = setUp()
+    const first = await held(store, 'a')
+    expect(register.calls).toEqual(['read', 'create'])
+    expect(first.fencingToken).toBe(1n)
+    await store.renew(first, signal)
+    await store.release(first, signal)
+    expect((await held(store, 'b')).fencingToken).toBe(4n)
+    expect((await held(store, 'c', 'other')).fencingToken).toBe(5n)
+  })
+
+  it('stay what they were over heartbeats, for whoever reads', async () => {
+    const { register, store, open } = setUp()
+    const grant = await held(store, 'a')
+    expect(register.recordOf('job').fencingToken).toBe(0n)
+    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
+    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, signal)
+    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
+  })
+
+  it('grow over a deletion, and over the expiry of a grant under the same id', async () => {
+    const { clock, register, store } = setUp()
+    const first = await held(store, 'a')
+    await store.renew(first, signal)
+    register.delete('job')
+    const second = await held(store, 'a')
+    await store.renew(second, signal)
+    clock.block(TTL + MARGIN)
+    const third = await held(store, 'a')
+    expect([first, second, third].map(({ fencingToken }) => fencingToken)).toEqual([1n, 3n, 5n])
+  })
+
+  it('of a grant whose answer was lost are found in the record, by its version', async () => {
+    const { register, store, open } = setUp()
+    register.faults.push(...([undefined, 'lose-answer'] as never[]))
+    await expect(held(store, 'a')).rejects.toThrow('connection reset')
+    expect((await held(store, 'a')).fencingToken).toBe(1n)
+    // Written again, the record bears it.
+    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
+  })
+
+  it('are kept by the holder where somebody writes the record before its first heartbeat', async () => {
+    const { register, store, open } = setUp()
+    const grant = await held(store, 'a')
+    register.write('job', register.recordOf('job'))
+    expect((await open().read('job', signal))?.fencingToken).toBe(2n)
+    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect((await open().read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+  })
+
+  it('are granted to one of many who ask for a new name at once', async () => {
+    const { open } = setUp()
+    const asked = Array.from({ length: 5 }, (_, place) =>
+      open().acquire({ name: 'job', owner: 'o', grantId: `${place}`, ttl: TTL }, signal),
+    )
+    expect((await Promise.all(asked)).filter(({ granted }) => granted).length).toBe(1)
+  })
+
+  it('grow with a change, which may be repeated under the same token', async () => {
+    const { store } = setUp()
+    const grant = await held(store, 'a')
+    const to = { grantId: 'b', owner: 'you' }
+    const changed = await store.change(grant, to, signal)
+    expect(changed).toMatchObject({ granted: true, grant: { ...to, fencingToken: 2n } })
+    expect(await store.change(grant, to, signal)).toEqual(changed)
+  })
+})
+
+describe('a watch that yields entries', () => {
+  it('wakes those who wait only for what may be free, and for what it cannot tell', async () => {
+    const { register, store } = setUp()
+    const grant = await held(store, 'a')
+    const leased = await register.read('job')
+    await store.release(grant, signal)
+    const free = await register.read('job')
+    let place = 0
+    const watch = async function* () {
+      for (const entry of [leased, leased, free, undefined, leased]) {
+        place += 1
+        yield entry
+      }
+    }
+    const turns: number[] = []
+    const watching = casStore(Object.assign(register, { watch })).watch?.('job', signal) ?? []
+    for await (const _ of watching) turns.push(place)
+    expect(turns).toEqual([3, 4])
+  })
+
+  it('counts as having seen the record: it is taken over a ttl after the word of its last change', async () => {
+    const { clock, register, store, open } = setUp()
+    const grant = await held(store, 'a')
+    await store.renew(grant, signal)
+    const renewed = await register.read('job')
+    const watch = async function* () {
+      yield renewed
+    }
+    Object.assign(register, { watch })
+    const other = open()
+    for await (const _ of other.watch?.('job', signal) ?? []) expect.unreachable()
+    clock.block(TTL + MARGIN)
+    expect((await held(other, 'b')).owner).toBe('o-b')
+  })
+})
