@@ -1,4 +1,4 @@
-import { type CasEntry, type CasRegister, casStore, type Grant, type LeaseStore } from '@leasehold/core'
+import { casStore, type Grant, type LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './map-register.js'

@@ -1,0 +1,28 @@
+import { systemClock } from '@leasehold/core'
+import { ApiClient } from './api/api-client.js'
+import { loadKubeConfig, podNamespace } from './api/load-kube-config.js'
+import { type KubernetesClusterOptions, serviceAccountFolderOf } from './kubernetes-options.js'
+
+/** The API server, and the namespace in it. */
+export class Cluster {
+  readonly client: ApiClient
+  readonly #options: KubernetesClusterOptions
+
+  constructor(options: KubernetesClusterOptions) {
+    const { kubeConfig, kubeconfigFile, context, clock = systemClock } = options
+    const serviceAccountFolder = serviceAccountFolderOf(options)
+    this.#options = options
+    this.client = new ApiClient(
+      async () => kubeConfig ?? (await loadKubeConfig({ kubeconfigFile, context, serviceAccountFolder })),
+      clock,
+    )
+  }
+
+  /** As it is set; else the pod's; else that of the kubeconfig's context; else `default`, as kubectl has it. */
+  async namespace(): Promise<string> {
+    const given = this.#options.namespace ?? podNamespace(serviceAccountFolderOf(this.#options))
+    if (given !== undefined) return given
+    const config = await this.client.config()
+    return config.getContextObject(config.getCurrentContext())?.namespace || 'default'
+  }
+}

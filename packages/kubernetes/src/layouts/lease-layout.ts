@@ -1,0 +1,71 @@
+import { wallClock } from '../wall-clock.js'
+import { type Holding, identityIn, type Layout, type Spec } from './layout.js'
+import { isMicroTime, toMicroTime } from './micro-time.js'
+
+/** What client-go records of a released lease, in seconds; nobody waits for it. */
+const RELEASED_SECONDS = 1
+
+/** The API's integers have 32 bits: a count that is there already stays, rather than make every write be refused. */
+const MOST_TRANSITIONS = 2 ** 31 - 1
+
+/** How far ahead of our clock a `renewTime` may be without a word in the log, in milliseconds. */
+const ODDLY_AHEAD = 86_400_000
+
+/** `coordination.k8s.io/v1` Lease, written and read as client-go's leader election does. */
+export const leaseLayout: Layout = {
+  resource: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' },
+  holderOf: (spec) => identityIn(spec.holderIdentity),
+  durationOf: ({ leaseDurationSeconds }, noted) => {
+    // Whole seconds is all that the field can say: the exact duration is noted, unless somebody has edited the field.
+    if (noted !== undefined && toSeconds(noted) === leaseDurationSeconds) return noted
+    return isCount(leaseDurationSeconds) && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1_000 : Number.NaN
+  },
+  specOf,
+  odditiesOf: (spec, longest) => {
+    const { leaseDurationSeconds: seconds, renewTime } = spec
+    const odd: string[] = []
+    if (!isCount(seconds) || seconds <= 0 || seconds * 1_000 > longest) {
+      odd.push(`leaseDurationSeconds is ${JSON.stringify(seconds)}`)
+    }
+    if (!isMicroTime(renewTime) || Date.parse(renewTime) > wallClock() + ODDLY_AHEAD) {
+      odd.push(`renewTime is ${JSON.stringify(renewTime)}`)
+    }
+    return odd
+  },
+}
+
+function specOf(previous: Spec = {}, { holder, duration, now }: Holding): Spec {
+  const before = identityIn(previous.holderIdentity)
+  const isReleased = holder === ''
+  const isGrant = !isReleased && holder !== before
+  const renewTime = timeAfter(previous.renewTime, now)
+  return {
+    ...previous,
+    holderIdentity: holder,
+    leaseDurationSeconds: isReleased ? RELEASED_SECONDS : toSeconds(duration),
+    acquireTime: isGrant || isReleased || !isMicroTime(previous.acquireTime) ? renewTime : previous.acquireTime,
+    renewTime,
+    leaseTransitions: transitionsAfter(previous.leaseTransitions, isGrant),
+  }
+}
+
+/** Rounded up, so that nobody who knows only whole seconds comes early. */
+function toSeconds(duration: number): number {
+  return Math.max(Math.ceil(duration / 1_000), 1)
+}
+
+/** Another time than the one that stands there: the server keeps the version of an object that is written unchanged. */
+function timeAfter(previous: unknown, now: number): string {
+  const time = toMicroTime(now * 1_000)
+  return time === previous ? toMicroTime(now * 1_000 + 1) : time
+}
+
+/** Absent where the object is new: the first holder is no transition. */
+function transitionsAfter(previous: unknown, isGrant: boolean): number {
+  if (!isCount(previous)) return 0
+  return isGrant ? Math.min(previous + 1, MOST_TRANSITIONS) : previous
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '@leasehold/core'
+import type { ApiAnswer } from './api/api-answer.js'
+import type { ApiClient } from './api/api-client.js'
+import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
+
+/** For how long the server is asked to go on, in seconds: what is dead without a word is then noticed. */
+const LONGEST_SECONDS = 60
+
+/** How long the server may be late in ending a watch, in milliseconds. */
+const GRACE = 10_000
+
+/** The pauses before a watch that broke is resumed, in milliseconds; half of each is random. */
+const FIRST_PAUSE = 50
+const LONGEST_PAUSE = 5_000
+
+/** What is watched, and with what. */
+export interface WatchedObject {
+  readonly client: ApiClient
+  readonly clock: Clock
+  /** The address of the objects of its kind. */
+  readonly path: string
+  readonly name: string
+  /** The version from which on changes are told; without it, the object as it is comes first. */
+  readonly from: string | undefined
+  /** The failure that an answer is. */
+  readonly failureOf: (answer: ApiAnswer) => Error
+}
+
+/** How far a watch has come, and how often in a row it broke. */
+interface Progress {
+  version: string | undefined
+  failures: number
+}
+
+/**
+ * The object at each of its changes; `undefined` where it is deleted, or where changes may have been missed. A watch that
+ * ends, breaks or falls silent is resumed from the version that it had come to; one whose version is forgotten (410)
+ * begins anew. Ends when the signal aborts; rejects where the server refuses to let it be watched.
+ */
+export async function* watchObject(
+  watched: WatchedObject,
+  signal: AbortSignal,
+): AsyncGenerator<KubernetesObject | undefined> {
+  const progress: Progress = { version: watched.from, failures: 0 }
+  while (!signal.aborted) {
+    try {
+      yield* watchOnce(watched, progress, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (isRefusal(error)) throw error
+      progress.failures += 1
+    }
+    if (signal.aborted) return
+    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(progress.failures, 16), LONGEST_PAUSE)
+    try {
+      await watched.client.pause(pause * (0.5 + 0.5 * Math.random()), signal)
+    } catch {
+      return
+    }
+  }
+}
+
+async function* watchOnce(
+  { client, clock, path, name, failureOf }: WatchedObject,
+  progress: Progress,
+  signal: AbortSignal,
+): AsyncGenerator<KubernetesObject | undefined> {
+  const seconds = Math.ceil(LONGEST_SECONDS * (0.5 + 0.5 * Math.random()))
+  const query = {
+    watch: '1',
+    allowWatchBookmarks: 'true',
+    fieldSelector: `metadata.name=${name}`,
+    timeoutSeconds: String(seconds),
+    ...(progress.version === undefined ? {} : { resourceVersion: progress.version }),
+  }
+  const silent = new AbortController()
+  const end = (): void => silent.abort(signal.reason)
+  const cancel = clock.schedule(seconds * 1_000 + GRACE, end)
+  signal.addEventListener('abort', end)
+  try {
+    const opened = await client.open({ method: 'GET', path, query }, silent.signal)
+    if ('status' in opened) {
+      if (opened.status !== 410) throw failureOf(opened)
+      progress.version = undefined
+      yield undefined
+      return
+    }
+    for await (const line of opened) yield* changesOf(line, name, progress)
+  } finally {
+    cancel()
+    signal.removeEventListener('abort', end)
+    silent.abort()
+  }
+}
+
+/** What one event of a watch tells; throws what the server tells as an error, other than that the version is forgotten. */
+function* changesOf(line: string, name: string, progress: Progress): Generator<KubernetesObject | undefined> {
+  const { type, object } = JSON.parse(line) as { type?: string; object?: unknown }
+  if (type === 'ERROR') {
+    const { code } = (object ?? {}) as { code?: number }
+    progress.version = undefined
+    if (code !== 410) throw new Error(`the watch ended with an error: ${line.slice(0, 300)}`)
+    yield undefined
+    return
+  }
+  if (!isKubernetesObject(object)) throw new Error(`the watch tells of what is no object: ${line.slice(0, 300)}`)
+  progress.version = object.metadata.resourceVersion
+  progress.failures = 0
+  // In front of some servers, selectors are not heeded.
+  if (type === 'BOOKMARK' || object.metadata.name !== name) return
+  yield type === 'DELETED' ? undefined : object
+}
+
+/** What trying again would not change; whoever watches tells it by its polls, or not at all. */
+function isRefusal(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return code === 'unauthorised' || code === 'configuration'
+}

@@ -1,0 +1,27 @@
+import { leasesOver } from '@leasehold/testkit'
+import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import type { LayoutName } from '../src/layouts/layout.js'
+import { akkaLeases, leases, pekkoLeases, TestApiServer } from './support/api-server/test-api-server.js'
+import { subjectOver, watchLaws } from './support/law-subjects.js'
+
+const kinds = { lease: leases, akka: akkaLeases, pekko: pekkoLeases }
+let server: TestApiServer
+
+beforeAll(async () => {
+  server = await TestApiServer.start()
+})
+
+afterAll(async () => {
+  await server.stop()
+})
+
+for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
+  const remove = (name: string): void => server.remove(kinds[layout], name)
+  const place = { port: () => server.port, remove }
+  // What the laws let pass is the time of the clients; the server's own has no part in it.
+  const inVirtualTime = subjectOver(place, layout, 'virtual')
+  describeStoreLaws(inVirtualTime)
+  describeLeaseLaws(leasesOver(inVirtualTime))
+  describeStoreLaws(subjectOver(place, layout, 'real'), watchLaws)
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { wallClock } from '../../../src/wall-clock.js'
+
+/** An object as it stands in the store. */
+export interface StoredObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly creationTimestamp: string
+    readonly [field: string]: unknown
+  }
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly [field: string]: unknown
+}
+
+export interface StoredEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly key: string
+  readonly version: number
+  readonly object: StoredObject
+}
+
+/** What stands for etcd: objects under one revision counter, and what has happened to them. */
+export class ObjectStore {
+  readonly #objects = new Map<string, StoredObject>()
+  readonly #events: StoredEvent[] = []
+  readonly #listeners = new Set<(event: StoredEvent) => void>()
+  #revision = 100
+  /** Up to where events have been forgotten. */
+  #compacted = 0
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#objects.keys()
+  }
+
+  /** Under a new revision, unless nothing changes: then the object keeps its version, and nobody is told. */
+  put(key: string, content: Omit<StoredObject, 'metadata'> & { metadata: Record<string, unknown> }): StoredObject {
+    const before = this.#objects.get(key)
+    const made = before?.metadata ?? { uid: randomUUID(), creationTimestamp: wholeSeconds() }
+    const stored = (resourceVersion: string): StoredObject => {
+      const { uid, creationTimestamp } = made
+      return { ...content, metadata: { ...content.metadata, uid, creationTimestamp, resourceVersion } } as StoredObject
+    }
+    if (before !== undefined && same(stored(before.metadata.resourceVersion), before)) return before
+    this.#revision += 1
+    const object = stored(String(this.#revision))
+    this.#objects.set(key, object)
+    this.#tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', key, version: this.#revision, object })
+    return object
+  }
+
+  delete(key: string): StoredObject | undefined {
+    const before = this.#objects.get(key)
+    if (before === undefined) return undefined
+    this.#objects.delete(key)
+    this.#revision += 1
+    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#revision) } }
+    this.#tell({ type: 'DELETED', key, version: this.#revision, object })
+    return before
+  }
+
+  /** What happened since a revision; `undefined` where that has been forgotten. */
+  since(revision: number): readonly StoredEvent[] | undefined {
+    return revision < this.#compacted ? undefined : this.#events.filter(({ version }) => version > revision)
+  }
+
+  compact(): void {
+    this.#compacted = this.#revision
+  }
+
+  listen(listener: (event: StoredEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #tell(event: StoredEvent): void {
+    this.#events.push(event)
+    for (const listener of this.#listeners) listener(event)
+  }
+}
+
+function wholeSeconds(): string {
+  return new Date(wallClock()).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** Whether both say the same, in whatever order. */
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(ordered(one)) === JSON.stringify(ordered(other))
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(fields.map(([name, field]) => [name, ordered(field)]))
+}

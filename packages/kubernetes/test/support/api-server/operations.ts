@@ -1,0 +1,79 @@
+import type { ObjectStore, StoredObject } from './object-store.js'
+import { alreadyExists, conflict, failure, invalid, noNamespace, notFound, type Place, type Reply } from './status.js'
+import { pruned, refusalOf, type SentObject } from './validation.js'
+
+/** The reads and writes of single objects, as the server does them. */
+export class Operations {
+  readonly #store: ObjectStore
+  readonly #namespaces: ReadonlySet<string>
+
+  constructor(store: ObjectStore, namespaces: ReadonlySet<string>) {
+    this.#store = store
+    this.#namespaces = namespaces
+  }
+
+  get(place: Place): Reply {
+    const object = this.#store.get(keyOf(place))
+    return object === undefined ? notFound(place) : { status: 200, body: object }
+  }
+
+  post(place: Place, sent: SentObject, dryRun: boolean): Reply {
+    if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
+    if (sent.metadata?.resourceVersion !== undefined) {
+      return failure(500, undefined, 'resourceVersion should not be set on objects to be created')
+    }
+    const refusal = refusalOf(place, sent)
+    if (refusal !== undefined) return refusal
+    if (this.#store.get(keyOf(place)) !== undefined) return alreadyExists(place)
+    return { status: 201, body: dryRun ? sent : this.#write(place, sent) }
+  }
+
+  put(place: Place, sent: SentObject): Reply {
+    const refusal = refusalOf(place, sent)
+    if (refusal !== undefined) return refusal
+    const { uid, resourceVersion: version } = sent.metadata ?? {}
+    const before = this.#store.get(keyOf(place))
+    if (before === undefined) {
+      if (place.kind.custom) return notFound(place)
+      if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
+      // The version does not guard an object that is gone: it is made anew. Its uid does.
+      if (uid !== undefined) return conflict(place, 'StorageError: invalid object, UID in object meta: ')
+      return { status: 201, body: this.#write(place, sent) }
+    }
+    if (version === undefined || version === '' || version === '0') {
+      return invalid(place, [['metadata.resourceVersion', '0: must be specified for an update']])
+    }
+    if (!/^\d+$/.test(version))
+      return failure(500, undefined, `strconv.ParseUint: parsing "${version}": invalid syntax`)
+    if (uid !== undefined && uid !== before.metadata.uid) return conflict(place, 'StorageError: invalid object')
+    if (version !== before.metadata.resourceVersion) return conflict(place)
+    return { status: 200, body: this.#write(place, sent) }
+  }
+
+  delete(place: Place): Reply {
+    const before = this.#store.delete(keyOf(place))
+    if (before === undefined) return notFound(place)
+    return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' } }
+  }
+
+  #write(place: Place, sent: SentObject): StoredObject {
+    const { group, kind } = place.kind
+    const { managedFields: _, ...metadata } = (sent.metadata ?? {}) as Record<string, unknown>
+    const { name, namespace } = place
+    return this.#store.put(keyOf(place), {
+      ...sent,
+      apiVersion: group === '' ? 'v1' : `${group}/v1`,
+      kind,
+      metadata: { ...metadata, name, namespace },
+      spec: withoutNulls(pruned(place, sent.spec) ?? {}),
+    })
+  }
+}
+
+export function keyOf({ kind, namespace, name }: Place): string {
+  return `${kind.plural}.${kind.group}/${namespace}/${name}`
+}
+
+function withoutNulls(spec: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,202 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { type Access, reviewOf, verbOf } from './access.js'
+import { certificate } from './certificate.js'
+import { ObjectStore } from './object-store.js'
+import { keyOf, Operations } from './operations.js'
+import { forbidden, type Kind, type Place, type Reply, unauthorized, unknownPath } from './status.js'
+import type { SentObject } from './validation.js'
+import { serveWatch } from './watching.js'
+
+/** A request as the server has seen it. */
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly token: string | undefined
+  readonly body: SentObject
+}
+
+/** What is done with a request instead of what is asked for, or after it was `applied`. */
+export type Disturbance =
+  | { readonly reply: Reply; readonly applied?: boolean }
+  | { readonly drop: true; readonly applied?: boolean }
+  | { readonly delay: Promise<unknown> }
+
+export const leases: Kind = { group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease', custom: false }
+export const akkaLeases: Kind = { group: 'akka.io', plural: 'leases', kind: 'Lease', custom: true }
+export const pekkoLeases: Kind = { group: 'pekko.apache.org', plural: 'leases', kind: 'Lease', custom: true }
+export const configMaps: Kind = { group: '', plural: 'configmaps', kind: 'ConfigMap', custom: false }
+
+const ADDRESS = /^\/apis?\/(?:([^/]+)\/)?v1\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/
+
+/**
+ * An API server in memory, over HTTPS. It answers as real ones have been seen to, odd cases included: a PUT makes a Lease
+ * that is missing, one that changes nothing keeps its version, a kind that is not installed is answered in plain text.
+ */
+export class TestApiServer {
+  readonly store = new ObjectStore()
+  readonly namespaces = new Set(['default'])
+  readonly kinds = new Set<Kind>([leases, akkaLeases, pekkoLeases, configMaps])
+  /** What each token may do. */
+  readonly tokens = new Map<string, Access>([['admin', 'everything']])
+  /** All that was asked for, in order. */
+  readonly requests: SeenRequest[] = []
+  /** Asked of each request. */
+  disturb: (request: SeenRequest) => Disturbance | undefined = () => undefined
+  readonly #operations = new Operations(this.store, this.namespaces)
+  readonly #server: Server
+  readonly #sockets = new Set<Duplex>()
+  readonly #watches = new Set<ServerResponse>()
+
+  private constructor(server: Server) {
+    this.#server = server
+    server.on('request', (request, response) => void this.#serve(request, response))
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+    })
+  }
+
+  static async start(port = 0): Promise<TestApiServer> {
+    const server = createServer(await certificate())
+    const started = new TestApiServer(server)
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return started
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#sockets.size
+  }
+
+  /** Breaks every watch off, without an orderly end. */
+  breakWatches(): void {
+    for (const response of this.#watches) response.destroy()
+  }
+
+  /** Closes what connections there are, as the server does with those that are idle. */
+  closeConnections(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.closeConnections()
+    await closed
+  }
+
+  /** What an operator, or another program, writes and removes. */
+  get(kind: Kind, name: string, namespace = 'default') {
+    return this.store.get(keyOf({ kind, name, namespace }))
+  }
+
+  /** Writes whatever a test wants to be there, valid or not. */
+  plant(kind: Kind, name: string, content: { metadata?: object; spec?: object; [field: string]: unknown }): void {
+    const place = { kind, name, namespace: 'default' }
+    const apiVersion = kind.group === '' ? 'v1' : `${kind.group}/v1`
+    const metadata = { ...content.metadata, name, namespace: place.namespace }
+    this.store.put(keyOf(place), { spec: {}, ...content, apiVersion, kind: kind.kind, metadata } as never)
+  }
+
+  remove(kind: Kind, name: string, namespace = 'default'): void {
+    this.store.delete(keyOf({ kind, name, namespace }))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const url = new URL(request.url ?? '/', 'https://server')
+      const sent = await text(request)
+      const seen: SeenRequest = {
+        method: request.method ?? 'GET',
+        path: url.pathname,
+        query: url.searchParams,
+        token: request.headers.authorization?.replace(/^Bearer /, ''),
+        body: sent === '' ? {} : JSON.parse(sent),
+      }
+      this.requests.push(seen)
+      const disturbance = this.disturb(seen)
+      if (disturbance === undefined) return this.#answer(seen, response)
+      if ('delay' in disturbance) {
+        await disturbance.delay
+        return this.#answer(seen, response)
+      }
+      if (disturbance.applied === true) this.#replyTo(seen)
+      if ('drop' in disturbance) return void request.socket.destroy()
+      write(response, disturbance.reply)
+    } catch {
+      response.destroy()
+    }
+  }
+
+  #answer(seen: SeenRequest, response: ServerResponse): void {
+    const reply = this.#replyTo(seen)
+    if (reply === undefined) this.#watch(seen, response)
+    else write(response, reply)
+  }
+
+  #watch(seen: SeenRequest, response: ServerResponse): void {
+    const place = this.#placeOf(seen) as Place
+    const prefix = keyOf({ ...place, name: '' })
+    const selected = /^metadata\.name=(.+)$/.exec(seen.query.get('fieldSelector') ?? '')?.[1]
+    this.#watches.add(response)
+    response.on('close', () => this.#watches.delete(response))
+    const matches = (key: string): boolean =>
+      selected === undefined ? key.startsWith(prefix) : key === prefix + selected
+    const from = seen.query.get('resourceVersion') ?? undefined
+    const seconds = Number(seen.query.get('timeoutSeconds') ?? 1_800)
+    serveWatch(
+      this.store,
+      { matches, from, seconds, bookmarks: seen.query.get('allowWatchBookmarks') === 'true' },
+      response,
+    )
+  }
+
+  /** `undefined`: a watch, which is no single reply. */
+  #replyTo(seen: SeenRequest): Reply | undefined {
+    const access = seen.token === undefined ? undefined : this.tokens.get(seen.token)
+    if (access === undefined) return unauthorized
+    if (seen.path === '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews') return reviewOf(access, seen.body)
+    const place = this.#placeOf(seen)
+    if (place === undefined) return unknownPath
+    const before = this.get(place.kind, place.name, place.namespace)
+    const verb = verbOf(seen, before !== undefined || place.kind.custom)
+    if (access !== 'everything' && !access.includes(verb)) return forbidden(place, `user of ${seen.token}`, verb)
+    switch (verb) {
+      case 'watch':
+        return undefined
+      case 'get':
+        return this.#operations.get(place)
+      case 'delete':
+        return this.#operations.delete(place)
+      default: {
+        const { method, body, query } = seen
+        return method === 'PUT'
+          ? this.#operations.put(place, body)
+          : this.#operations.post(place, body, query.get('dryRun') === 'All')
+      }
+    }
+  }
+
+  #placeOf({ path, body }: SeenRequest): Place | undefined {
+    const [, group = '', namespace = '', plural, named] = ADDRESS.exec(path) ?? []
+    const kind = [...this.kinds].find((known) => known.group === group && known.plural === plural)
+    return kind && { kind, namespace, name: decodeURIComponent(named ?? body.metadata?.name ?? '') }
+  }
+}
+
+function write(response: ServerResponse, { status, body, headers = {} }: Reply): void {
+  const isText = typeof body === 'string'
+  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
+  response.end(isText ? body : JSON.stringify(body))
+}

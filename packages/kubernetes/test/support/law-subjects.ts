@@ -1,0 +1,39 @@
+import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { type StoreLaw, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import type { LayoutName } from '../../src/layouts/layout.js'
+import { objectName } from '../../src/object-name.js'
+import { kubeConfigFor } from './kube-config-for.js'
+import { silentLogger } from './silent-logger.js'
+
+/** An API server as the laws need it. */
+export interface LawServer {
+  readonly port: () => number
+  readonly ca?: () => string
+  /** Removes the object of a name. */
+  readonly remove: (name: string) => unknown
+}
+
+/** The laws that need a watch, which tells of changes in real time only. */
+export const watchLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('watch'))
+
+/** Stores over a server. In virtual time without watches, for a stream has no part in it. */
+export function subjectOver(
+  server: LawServer,
+  layout: LayoutName,
+  time: 'virtual' | 'real',
+  of = 'the test server',
+): StoreSubject {
+  return {
+    name: `kubernetes, layout ${layout}, on ${of}`,
+    time,
+    clients: true,
+    start: async () => {
+      const kubeConfig = await kubeConfigFor(server.port(), 'admin', server.ca?.())
+      return {
+        open: (clock) =>
+          new KubernetesLeaseStore({ kubeConfig, layout, clock, watch: time === 'real', logger: silentLogger }),
+        delete: (name) => server.remove(objectName(name)),
+      }
+    },
+  }
+}
