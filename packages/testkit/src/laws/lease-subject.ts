@@ -52,5 +52,7 @@ export interface LeaseSubject {
   readonly time: 'virtual' | 'real'
   /** In milliseconds; 10 s in virtual time and 2 s in real time unless given. */
   readonly ttl?: number | undefined
+  /** Whether the backend is reached over a network or in another process: virtual time then waits for its answers. */
+  readonly remote?: boolean | undefined
   start(clock: Clock): LeaseBackend | Promise<LeaseBackend>
 }

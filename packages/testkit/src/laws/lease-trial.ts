@@ -14,7 +14,7 @@ import { FaultyStore } from '../faults/faulty-store.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
-import { realTime } from './real-time.js'
+import { realTime, waitForBackend } from './real-time.js'
 import { ttlOf } from './store-trial.js'
 
 export interface OpenOptions {
@@ -112,7 +112,8 @@ export class LeaseTrial {
   static async begin(subject: LeaseSubject): Promise<LeaseTrial> {
     const disturbed: FaultyStore[] = []
     const isBusy = (): boolean => disturbed.some(({ inProgress }) => inProgress > 0)
-    const time = subject.time === 'virtual' ? virtualTime(isBusy) : realTime
+    const waitOutside = subject.remote === true ? waitForBackend : undefined
+    const time = subject.time === 'virtual' ? virtualTime({ isBusy, waitOutside }) : realTime
     return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 

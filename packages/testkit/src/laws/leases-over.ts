@@ -10,6 +10,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
     name: `leases over ${subject.name}`,
     time: subject.time,
     ttl: subject.ttl,
+    remote: subject.remote,
     start: async (clock): Promise<LeaseBackend> => {
       const backend = await subject.start(clock)
       const outside = await backend.open(clock)

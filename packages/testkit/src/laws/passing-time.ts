@@ -1,6 +1,6 @@
 import { type Clock, createSystemClock } from '@leasehold/core'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
-import { VirtualTime } from '../time/virtual-time.js'
+import { VirtualTime, type VirtualTimeOptions } from '../time/virtual-time.js'
 
 /** What a process of a trial runs on. */
 export interface Machine {
@@ -21,8 +21,8 @@ export interface PassingTime {
 }
 
 /** Time that stands still while a store is at work. */
-export function virtualTime(isBusy: () => boolean = () => false): PassingTime {
-  const time = new VirtualTime({ isBusy })
+export function virtualTime(options: VirtualTimeOptions = {}): PassingTime {
+  const time = new VirtualTime(options)
   return {
     isVirtual: true,
     createMachine: (options) => {

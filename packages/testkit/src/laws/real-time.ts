@@ -2,6 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { late, type PassingTime } from './passing-time.js'
 
+/** For how many milliseconds a law in virtual time waits at most for a backend in another process. */
+const PATIENCE = 10_000
+
+/** Waits a moment for a backend that is at work; resolves with whether to look again. */
+export async function waitForBackend(looks: number): Promise<boolean> {
+  if (looks >= PATIENCE) return false
+  await sleep(1)
+  return true
+}
+
 /** The time of this machine: who lets it pass waits, and keeps the process alive meanwhile. */
 export const realTime: PassingTime = {
   isVirtual: false,

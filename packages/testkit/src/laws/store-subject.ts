@@ -59,6 +59,8 @@ export interface StoreSubject {
   readonly time: 'virtual' | 'real'
   /** Of the leases in the trials, in milliseconds; 10 s in virtual time and 2 s in real time unless given. */
   readonly ttl?: number | undefined
+  /** Whether the backend is reached over a network or in another process: virtual time then waits for its answers. */
+  readonly remote?: boolean | undefined
   /**
    * Whether several clients can be opened, as by several processes: without it they are one and the same, and laws on
    * what happens between them are skipped.

@@ -15,6 +15,11 @@ export interface VirtualTimeOptions {
    * still meanwhile; nothing unless given.
    */
   readonly isBusy?: (() => boolean) | undefined
+  /**
+   * What to do between two looks at whether it is still busy, where that is at work in another process: turns of our own
+   * event loop do not tell for how long to wait for it. It ends the waiting by resolving with `false`.
+   */
+  readonly waitOutside?: ((looks: number) => Promise<boolean>) | undefined
 }
 
 /**
@@ -25,11 +30,13 @@ export class VirtualTime {
   /** A binary heap, the next entry first. */
   readonly #entries: Entry[] = []
   readonly #isBusy: () => boolean
+  readonly #waitOutside: (looks: number) => Promise<boolean>
   #now = 0
   #scheduled = 0
 
-  constructor({ isBusy = () => false }: VirtualTimeOptions = {}) {
+  constructor({ isBusy = () => false, waitOutside = async () => false }: VirtualTimeOptions = {}) {
     this.#isBusy = isBusy
+    this.#waitOutside = waitOutside
   }
 
   /** Milliseconds since the beginning. */
@@ -92,6 +99,7 @@ export class VirtualTime {
   async #settle(): Promise<void> {
     await nextTurn()
     for (let turns = 0; turns < MOST_TURNS && this.#isBusy(); turns += 1) await nextTurn()
+    for (let looks = 0; this.#isBusy() && (await this.#waitOutside(looks)); looks += 1) await nextTurn()
   }
 
   #add(entry: Entry): void {
