@@ -27,6 +27,7 @@ export function subjectOver(
     name: `kubernetes, layout ${layout}, on ${of}`,
     time,
     clients: true,
+    remote: true,
     start: async () => {
       const kubeConfig = await kubeConfigFor(server.port(), 'admin', server.ca?.())
       return {
