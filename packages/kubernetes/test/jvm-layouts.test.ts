@@ -1,0 +1,105 @@
+import { LeaseConfigurationError } from '@leasehold/core'
+import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { wallClock } from '../src/wall-clock.js'
+import { akkaLeases, pekkoLeases } from './support/api-server/test-api-server.js'
+import { granted, openStore, signal, startServer } from './support/open-store.js'
+
+const layouts = [
+  ['akka', akkaLeases],
+  ['pekko', pekkoLeases],
+] as const
+
+describe.each(layouts)('the layout of %s', (layout, kind) => {
+  it('has an owner, empty where it is free, and the time of the write in milliseconds', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port, { layout })
+    const before = wallClock()
+    const grant = await granted(store, { owner: 'node' })
+    const { spec } = server.get(kind, 'job') ?? {}
+    expect(spec).toEqual({ owner: `node_${grant.grantId}`, time: expect.any(Number) })
+    expect(spec?.time).toBeGreaterThanOrEqual(before)
+    await store.renew(grant, signal)
+    expect(server.get(kind, 'job')?.spec?.time).toBeGreaterThan(spec?.time as number)
+    await store.release(grant, signal)
+    expect(server.get(kind, 'job')?.spec).toEqual({ owner: '', time: expect.any(Number) })
+  })
+
+  it('is taken over from a JVM after its heartbeat-timeout, observed, whatever its clock shows', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    // The clock of this JVM is a day slow.
+    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() - 86_400_000 } })
+    const store = await openStore(server.port, { layout, clock, jvmHeartbeatTimeout: 60_000 })
+    const claim = () => store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    expect(await claim()).toMatchObject({ granted: false, holder: { owner: 'jvm-1', ttl: 60_000 } })
+    clock.block(60_000)
+    expect((await claim()).granted).toBe(false)
+    clock.block(25)
+    expect((await claim()).granted).toBe(true)
+  })
+
+  it('is lost to a JVM that has taken it over, whose write clears our annotation', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port, { layout })
+    const grant = await granted(store)
+    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() } })
+    expect(await store.renew(grant, signal)).toMatchObject({ reason: 'taken', holder: { owner: 'jvm-1' } })
+    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect(server.get(kind, 'job')?.spec?.owner).toBe('jvm-1')
+  })
+
+  it('is free to us where a JVM has released it, and to a JVM where we have', async () => {
+    const server = await startServer()
+    server.plant(kind, 'job', { spec: { owner: '', time: wallClock() } })
+    const store = await openStore(server.port, { layout })
+    const grant = await granted(store)
+    await store.release(grant, signal)
+    expect(server.get(kind, 'job')?.spec?.owner).toBe('')
+  })
+
+  it('has a fencing token that is the version of the granting write', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port, { layout })
+    const grant = await granted(store)
+    expect(grant.fencingToken).toBe(BigInt(server.get(kind, 'job')?.metadata.resourceVersion ?? 0))
+    server.remove(kind, 'job')
+    expect((await granted(store)).fencingToken).toBeGreaterThan(grant.fencingToken)
+  })
+})
+
+describe('the settings that JVMs ask for', () => {
+  it('let a lease of ours end before a JVM takes over: time + timeout − 2 × interval, less the skew', () => {
+    const { limits } = new KubernetesLeaseStore({ layout: 'akka' })
+    expect(limits.maxTtl).toBe(120_000 - 2 * 12_000 - 5_000)
+    const pekko = {
+      layout: 'pekko',
+      jvmHeartbeatTimeout: 40_000,
+      jvmHeartbeatInterval: 4_000,
+      maxClockSkew: 1_000,
+    } as const
+    expect(new KubernetesLeaseStore(pekko).limits.maxTtl).toBe(31_000)
+  })
+
+  it('are kept to when a lease is acquired', async () => {
+    const store = new KubernetesLeaseStore({ layout: 'akka' })
+    const claimed = store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 91_001 }, signal)
+    await expect(claimed).rejects.toThrow('the ttl must be at most 91000 ms, not 91001')
+  })
+
+  it.each([
+    [{ jvmHeartbeatTimeout: 10_000 }, 'Raise heartbeat-timeout, or lower heartbeat-interval'],
+    [{ jvmHeartbeatInterval: 0 }, 'jvmHeartbeatInterval must be a positive'],
+    [{ maxClockSkew: -1 }, 'maxClockSkew must be 0 or more'],
+    [{ maxTtl: 60_000 }, 'must not be less than jvmHeartbeatTimeout'],
+  ])('are refused where they leave nothing: %j', (options, message) => {
+    const build = () => new KubernetesLeaseStore({ layout: 'akka', ...options })
+    expect(build).toThrow(LeaseConfigurationError)
+    expect(build).toThrow(message)
+  })
+
+  it('of a layout that is none are refused', () => {
+    expect(() => new KubernetesLeaseStore({ layout: 'lock' as never })).toThrow("lease, akka or pekko, not 'lock'")
+  })
+})

@@ -1,0 +1,157 @@
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { leaseLayout } from '../src/layouts/lease-layout.js'
+import { isMicroTime, toMicroTime } from '../src/layouts/micro-time.js'
+import { leases } from './support/api-server/test-api-server.js'
+import { clientGo } from './support/client-go.js'
+import { granted, openStore, signal, startServer } from './support/open-store.js'
+
+describe('the lease layout, read by client-go', () => {
+  it('of a new lease has all fields, with six digits of microseconds, and no transition yet', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const { grantId } = await granted(store, { owner: 'worker-1' })
+    const { spec, apiVersion, kind } = server.get(leases, 'job') ?? {}
+    expect({ apiVersion, kind }).toEqual({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' })
+    expect(spec).toEqual({
+      holderIdentity: `worker-1_${grantId}`,
+      leaseDurationSeconds: 15,
+      acquireTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      renewTime: spec?.acquireTime,
+      leaseTransitions: 0,
+    })
+  })
+
+  it('of a heartbeat has another renewTime, and nothing else', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    const before = server.get(leases, 'job')?.spec
+    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, signal)
+    const after = server.get(leases, 'job')?.spec
+    expect(after).toEqual({ ...before, renewTime: after?.renewTime })
+    expect(String(after?.renewTime) > String(before?.renewTime)).toBe(true)
+  })
+
+  it('of a release has no holder, a duration of a second, and keeps the object and its transitions', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    await store.release(await granted(store), signal)
+    await store.release(await granted(store), signal)
+    const object = server.get(leases, 'job')
+    expect(object?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 })
+    expect(object?.metadata.annotations).toEqual({})
+  })
+
+  it('counts a transition for each new grant, of the same owner after a restart too', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const transitions: unknown[] = []
+    const end = ['release', 'expire', 'expire', 'break', 'none'] as const
+    for (const ending of end) {
+      // A store of its own each time, as a process that was restarted under the same name has.
+      const store = await openStore(server.port, { clock })
+      await store.read('job', signal)
+      clock.block(20_000)
+      const grant = await granted(store, { owner: 'same' })
+      transitions.push(server.get(leases, 'job')?.spec?.leaseTransitions)
+      if (ending === 'release') await store.release(grant, signal)
+      if (ending === 'break') await store.break('job', { period: 0 }, signal)
+    }
+    expect(transitions).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('rounds the duration up to whole seconds, and reads its own exactly', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    await granted(store, { ttl: 10_500 })
+    expect(server.get(leases, 'job')?.spec?.leaseDurationSeconds).toBe(11)
+    expect((await store.read('job', signal))?.ttl).toBe(10_500)
+  })
+
+  it('keeps what others have in the object: labels, annotations, fields that it does not know', async () => {
+    const server = await startServer()
+    server.plant(leases, 'job', {
+      metadata: { labels: { app: 'x' }, annotations: { note: 'theirs' }, ownerReferences: [{ name: 'deployment' }] },
+      spec: { strategy: 'OldestEmulationVersion', leaseTransitions: 6 },
+    })
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    await store.renew(grant, signal)
+    await store.release(grant, signal)
+    expect(server.get(leases, 'job')).toMatchObject({
+      metadata: { labels: { app: 'x' }, annotations: { note: 'theirs' }, ownerReferences: [{ name: 'deployment' }] },
+      spec: { strategy: 'OldestEmulationVersion', leaseTransitions: 7, holderIdentity: '' },
+    })
+  })
+})
+
+describe('the lease layout, shared with client-go', () => {
+  it('is not taken over before the duration that a Go controller recorded', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    server.plant(leases, 'job', { spec: clientGo.acquired('go-controller_1', 60) })
+    const store = await openStore(server.port, { clock })
+    const refused = await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    expect(refused).toMatchObject({ granted: false, holder: { owner: 'go-controller_1', ttl: 60_000 } })
+    clock.block(59_000)
+    expect((await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)).granted).toBe(false)
+    clock.block(1_025)
+    expect((await granted(store)).owner).toBe('me')
+    expect(server.get(leases, 'job')?.spec?.leaseTransitions).toBe(1)
+  })
+
+  it('tells the host of an identity that Go made, and is free at once where Go released it', async () => {
+    const server = await startServer()
+    const holder = '00000000-0000-4000-8000-000000000001'
+    server.plant(leases, 'job', { spec: clientGo.acquired(`host_${holder}`, 15) })
+    const store = await openStore(server.port)
+    expect(await store.read('job', signal)).toMatchObject({ owner: 'host', grantId: holder, state: 'leased' })
+    server.plant(leases, 'job', { spec: clientGo.released(server.get(leases, 'job')?.spec ?? {}) })
+    await granted(store)
+  })
+
+  it('is taken over by Go after our recorded duration, which we then see as taken', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store, { owner: 'node' })
+    // Go keeps the annotations that it read.
+    const { metadata, spec = {} } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: clientGo.takenOver(spec, 'go_2', 15) })
+    expect(await store.renew(grant, signal)).toMatchObject({
+      renewed: false,
+      reason: 'taken',
+      holder: { owner: 'go_2' },
+    })
+    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('go_2')
+  })
+})
+
+describe('the spec of a write', () => {
+  const holding = { holder: 'a', duration: 15_000, now: 1_800_000_000_000 }
+
+  it('is never the same as the one before, also within one millisecond', () => {
+    const first = leaseLayout.specOf(undefined, holding)
+    const second = leaseLayout.specOf(first, holding)
+    expect(second).not.toEqual(first)
+    expect(leaseLayout.specOf(second, holding)).not.toEqual(second)
+  })
+
+  it('keeps a count of transitions that is full, and begins one that is none', () => {
+    const full = { holderIdentity: 'b', leaseTransitions: 2 ** 31 - 1 }
+    expect(leaseLayout.specOf(full, holding).leaseTransitions).toBe(2 ** 31 - 1)
+    expect(leaseLayout.specOf({ leaseTransitions: 'many' }, holding).leaseTransitions).toBe(0)
+  })
+
+  it('has times as the server reads them', () => {
+    expect(toMicroTime(1_767_323_045_123_456)).toBe('2026-01-02T03:04:05.123456Z')
+    expect(toMicroTime(1_767_323_045_000_007)).toBe('2026-01-02T03:04:05.000007Z')
+    expect(['2026-01-02T03:04:05.123456Z', '2026-01-02T03:04:05.123Z', 7, undefined].map(isMicroTime)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+})

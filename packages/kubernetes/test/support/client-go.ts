@@ -1,0 +1,31 @@
+import { toMicroTime } from '../../src/layouts/micro-time.js'
+import { wallClock } from '../../src/wall-clock.js'
+
+type Spec = Readonly<Record<string, unknown>>
+
+const now = (): string => toMicroTime(wallClock() * 1_000)
+
+/** The records that client-go's leader election writes. */
+export const clientGo = {
+  acquired: (holderIdentity: string, leaseDurationSeconds: number): Spec => ({
+    holderIdentity,
+    leaseDurationSeconds,
+    acquireTime: now(),
+    renewTime: now(),
+    leaseTransitions: 0,
+  }),
+  takenOver: (before: Spec, holderIdentity: string, leaseDurationSeconds: number): Spec => ({
+    holderIdentity,
+    leaseDurationSeconds,
+    acquireTime: now(),
+    renewTime: now(),
+    leaseTransitions: Number(before.leaseTransitions) + 1,
+  }),
+  released: (before: Spec): Spec => ({
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    acquireTime: now(),
+    renewTime: now(),
+    leaseTransitions: before.leaseTransitions,
+  }),
+}
