@@ -1,0 +1,213 @@
+import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it, vi } from 'vitest'
+import { failure, type Reply } from './support/api-server/status.js'
+import { akkaLeases, type Disturbance, leases, type TestApiServer } from './support/api-server/test-api-server.js'
+import { granted, openStore, signal, startServer } from './support/open-store.js'
+
+/** What happens to the next request of a method, once. */
+function once(server: TestApiServer, method: string, disturbance: Disturbance): void {
+  let isOver = false
+  server.disturb = (request) => {
+    if (isOver || request.method !== method) return undefined
+    isOver = true
+    return disturbance
+  }
+}
+
+/** To every request of a method. */
+function always(server: TestApiServer, method: string, reply: Reply): void {
+  server.disturb = (request) => (request.method === method ? { reply } : undefined)
+}
+
+const claim = { name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }
+const methods = (server: TestApiServer): string[] => server.requests.map(({ method }) => method)
+
+describe('an answer that says what to do', () => {
+  it('401: once with fresh credentials, then the credentials are to be checked', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port, { token: 'expired' })
+    await expect(store.acquire(claim, signal)).rejects.toThrow('does not take the credentials')
+    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseUnauthorisedError)
+    expect(methods(server)).toEqual(['GET', 'GET', 'GET', 'GET'])
+  })
+
+  it.each([
+    ['get', ['create', 'update']],
+    ['create', ['get', 'update']],
+  ])('403: the verb %s is missing, and the Role that grants it', async (verb, verbs) => {
+    const server = await startServer()
+    server.tokens.set('limited', verbs)
+    const store = await openStore(server.port, { token: 'limited' })
+    const error = await store.acquire(claim, signal).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(LeaseUnauthorisedError)
+    const { message, leaseName } = error as LeaseUnauthorisedError
+    expect(leaseName).toBe('job')
+    expect(message).toContain(`the verb '${verb}' on leases.coordination.k8s.io in namespace 'default' is not granted`)
+    expect(message).toContain('kind: Role\n')
+    expect(message).toContain(`verbs: ["get", "create", "update", "watch"] # missing: ${verb}`)
+  })
+
+  it('403 for update: a heartbeat says so', async () => {
+    const server = await startServer()
+    const grant = await granted(await openStore(server.port))
+    server.tokens.set('limited', ['get', 'create'])
+    const store = await openStore(server.port, { token: 'limited' })
+    await expect(store.renew(grant, signal)).rejects.toThrow("the verb 'update'")
+  })
+
+  it('404 in plain text: the CRD is missing, and which manifest to apply', async () => {
+    const server = await startServer()
+    server.kinds.delete(akkaLeases)
+    const store = await openStore(server.port, { layout: 'akka' })
+    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(store.acquire(claim, signal)).rejects.toThrow(
+      'does not know leases.akka.io: apply the manifest that this package ships, kubectl apply -f ' +
+        'node_modules/@leasehold/kubernetes/manifests/leases.akka.io.yaml',
+    )
+  })
+
+  it('404 of the namespace: make it', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port, { namespace: 'nowhere' })
+    const claimed = store.acquire(claim, signal)
+    await expect(claimed).rejects.toMatchObject({
+      code: 'configuration',
+      message: expect.stringContaining("'nowhere'"),
+    })
+  })
+
+  it.each([
+    [400, 'BadRequest'],
+    [422, 'Invalid'],
+    [413, 'RequestEntityTooLarge'],
+  ])('%d: the object is refused, with what the server says', async (code, reason) => {
+    const server = await startServer()
+    always(server, 'POST', failure(code, reason, 'annotations: Too long'))
+    const store = await openStore(server.port)
+    const message = `refuses the object (${code}): annotations: Too long`
+    await expect(store.acquire(claim, signal)).rejects.toMatchObject({
+      code: 'configuration',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it.each([
+    [500, failure(500, undefined, 'etcdserver: leader changed').body],
+    [502, 'Bad Gateway\n'],
+    [503, '<html>'],
+    [307, ''],
+    [410, failure(410, 'Expired', 'too old').body],
+  ])('%d: unknown, to be tried again', async (status, body) => {
+    const server = await startServer()
+    always(server, 'GET', { status, body, headers: { location: 'https://127.0.0.1:1/' } })
+    const store = await openStore(server.port)
+    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    expect(methods(server)).toEqual(['GET'])
+  })
+
+  it('200 with what is no object: unknown', async () => {
+    const server = await startServer()
+    always(server, 'GET', { status: 200, body: '<html>captive portal</html>' })
+    const store = await openStore(server.port)
+    await expect(store.acquire(claim, signal)).rejects.toThrow('what came is no object: <html>captive portal')
+  })
+})
+
+describe('an answer that says that somebody was faster', () => {
+  it.each([
+    ['409 AlreadyExists', 'POST', failure(409, 'AlreadyExists', 'it already exists')],
+    ['409 Conflict', 'PUT', failure(409, 'Conflict', 'the object has been modified')],
+    [
+      '422 for a version that is missing',
+      'PUT',
+      failure(422, 'Invalid', 'must be specified for an update', { causes: [{ field: 'metadata.resourceVersion' }] }),
+    ],
+  ])('%s: it is looked at anew', async (_, method, reply) => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    if (method === 'PUT') await store.release(await granted(store), signal)
+    once(server, method, { reply })
+    await granted(store)
+  })
+
+  it('409 Conflict for a creation is no such thing', async () => {
+    const server = await startServer()
+    always(server, 'POST', failure(409, 'Conflict', 'being deleted'))
+    await expect(granted(await openStore(server.port))).rejects.toBeInstanceOf(LeaseUnavailableError)
+  })
+})
+
+describe('an answer that asks for patience', () => {
+  it.each([
+    ['Retry-After', { 'retry-after': '7' }, 7_000],
+    ['no word of how much', {}, 1_000],
+  ])('429 with %s is waited out, within the time limit', async (_, headers, patience) => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const store = await openStore(server.port, { clock })
+    once(server, 'GET', { reply: { status: 429, body: 'Too many requests, please try again later.\n', headers } })
+    const claimed = granted(store)
+    await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000)
+    await clock.advance(patience - 1)
+    expect(methods(server)).toEqual(['GET'])
+    await clock.advance(1)
+    await claimed
+    expect(methods(server)).toEqual(['GET', 'GET', 'POST'])
+  })
+
+  it('429 beyond the time limit ends with it, and leaves no timer', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const store = await openStore(server.port, { clock })
+    always(server, 'GET', { status: 429, body: '', headers: { 'retry-after': '60' } })
+    const limit = new AbortController()
+    const claimed = store.acquire(claim, limit.signal)
+    await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000)
+    limit.abort(new Error('time is up'))
+    await expect(claimed).rejects.toThrow('time is up')
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('an answer that does not say what was done', () => {
+  const cases: [string, Disturbance][] = [
+    ['504', { reply: failure(504, 'Timeout', 'request did not complete'), applied: true }],
+    ['504', { reply: failure(504, 'Timeout', 'request did not complete') }],
+    ['a connection that is reset', { drop: true, applied: true }],
+    ['a connection that is reset', { drop: true }],
+  ]
+
+  it.each(cases)('%s: a heartbeat is unknown, and settled by the next (%j)', async (_, disturbance) => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    // On a connection of its own, for what was kept is repeated.
+    server.closeConnections()
+    await vi.waitFor(() => expect(server.connections).toBe(0))
+    once(server, 'PUT', disturbance)
+    await expect(store.renew(grant, signal)).rejects.toThrow('It may have been applied')
+    server.requests.length = 0
+    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    const isApplied = 'applied' in disturbance
+    expect(methods(server)).toEqual(isApplied ? ['PUT', 'GET', 'PUT'] : ['PUT'])
+    expect((await store.read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+  })
+
+  it.each(cases)('%s: an acquisition is settled by asking again, under the same token (%j)', async (_, disturbance) => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    once(server, 'POST', disturbance)
+    const first = await store.acquire(claim, signal).catch((error: unknown) => error)
+    const made = server.get(leases, 'job')?.metadata.resourceVersion
+    const grant = await granted(store, { grantId: 'g' })
+    expect(server.get(leases, 'job')?.spec?.leaseTransitions).toBe(0)
+    if (first instanceof Error) {
+      expect(first).toBeInstanceOf(LeaseUnavailableError)
+      if (made !== undefined) expect(grant.fencingToken).toBe(BigInt(made))
+    } else {
+      // On a connection that was kept it was repeated at once, and is the same grant.
+      expect(first).toEqual({ granted: true, grant })
+    }
+  })
+})

@@ -1,0 +1,152 @@
+import type { Logger } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { NOTE } from '../src/grant-note.js'
+import { akkaLeases, leases, type TestApiServer } from './support/api-server/test-api-server.js'
+import { clientGo } from './support/client-go.js'
+import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { silentLogger } from './support/silent-logger.js'
+
+const LONGEST = 120_000
+/** What a challenger waits beyond the duration. */
+const MARGIN = 25
+
+/** A challenger that has just seen the record of somebody else. */
+async function challenger(server: TestApiServer, layout: 'lease' | 'akka' = 'lease') {
+  const clock = new VirtualClock()
+  const warnings: string[] = []
+  const logger: Logger = { ...silentLogger, warn: (message) => warnings.push(message) }
+  const store = await openStore(server.port, { clock, layout, logger, maxTtl: LONGEST })
+  const claim = async () =>
+    (await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)).granted
+  expect(await claim()).toBe(false)
+  return { clock, store, claim, warnings }
+}
+
+describe('a record with a duration that no honest holder has', () => {
+  it.each([
+    ['of 2^31−1 seconds', 2 ** 31 - 1],
+    ['that is negative', -7],
+    ['of nothing', 0],
+    ['that is a text', 'an hour'],
+    ['that is a fraction', 1.5],
+    ['that is absent', undefined],
+  ])(
+    '%s is waited for as long as the setting says, no shorter and no longer, and is logged once',
+    async (_, seconds) => {
+      const server = await startServer()
+      server.plant(leases, 'job', { spec: { ...clientGo.acquired('them', 15), leaseDurationSeconds: seconds } })
+      const { clock, claim, warnings } = await challenger(server)
+      clock.block(LONGEST + MARGIN - 1)
+      expect(await claim()).toBe(false)
+      clock.block(1)
+      expect(await claim()).toBe(true)
+      expect(warnings).toEqual([expect.stringContaining('leaseDurationSeconds')])
+      expect(warnings[0]).toContain(`${LONGEST} ms`)
+    },
+  )
+})
+
+describe('a record with a renewTime that no honest holder has', () => {
+  it.each(['9999-12-31T23:59:59.999999Z', 'yesterday', 12, undefined])(
+    '%s is waited for as long as it was recorded, from when it was seen',
+    async (renewTime) => {
+      const server = await startServer()
+      server.plant(leases, 'job', { spec: { ...clientGo.acquired('them', 15), renewTime } })
+      const { clock, claim, warnings } = await challenger(server)
+      clock.block(15_000 + MARGIN - 1)
+      expect(await claim()).toBe(false)
+      clock.block(1)
+      expect(await claim()).toBe(true)
+      expect(warnings).toEqual([expect.stringContaining('renewTime')])
+      // What we write then is right again.
+      expect(String(server.get(leases, 'job')?.spec?.renewTime)).toMatch(/^20\d\d-/)
+    },
+  )
+})
+
+describe('a custom resource with a time that no honest holder has', () => {
+  it.each([253_402_300_799_999, -1, 'soon'])('%s is waited for the timeout of the JVMs', async (time) => {
+    const server = await startServer()
+    server.plant(akkaLeases, 'job', { spec: { owner: 'jvm', time } })
+    const { clock, claim, warnings } = await challenger(server, 'akka')
+    clock.block(120_000 + MARGIN - 1)
+    expect(await claim()).toBe(false)
+    clock.block(1)
+    expect(await claim()).toBe(true)
+    expect(warnings).toEqual([expect.stringContaining('time is')])
+  })
+})
+
+describe('a record that was written by hand', () => {
+  it('with a holder that is no text is held by somebody', async () => {
+    const server = await startServer()
+    server.plant(leases, 'job', { spec: { ...clientGo.acquired('', 15), holderIdentity: 17 } })
+    const { claim, store } = await challenger(server)
+    expect(await claim()).toBe(false)
+    expect((await store.read('job', signal))?.owner).toContain('17')
+  })
+
+  it('without a spec is free', async () => {
+    const server = await startServer()
+    server.plant(leases, 'job', { spec: undefined as never })
+    const store = await openStore(server.port)
+    expect(await store.read('job', signal)).toMatchObject({ state: 'available' })
+    await granted(store)
+  })
+
+  it.each(['{', '[]', 'null', '{"id":7}', '{"id":"them","ttl":-1}', '{"id":"them","ttl":1,"token":"x","metadata":[]}'])(
+    'with the annotation %s is read by its fields',
+    async (note) => {
+      const server = await startServer()
+      server.plant(leases, 'job', {
+        metadata: { annotations: { [NOTE]: note } },
+        spec: clientGo.acquired('a_them', 15),
+      })
+      const store = await openStore(server.port)
+      expect(await store.read('job', signal)).toMatchObject({ ttl: 15_000, metadata: {}, state: 'leased' })
+    },
+  )
+
+  it('with a holder changed ends the lease of the one before, at its next heartbeat', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'by-hand' } })
+    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, holder: { owner: 'by-hand' } })
+    expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('by-hand')
+  })
+
+  it('with a holder emptied ends it too, and is free', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: '' } })
+    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
+    await granted(await openStore(server.port))
+  })
+
+  it('with the annotation removed keeps its holder, and the holder its token', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    await store.renew(grant, signal)
+    server.plant(leases, 'job', { metadata: {}, spec: { ...server.get(leases, 'job')?.spec } })
+    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect((await (await openStore(server.port)).read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+  })
+
+  it('with a duration changed is waited for that long', async () => {
+    const server = await startServer()
+    await granted(await openStore(server.port))
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, leaseDurationSeconds: 60 } })
+    const { clock, claim } = await challenger(server)
+    clock.block(60_000)
+    expect(await claim()).toBe(false)
+    clock.block(MARGIN)
+    expect(await claim()).toBe(true)
+  })
+})
