@@ -50,8 +50,11 @@ export class TestApiServer {
   disturb: (request: SeenRequest) => Disturbance | undefined = () => undefined
   readonly #operations = new Operations(this.store, this.namespaces)
   readonly #server: Server
+  /** The port to come back to. */
+  #away = 0
   readonly #sockets = new Set<Duplex>()
-  readonly #watches = new Set<ServerResponse>()
+  /** What is watched, each with what ends it in good order. */
+  readonly #watches = new Map<ServerResponse, () => void>()
 
   private constructor(server: Server) {
     this.#server = server
@@ -79,9 +82,19 @@ export class TestApiServer {
     return this.#sockets.size
   }
 
+  /** How many watches there are. */
+  get watching(): number {
+    return this.#watches.size
+  }
+
+  /** Ends every watch in good order, as the server does when its time is over. */
+  endWatches(): void {
+    for (const end of this.#watches.values()) end()
+  }
+
   /** Breaks every watch off, without an orderly end. */
   breakWatches(): void {
-    for (const response of this.#watches) response.destroy()
+    for (const response of this.#watches.keys()) response.destroy()
   }
 
   /** Closes what connections there are, as the server does with those that are idle. */
@@ -89,7 +102,19 @@ export class TestApiServer {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /** Away from now on: connections are refused. What was written stays. */
+  async goAway(): Promise<void> {
+    this.#away = this.port
+    await this.stop()
+  }
+
+  async comeBack(): Promise<void> {
+    this.#server.listen(this.#away, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
   async stop(): Promise<void> {
+    if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
     this.closeConnections()
@@ -149,17 +174,13 @@ export class TestApiServer {
     const place = this.#placeOf(seen) as Place
     const prefix = keyOf({ ...place, name: '' })
     const selected = /^metadata\.name=(.+)$/.exec(seen.query.get('fieldSelector') ?? '')?.[1]
-    this.#watches.add(response)
     response.on('close', () => this.#watches.delete(response))
     const matches = (key: string): boolean =>
       selected === undefined ? key.startsWith(prefix) : key === prefix + selected
     const from = seen.query.get('resourceVersion') ?? undefined
     const seconds = Number(seen.query.get('timeoutSeconds') ?? 1_800)
-    serveWatch(
-      this.store,
-      { matches, from, seconds, bookmarks: seen.query.get('allowWatchBookmarks') === 'true' },
-      response,
-    )
+    const bookmarks = seen.query.get('allowWatchBookmarks') === 'true'
+    this.#watches.set(response, serveWatch(this.store, { matches, from, seconds, bookmarks }, response))
   }
 
   /** `undefined`: a watch, which is no single reply. */

@@ -12,8 +12,8 @@ export interface WatchQuery {
   readonly bookmarks: boolean
 }
 
-/** Tells a client of changes until it goes, or its time is over. */
-export function serveWatch(store: ObjectStore, query: WatchQuery, response: ServerResponse): void {
+/** Tells a client of changes until it goes, or its time is over; returns what ends it. */
+export function serveWatch(store: ObjectStore, query: WatchQuery, response: ServerResponse): () => void {
   const { matches, from, seconds, bookmarks } = query
   response.writeHead(200, { 'content-type': 'application/json' })
   response.flushHeaders()
@@ -25,7 +25,7 @@ export function serveWatch(store: ObjectStore, query: WatchQuery, response: Serv
     const message = `too old resource version: ${from} (${store.revision})`
     send('ERROR', failure(410, 'Expired', message).body)
     response.end()
-    return
+    return () => {}
   }
   for (const { type, key, object } of past) if (matches(key)) send(type, object)
   const unlisten = store.listen(({ type, key, object }) => {
@@ -40,6 +40,7 @@ export function serveWatch(store: ObjectStore, query: WatchQuery, response: Serv
     cancel()
     unlisten()
   })
+  return end
 }
 
 /** Without a version, all that there is comes first, as if it were new. */
