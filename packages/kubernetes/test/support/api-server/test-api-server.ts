@@ -46,6 +46,8 @@ export class TestApiServer {
   readonly tokens = new Map<string, Access>([['admin', 'everything']])
   /** All that was asked for, in order. */
   readonly requests: SeenRequest[] = []
+  /** The status of each answer, in order. */
+  readonly answered: number[] = []
   /** Asked of each request. */
   disturb: (request: SeenRequest) => Disturbance | undefined = () => undefined
   readonly #operations = new Operations(this.store, this.namespaces)
@@ -166,6 +168,7 @@ export class TestApiServer {
 
   #answer(seen: SeenRequest, response: ServerResponse): void {
     const reply = this.#replyTo(seen)
+    this.answered.push(reply?.status ?? 200)
     if (reply === undefined) this.#watch(seen, response)
     else write(response, reply)
   }
