@@ -1,0 +1,69 @@
+/** Runs a command only while this pod holds the lease: `main.ts LEASE COMMAND …`. No sidecar, no shell. */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { createLease } from '@leasehold/core'
+import { KubernetesLeaseStore, leaseHealth } from '@leasehold/kubernetes'
+
+const [name = '', command = '', ...args] = process.argv.slice(2)
+const { POD_NAME: owner, PORT = '8080' } = process.env
+
+// #region leader
+const store = new KubernetesLeaseStore()
+const lease = createLease(store, name, {
+  owner,
+  heartbeatTimeout: 15_000,
+  heartbeatInterval: 3_000,
+  operationTimeout: 4_000,
+})
+const stopping = new AbortController()
+
+async function whileLeader(): Promise<number> {
+  return await lease.run(
+    async ({ signal, fencingToken }) => {
+      const child = spawn(command, args, {
+        stdio: 'inherit',
+        env: { ...process.env, FENCING_TOKEN: String(fencingToken) },
+      })
+      // Asked to stop, the command may end in good order. When the lease is lost, somebody else may be granted it soon.
+      stopping.signal.addEventListener('abort', () => child.kill('SIGTERM'))
+      signal.addEventListener('abort', () => child.kill('SIGKILL'))
+      return await new Promise<number>((resolve, reject) => {
+        child.once('error', reject)
+        child.once('exit', (code) => resolve(code ?? 1))
+      })
+    },
+    { wait: Number.POSITIVE_INFINITY, signal: stopping.signal },
+  )
+}
+// #endregion leader
+
+// #region probes
+const check = leaseHealth(lease)
+const ended = whileLeader()
+const server = createServer(async (request, response) => {
+  if (request.url === '/healthz') {
+    const { healthy, reason = 'ok' } = check()
+    response.writeHead(healthy ? 200 : 503).end(reason)
+  } else if (request.url === '/stop') {
+    // The preStop hook: answered when the command has ended and the lease is free.
+    stopping.abort()
+    await ended.catch(() => {})
+    response.end('stopped')
+  } else {
+    response.writeHead(404).end()
+  }
+}).listen(Number(PORT))
+process.once('SIGTERM', () => stopping.abort())
+// #endregion probes
+
+try {
+  process.exitCode = await ended
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    console.error(error)
+    process.exitCode = 1
+  }
+}
+await lease.close()
+await store.close()
+server.close()

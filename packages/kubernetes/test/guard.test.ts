@@ -1,0 +1,110 @@
+import { LeaseConfigurationError, LeaseLostError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { KubernetesGuard } from '@leasehold/kubernetes'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { configMaps, type TestApiServer } from './support/api-server/test-api-server.js'
+import { kubeConfigFor } from './support/kube-config-for.js'
+import { granted, openStore, signal, startServer } from './support/open-store.js'
+
+const settings = { apiVersion: 'v1', resource: 'configmaps', name: 'settings' }
+const TOKEN = 'leasehold.dev/fencing-token'
+
+async function guardOn(server: TestApiServer, token?: string): Promise<KubernetesGuard> {
+  const guard = new KubernetesGuard({ kubeConfig: await kubeConfigFor(server.port, token), namespace: 'default' })
+  onTestFinished(() => guard.close())
+  return guard
+}
+
+async function setUp() {
+  const server = await startServer()
+  server.plant(configMaps, 'settings', { metadata: { labels: { app: 'x' } }, data: { colour: 'red' } })
+  const data = () => server.get(configMaps, 'settings')?.data
+  return { server, guard: await guardOn(server), data }
+}
+
+const painted = (colour: string) => (object: object) => ({ ...object, data: { colour } })
+
+describe('a guarded object', () => {
+  it('is written under the token of the lease, and keeps it', async () => {
+    const { server, guard, data } = await setUp()
+    const { fencingToken } = await granted(await openStore(server.port))
+    const written = await guard.update(settings, fencingToken, painted('blue'))
+    expect(data()).toEqual({ colour: 'blue' })
+    expect(written.metadata.annotations).toEqual({ [TOKEN]: String(fencingToken) })
+    expect(written.metadata.labels).toEqual({ app: 'x' })
+  })
+
+  it('is written again under the same token, and under a larger one', async () => {
+    const { guard, data } = await setUp()
+    for (const token of [7n, 7n, 12n]) await guard.update(settings, token, painted(`colour of ${token}`))
+    expect(data()).toEqual({ colour: 'colour of 12' })
+  })
+
+  it('is not touched by a holder that has lost its lease without knowing', async () => {
+    const { server, guard, data } = await setUp()
+    const store = await openStore(server.port)
+    const old = await granted(store)
+    await store.release(old, signal)
+    const next = await granted(store)
+    await guard.update(settings, next.fencingToken, painted('of the successor'))
+    const late = guard.update(settings, old.fencingToken, painted('of the late'))
+    await expect(late).rejects.toBeInstanceOf(LeaseLostError)
+    await expect(late).rejects.toMatchObject({ reason: 'taken' })
+    expect(data()).toEqual({ colour: 'of the successor' })
+  })
+
+  it('is not touched by a late writer that had read it before its successor wrote', async () => {
+    const { server, guard, data } = await setUp()
+    const late = guard.update(settings, 7n, (object) => {
+      const annotations = { [TOKEN]: '8' }
+      server.plant(configMaps, 'settings', { metadata: { annotations }, data: { colour: 'of the successor' } })
+      return painted('of the late')(object)
+    })
+    await expect(late).rejects.toBeInstanceOf(LeaseLostError)
+    expect(data()).toEqual({ colour: 'of the successor' })
+  })
+
+  it('is looked at anew where somebody else has written it in between', async () => {
+    const { server, guard, data } = await setUp()
+    const seen: unknown[] = []
+    await guard.update(settings, 7n, (object) => {
+      seen.push(object.data)
+      if (seen.length === 1) server.plant(configMaps, 'settings', { data: { colour: 'green' } })
+      return painted(`after ${JSON.stringify(object.data)}`)(object)
+    })
+    expect(seen).toEqual([{ colour: 'red' }, { colour: 'green' }])
+    expect(data()).toEqual({ colour: 'after {"colour":"green"}' })
+  })
+
+  it('that is written by others all the time is given up as unknown', async () => {
+    const { server, guard } = await setUp()
+    let writes = 0
+    const update = guard.update(settings, 7n, (object) => {
+      writes += 1
+      server.plant(configMaps, 'settings', { data: { writes: String(writes) } })
+      return object
+    })
+    await expect(update).rejects.toBeInstanceOf(LeaseUnavailableError)
+  })
+
+  it('keeps its version and its uid, whatever is made of it', async () => {
+    const { server, guard } = await setUp()
+    const uid = server.get(configMaps, 'settings')?.metadata.uid
+    await guard.update(settings, 7n, (object) => ({ ...object, metadata: { resourceVersion: '1', uid: 'another' } }))
+    expect(server.get(configMaps, 'settings')?.metadata).toMatchObject({ uid, annotations: { [TOKEN]: '7' } })
+  })
+})
+
+describe('what cannot be guarded', () => {
+  it('is an object that is missing, a token that is none, and what the server refuses', async () => {
+    const { server, guard } = await setUp()
+    const missing = guard.update({ ...settings, name: 'missing' }, 7n, (object) => object)
+    await expect(missing).rejects.toThrow("there is no configmaps 'missing' to write: make it first")
+    await expect(guard.update(settings, -1n, (object) => object)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(guard.update(settings, 7 as never, (object) => object)).rejects.toThrow('must be a bigint')
+    server.tokens.set('limited', ['get'])
+    const limited = (await guardOn(server, 'limited')).update(settings, 7n, (object) => object)
+    await expect(limited).rejects.toBeInstanceOf(LeaseUnauthorisedError)
+    server.plant(configMaps, 'settings', { metadata: { annotations: { [TOKEN]: 'a lot' } } })
+    await expect(guard.update(settings, 7n, (object) => object)).rejects.toThrow('Repair or remove it')
+  })
+})

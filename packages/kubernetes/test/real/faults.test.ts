@@ -1,0 +1,70 @@
+import { createLease } from '@leasehold/core'
+import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { granted, signal } from '../support/open-store.js'
+import { RealApiServer, STARTING, whyNoRealServer } from '../support/real-api-server.js'
+import { silentLogger } from '../support/silent-logger.js'
+
+const PATIENCE = { timeout: 60_000, interval: 20 }
+
+describe.skipIf(whyNoRealServer !== undefined)('a real API server', () => {
+  let server: RealApiServer
+
+  beforeAll(async () => {
+    server = await RealApiServer.start()
+  }, STARTING)
+
+  afterAll(() => server.stop())
+
+  async function open(options: KubernetesLeaseStoreOptions & { readonly token?: string } = {}) {
+    const { token, ...others } = options
+    const store = new KubernetesLeaseStore({
+      kubeConfig: await server.kubeConfig(token),
+      logger: silentLogger,
+      ...others,
+    })
+    onTestFinished(() => store.close())
+    return store
+  }
+
+  it('that is frozen for a moment costs nobody the lease', { timeout: 90_000 }, async () => {
+    const times = { heartbeatTimeout: 20_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
+    const lease = createLease(await open(), 'frozen', { ...times, logger: silentLogger })
+    const events: string[] = []
+    for (const event of ['jeopardy', 'recovered', 'lost'] as const) lease.on(event, () => void events.push(event))
+    await lease.acquire()
+    server.freeze()
+    await vi.waitFor(() => expect(events).toContain('jeopardy'), PATIENCE)
+    server.thaw()
+    await vi.waitFor(() => expect(events).toContain('recovered'), PATIENCE)
+    expect(events).not.toContain('lost')
+    await lease.release()
+  })
+
+  it('that is killed and started again keeps what it granted, and its tokens go on growing', {
+    timeout: 120_000,
+  }, async () => {
+    const store = await open()
+    const grant = await granted(store, { name: 'restarted', ttl: 600_000 })
+    await server.restart()
+    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    await store.release(grant, signal)
+    expect((await granted(store, { name: 'restarted' })).fencingToken).toBeGreaterThan(grant.fencingToken)
+  })
+
+  it('tells what is missing: a permission, a namespace, a CRD, credentials', async () => {
+    const nobody = await open({ token: 'nobody' })
+    await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")
+    await expect(nobody.checkAccess('x', signal)).rejects.toThrow('missing the verbs get, create, update')
+    const stranger = await open({ token: 'stranger' })
+    await expect(granted(stranger, { name: 'x' })).rejects.toThrow('does not take the credentials')
+    const nowhere = await open({ namespace: 'nowhere' })
+    await expect(granted(nowhere, { name: 'x' })).rejects.toThrow("there is no namespace 'nowhere'")
+    await expect(nowhere.checkAccess('x', signal)).rejects.toThrow("there is no namespace 'nowhere'")
+    const akka = await open({ layout: 'akka' })
+    await expect(granted(akka, { name: 'x' })).rejects.toThrow('manifests/leases.akka.io.yaml')
+    await expect(akka.checkAccess('x', signal)).rejects.toThrow('manifests/leases.akka.io.yaml')
+    expect(await (await open()).checkAccess('x', signal)).toEqual([])
+    expect(await server.ask('GET', '/apis/coordination.k8s.io/v1/namespaces/default/leases/x')).toBe(404)
+  })
+})
