@@ -8,7 +8,7 @@ import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.j
 import type { KubernetesClusterOptions } from './kubernetes-options.js'
 
 /** The annotation in which a guarded object keeps the largest token that it was written under. */
-export const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
+const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
 
 /** How often a write that lost a race against another writer is begun anew. */
 const ROUNDS = 10

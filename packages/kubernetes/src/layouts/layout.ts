@@ -5,7 +5,7 @@ export type LayoutName = 'lease' | 'akka' | 'pekko'
 export type Spec = Readonly<Record<string, unknown>>
 
 /** A kind of object, as the API's addresses and RBAC name it. */
-export interface ApiResource {
+interface ApiResource {
   readonly group: string
   readonly version: string
   readonly plural: string

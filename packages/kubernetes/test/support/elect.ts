@@ -8,7 +8,7 @@ import { ELECTION, Elector } from './election.js'
 import { kubeConfigFor } from './kube-config-for.js'
 
 /** Ten of them in a row nothing happens. */
-export const IDLE = 10 * ELECTION.heartbeatTimeout
+const IDLE = 10 * ELECTION.heartbeatTimeout
 
 /** Where the electors meet. */
 export interface ElectionPlace {

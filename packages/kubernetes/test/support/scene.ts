@@ -6,7 +6,7 @@ import { silentLogger } from './silent-logger.js'
 import { TcpProxy } from './tcp-proxy.js'
 
 /** Of the leases of a scene, unless others are given. */
-export const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
+const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
 
 /** A lease with what became of it. */
 export interface Player {

@@ -57,7 +57,7 @@ export function pruned({ kind }: Place, spec: SentObject['spec']): SentObject['s
   return Object.fromEntries(Object.entries(spec).filter(([name]) => name === 'owner' || name === 'time'))
 }
 
-export function isMicroTime(text: unknown): boolean {
+function isMicroTime(text: unknown): boolean {
   const [, year, month, day, hour, minute, second] = (typeof text === 'string' && MICRO_TIME.exec(text)) || []
   if (year === undefined) return false
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return false

@@ -1,0 +1,19 @@
+// #region example
+import { createLease } from '@leasehold/core'
+import { KubernetesGuard, KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+
+export async function reportOnce(report: () => Promise<string>, options: KubernetesLeaseStoreOptions = {}) {
+  const store = new KubernetesLeaseStore(options)
+  const guard = new KubernetesGuard(options)
+  await createLease(store, 'report', { heartbeatTimeout: 15_000, heartbeatInterval: 3_000 }).run(
+    async ({ fencingToken }) => {
+      const text = await report()
+      // Refused, with a LeaseLostError, when somebody with a larger token was here meanwhile.
+      const latest = { apiVersion: 'v1', resource: 'configmaps', name: 'latest-report' }
+      await guard.update(latest, fencingToken, (object) => ({ ...object, data: { text } }))
+    },
+  )
+  await guard.close()
+  await store.close()
+}
+// #endregion example
