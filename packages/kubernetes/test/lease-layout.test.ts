@@ -115,14 +115,19 @@ describe('the lease layout, shared with client-go', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store, { owner: 'node' })
+    await store.renew(grant, signal)
     // Go keeps the annotations that it read.
     const { metadata, spec = {} } = server.get(leases, 'job') ?? {}
-    server.plant(leases, 'job', { metadata: { ...metadata }, spec: clientGo.takenOver(spec, 'go_2', 15) })
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: clientGo.takenOver(spec, 'go_2', 60) })
     expect(await store.renew(grant, signal)).toMatchObject({
       renewed: false,
       reason: 'taken',
       holder: { owner: 'go_2' },
     })
+    // Of our own annotation, which is still there, nothing holds for it.
+    const { fencingToken = 0n, ...theirs } = (await store.read('job', signal)) ?? {}
+    expect(theirs).toMatchObject({ owner: 'go_2', ttl: 60_000, metadata: {} })
+    expect(fencingToken).toBeGreaterThan(grant.fencingToken)
     expect(await store.release(grant, signal)).toMatchObject({ released: false })
     expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('go_2')
   })

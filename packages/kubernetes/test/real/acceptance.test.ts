@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { elect } from '../support/elect.js'
 import { RealApiServer, STARTING, whyNoRealServer } from '../support/real-api-server.js'
 
-describe.skipIf(whyNoRealServer !== undefined)('on a real API server', () => {
+describe.skipIf(whyNoRealServer !== undefined)(`on a real API server, ${whyNoRealServer ?? 'which is here'}:`, () => {
   let server: RealApiServer
 
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
-describe.skipIf(whyNoRealServer !== undefined)('a real API server', () => {
+describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealServer ?? 'which is here'}:`, () => {
   let server: RealApiServer
 
   beforeAll(async () => {

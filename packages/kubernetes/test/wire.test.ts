@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { akkaLeases, TestApiServer } from './support/api-server/test-api-server.js'
+import { openStore, signal } from './support/open-store.js'
+import { describeWire } from './support/wire.js'
+
+let server: TestApiServer
+
+beforeAll(async () => {
+  server = await TestApiServer.start()
+})
+
+afterAll(() => server.stop())
+
+describe('the test API server answers as real ones do:', () => {
+  describeWire({ port: () => server.port })
+
+  it('a PUT of a custom resource that is missing makes none, and fields that its schema has not are pruned', async () => {
+    const store = await openStore(server.port, { layout: 'akka' })
+    await store.acquire({ name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    expect(Object.keys(server.get(akkaLeases, 'pruned')?.spec ?? {}).sort()).toEqual(['owner', 'time'])
+    server.remove(akkaLeases, 'pruned')
+    const renewed = await store.renew(
+      { name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000, fencingToken: 1n },
+      signal,
+    )
+    expect(renewed).toEqual({ renewed: false, reason: 'deleted' })
+    expect(server.get(akkaLeases, 'pruned')).toBeUndefined()
+  })
+})
