@@ -7,6 +7,7 @@ import { type KubernetesClusterOptions, serviceAccountFolderOf } from './kuberne
 export class Cluster {
   readonly client: ApiClient
   readonly #options: KubernetesClusterOptions
+  #namespace: string | undefined
 
   constructor(options: KubernetesClusterOptions) {
     const { kubeConfig, kubeconfigFile, context, clock = systemClock } = options
@@ -20,6 +21,11 @@ export class Cluster {
 
   /** As it is set; else the pod's; else that of the kubeconfig's context; else `default`, as kubectl has it. */
   async namespace(): Promise<string> {
+    this.#namespace ??= await this.#findNamespace()
+    return this.#namespace
+  }
+
+  async #findNamespace(): Promise<string> {
     const given = this.#options.namespace ?? podNamespace(serviceAccountFolderOf(this.#options))
     if (given !== undefined) return given
     const config = await this.client.config()

@@ -41,7 +41,7 @@ export class KubernetesGuard {
    *
    * Rejects with a `LeaseLostError` when the object was written under a larger token, and then changes nothing; with a
    * `LeaseConfigurationError` where there is no such object; otherwise as a store does. Who reads the object before, to
-   * decide on the write, does so within `change`.
+   * decide on the write, does so within `change`. `signal` is the time limit: without one, the server is waited for.
    */
   async update(
     guarded: GuardedObject,

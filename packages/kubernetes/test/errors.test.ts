@@ -142,6 +142,7 @@ describe('an answer that asks for patience', () => {
   it.each([
     ['Retry-After', { 'retry-after': '7' }, 7_000],
     ['no word of how much', {}, 1_000],
+    ['Retry-After of nothing', { 'retry-after': '0' }, 100],
   ])('429 with %s is waited out, within the time limit', async (_, headers, patience) => {
     const server = await startServer()
     const clock = new VirtualClock()

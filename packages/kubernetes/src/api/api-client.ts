@@ -11,6 +11,9 @@ import type { KubeConfigLike } from './kube-config.js'
 /** What a server that asks for patience, but does not say how much, is given, in milliseconds. */
 const DEFAULT_PATIENCE = 1_000
 
+/** However little it asks for, in milliseconds. */
+const LEAST_PATIENCE = 100
+
 /** Requests to one API server. They reject with the reason of their signal as soon as it aborts. */
 export class ApiClient {
   readonly #load: () => Promise<KubeConfigLike>
@@ -47,7 +50,7 @@ export class ApiClient {
     for (;;) {
       const answer = await this.#exchange(request, signal)
       if (answer.status === 429) {
-        await this.pause(answer.retryAfter ?? DEFAULT_PATIENCE, signal)
+        await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PATIENCE, LEAST_PATIENCE), signal)
       } else if (answer.status === 401 && !isFresh) {
         isFresh = true
         await this.#refresh()

@@ -18,7 +18,7 @@ export const leaseLayout: Layout = {
   durationOf: ({ leaseDurationSeconds }, noted) => {
     // Whole seconds is all that the field can say: the exact duration is noted, unless somebody has edited the field.
     if (noted !== undefined && toSeconds(noted) === leaseDurationSeconds) return noted
-    return isCount(leaseDurationSeconds) && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1_000 : Number.NaN
+    return isCount(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : Number.NaN
   },
   specOf,
   odditiesOf: (spec, longest) => {
