@@ -18,7 +18,11 @@ afterAll(async () => {
 
 for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
   const remove = (name: string): void => server.remove(kinds[layout], name)
-  const place = { port: () => server.port, remove }
+  const restart = async (): Promise<void> => {
+    await server.goAway()
+    await server.comeBack()
+  }
+  const place = { port: () => server.port, remove, restart }
   // What the laws let pass is the time of the clients; the server's own has no part in it.
   const inVirtualTime = subjectOver(place, layout, 'virtual')
   describeStoreLaws(inVirtualTime)

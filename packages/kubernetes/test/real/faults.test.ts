@@ -1,25 +1,17 @@
 import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { describeReal } from '../support/describe-real.js'
 import { granted, signal } from '../support/open-store.js'
-import { RealApiServer, STARTING, whyNoRealServer } from '../support/real-api-server.js'
 import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
-describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealServer ?? 'which is here'}:`, () => {
-  let server: RealApiServer
-
-  beforeAll(async () => {
-    server = await RealApiServer.start()
-  }, STARTING)
-
-  afterAll(() => server.stop())
-
+describeReal((server) => {
   async function open(options: KubernetesLeaseStoreOptions & { readonly token?: string } = {}) {
     const { token, ...others } = options
     const store = new KubernetesLeaseStore({
-      kubeConfig: await server.kubeConfig(token),
+      kubeConfig: await server().kubeConfig(token),
       logger: silentLogger,
       ...others,
     })
@@ -33,9 +25,9 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
     const events: string[] = []
     for (const event of ['jeopardy', 'recovered', 'lost'] as const) lease.on(event, () => void events.push(event))
     await lease.acquire()
-    server.freeze()
+    server().freeze()
     await vi.waitFor(() => expect(events).toContain('jeopardy'), PATIENCE)
-    server.thaw()
+    server().thaw()
     await vi.waitFor(() => expect(events).toContain('recovered'), PATIENCE)
     expect(events).not.toContain('lost')
     await lease.release()
@@ -46,7 +38,7 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
   }, async () => {
     const store = await open()
     const grant = await granted(store, { name: 'restarted', ttl: 600_000 })
-    await server.restart()
+    await server().restart()
     expect(await store.renew(grant, signal)).toEqual({ renewed: true })
     await store.release(grant, signal)
     expect((await granted(store, { name: 'restarted' })).fencingToken).toBeGreaterThan(grant.fencingToken)
@@ -65,6 +57,6 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
     await expect(granted(akka, { name: 'x' })).rejects.toThrow('manifests/leases.akka.io.yaml')
     await expect(akka.checkAccess('x', signal)).rejects.toThrow('manifests/leases.akka.io.yaml')
     expect(await (await open()).checkAccess('x', signal)).toEqual([])
-    expect(await server.ask('GET', '/apis/coordination.k8s.io/v1/namespaces/default/leases/x')).toBe(404)
+    expect(await server().ask('GET', '/apis/coordination.k8s.io/v1/namespaces/default/leases/x')).toBe(404)
   })
 })

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadAllYaml } from '@kubernetes/client-node'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { describeReal } from '../support/describe-real.js'
 import { granted, signal } from '../support/open-store.js'
-import { RealApiServer, STARTING, whyNoRealServer } from '../support/real-api-server.js'
 import { silentLogger } from '../support/silent-logger.js'
 
 interface Manifest {
@@ -14,17 +14,9 @@ interface Manifest {
 
 const read = (path: string): Manifest[] => loadAllYaml(readFileSync(new URL(path, import.meta.url), 'utf8'))
 
-describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealServer ?? 'which is here'}:`, () => {
-  let server: RealApiServer
-
-  beforeAll(async () => {
-    server = await RealApiServer.start()
-  }, STARTING)
-
-  afterAll(() => server.stop())
-
+describeReal((server) => {
   async function open(layout: 'lease' | 'akka' | 'pekko', token?: string): Promise<KubernetesLeaseStore> {
-    const kubeConfig = await server.kubeConfig(token)
+    const kubeConfig = await server().kubeConfig(token)
     const store = new KubernetesLeaseStore({ kubeConfig, layout, namespace: 'default', logger: silentLogger })
     onTestFinished(() => store.close())
     return store
@@ -33,9 +25,9 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
   it('with the Role that is shipped, and no more, leases can be held, waited for and given back', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
     const [role = { kind: '' }, binding = { kind: '' }] = read('../../manifests/role.yaml')
-    expect(await server.ask('POST', `${rbac}/roles`, role)).toBe(201)
+    expect(await server().ask('POST', `${rbac}/roles`, role)).toBe(201)
     const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'nobody' }]
-    expect(await server.ask('POST', `${rbac}/rolebindings`, { ...binding, subjects })).toBe(201)
+    expect(await server().ask('POST', `${rbac}/rolebindings`, { ...binding, subjects })).toBe(201)
     const store = await open('lease', 'nobody')
     let missing: unknown = 'everything'
     // The server takes a moment to heed them.
@@ -62,12 +54,12 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
       const store = await open(layout)
       await expect(granted(store, { name: 'job' })).rejects.toThrow(`manifests/${file}`)
       const [crd = { kind: '' }] = read(`../../manifests/${file}`)
-      expect(await server.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)).toBe(201)
+      expect(await server().ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)).toBe(201)
       const grant = await retried(() => granted(store))
       expect(await store.renew(grant, signal)).toEqual({ renewed: true })
       const other = await store.acquire({ name: 'job', owner: 'other', grantId: 'other', ttl: 15_000 }, signal)
       expect(other).toMatchObject({ granted: false, holder: { owner: 'me', fencingToken: grant.fencingToken } })
-      await server.ask(
+      await server().ask(
         'DELETE',
         `/apis/${file.slice('leases.'.length, -'.yaml'.length)}/v1/namespaces/default/leases/job`,
       )
@@ -81,7 +73,7 @@ describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealSe
       Deployment: '/apis/apps/v1/namespaces/default/deployments',
     }
     for (const manifest of read('../../../../examples/kubernetes/deployment.yaml')) {
-      expect(await server.ask('POST', `${paths[manifest.kind]}?dryRun=All`, manifest), manifest.kind).toBe(201)
+      expect(await server().ask('POST', `${paths[manifest.kind]}?dryRun=All`, manifest), manifest.kind).toBe(201)
     }
   })
 })

@@ -11,20 +11,17 @@ export interface LawServer {
   readonly ca?: () => string
   /** Removes the object of a name. */
   readonly remove: (name: string) => unknown
+  /** Ends it and begins it again, with all that it has confirmed. */
+  readonly restart?: () => Promise<void>
 }
 
 /** The laws that need a watch, which tells of changes in real time only. */
 export const watchLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('watch'))
 
 /** Stores over a server. In virtual time without watches, for a stream has no part in it. */
-export function subjectOver(
-  server: LawServer,
-  layout: LayoutName,
-  time: 'virtual' | 'real',
-  of = 'the test server',
-): StoreSubject {
+export function subjectOver(server: LawServer, layout: LayoutName, time: 'virtual' | 'real'): StoreSubject {
   return {
-    name: `kubernetes, layout ${layout}, on ${of}`,
+    name: `kubernetes, layout ${layout}`,
     time,
     clients: true,
     remote: true,
@@ -34,6 +31,7 @@ export function subjectOver(
         open: (clock) =>
           new KubernetesLeaseStore({ kubeConfig, layout, clock, watch: time === 'real', logger: silentLogger }),
         delete: (name) => server.remove(objectName(name)),
+        ...(server.restart === undefined ? {} : { restart: server.restart }),
       }
     },
   }
