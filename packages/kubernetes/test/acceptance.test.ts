@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LayoutName } from '../src/layouts/layout.js'
 import { TestApiServer } from './support/api-server/test-api-server.js'
 import { elect } from './support/elect.js'
+import { RealApiServer, whyNoRealServer } from './support/real-api-server.js'
 
 let server: TestApiServer
 
@@ -14,7 +15,7 @@ afterAll(() => server.stop())
 describe.concurrent('two electors', () => {
   it.each(['lease', 'akka', 'pekko'] satisfies LayoutName[])(
     'in the layout %s come through ten idle durations, a crash and a graceful stop',
-    { timeout: 180_000 },
+    { timeout: 240_000 },
     async (layout) => {
       const tokenOf = (elector: string): string => `${layout}-${elector}`
       for (const elector of ['first', 'second', 'third']) server.tokens.set(tokenOf(elector), 'everything')
@@ -30,6 +31,19 @@ describe.concurrent('two electors', () => {
           expect(of('second').length).toBeLessThanOrEqual(heartbeats)
         }
       })
+    },
+  )
+
+  it.skipIf(whyNoRealServer !== undefined)(
+    `on a real API server, ${whyNoRealServer ?? 'which is here'}, come through the same`,
+    { timeout: 240_000 },
+    async () => {
+      const real = await RealApiServer.start()
+      try {
+        await elect({ port: real.port, ca: real.ca(), layout: 'lease', tokenOf: () => 'admin' }, () => () => {})
+      } finally {
+        await real.stop()
+      }
     },
   )
 })
