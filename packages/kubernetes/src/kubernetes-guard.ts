@@ -94,7 +94,7 @@ export class KubernetesGuard {
       })
     }
     const namespace = guarded.namespace ?? (await this.#cluster.namespace())
-    throw failureOf(answer, { verb, resource: toResource(apiVersion, resource), namespace })
+    throw failureOf(answer, { verb, resource: toResource(apiVersion, resource), namespace, needed: ['get', 'update'] })
   }
 }
 

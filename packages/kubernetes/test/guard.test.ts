@@ -104,6 +104,7 @@ describe('what cannot be guarded', () => {
     server.tokens.set('limited', ['get'])
     const limited = (await guardOn(server, 'limited')).update(settings, 7n, (object) => object)
     await expect(limited).rejects.toBeInstanceOf(LeaseUnauthorisedError)
+    await expect(limited).rejects.toThrow('resources: ["configmaps"]\n    verbs: ["get", "update"] # missing: update')
     server.plant(configMaps, 'settings', { metadata: { annotations: { [TOKEN]: 'a lot' } } })
     await expect(guard.update(settings, 7n, (object) => object)).rejects.toThrow('Repair or remove it')
   })

@@ -11,7 +11,10 @@ export interface CasRecord {
   readonly fencingToken: bigint
   /** For how long the record has to be seen unchanged before the name may be taken over, in milliseconds. */
   readonly ttl: number
-  /** One larger with every write: a heartbeat changes nothing else, and has to give the record another version. */
+  /**
+   * One larger with every write: a heartbeat changes nothing else, and has to give the record another version. A register
+   * that gives every write another version by itself need not keep it.
+   */
   readonly revision: number
   readonly metadata: Readonly<Record<string, string>>
   /** Present where the lease was broken: for how long the name stays locked, in milliseconds. */

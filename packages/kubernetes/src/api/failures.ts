@@ -10,6 +10,8 @@ import { roleFor, type Verb } from './role.js'
 /** What was tried. */
 export interface Attempt {
   readonly verb: Verb
+  /** All that is needed beside it; what the leases of a store need unless given. */
+  readonly needed?: readonly Verb[]
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string }
   readonly namespace: string
   /** The lease, where it is about one. */
@@ -29,7 +31,7 @@ const TLS_FAILURES = new Set([
 
 /** The failure that an answer is, by its code and its reason: its message is passed on, and not looked at. */
 export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
-  const { verb, resource, namespace, leaseName, manifest } = attempt
+  const { verb, resource, namespace, leaseName, manifest, needed } = attempt
   const status = statusOf(answer)
   const said = status?.message ?? answer.text.trim().slice(0, 300)
   const details = { store: 'kubernetes', cause: answer, ...(leaseName === undefined ? {} : { leaseName }) }
@@ -44,7 +46,7 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
     case 403:
       return new LeaseUnauthorisedError(
         `the verb '${verb}' on ${kind} in namespace '${namespace}' is not granted (403): ${said}\nApply this Role, and ` +
-          `bind it to the service account:\n\n${roleFor(resource, namespace, [verb])}`,
+          `bind it to the service account:\n\n${roleFor(resource, namespace, [verb], needed)}`,
         details,
       )
     case 404:
