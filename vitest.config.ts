@@ -3,7 +3,10 @@ import { ClosingLineReporter } from './tools/closing-line-reporter.js'
 
 const conditions = ['@leasehold/source']
 
-const served = ['packages/azure-blob/test/**/*.test.ts', 'examples/azure-blob/test/**/*.test.ts']
+const served = [
+  'packages/{azure-blob,kubernetes}/test/**/*.test.ts',
+  'examples/{azure-blob,kubernetes}/test/**/*.test.ts',
+]
 
 export default defineConfig({
   resolve: { conditions },
