@@ -100,9 +100,12 @@ describe('an answer that says what to do', () => {
     [410, failure(410, 'Expired', 'too old').body],
   ])('%d: unknown, to be tried again', async (status, body) => {
     const server = await startServer()
-    always(server, 'GET', { status, body, headers: { location: 'https://127.0.0.1:1/' } })
+    const headers = { location: 'https://127.0.0.1:1/', 'retry-after': '3' }
+    always(server, 'GET', { status, body, headers })
     const store = await openStore(server.port)
-    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    const failure = store.acquire(claim, signal)
+    await expect(failure).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(failure).rejects.toMatchObject({ retryAfter: 3_000 })
     expect(methods(server)).toEqual(['GET'])
   })
 

@@ -56,12 +56,15 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
     case 422:
       return new LeaseConfigurationError(`the API server refuses the object (${answer.status}): ${said}`, details)
     case 504:
-      return new LeaseUnavailableError(
-        `the API server gave up (504): ${said}. It may have been applied; try again`,
-        details,
-      )
+      return new LeaseUnavailableError(`the API server gave up (504): ${said}. It may have been applied; try again`, {
+        ...details,
+        retryAfter: answer.retryAfter,
+      })
     default:
-      return new LeaseUnavailableError(`the API server answered ${answer.status}: ${said}. Try again`, details)
+      return new LeaseUnavailableError(`the API server answered ${answer.status}: ${said}. Try again`, {
+        ...details,
+        retryAfter: answer.retryAfter,
+      })
   }
 }
 
