@@ -1,7 +1,7 @@
 import type { BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { failureOf } from './failure-of.js'
-import { isStatus, orMissing } from './service-answer.js'
+import { codeOf, isStatus, orMissing } from './service-answer.js'
 
 /** How often a write that lost a race against another is begun anew. */
 const ROUNDS = 5
@@ -15,6 +15,8 @@ export interface FencedWrite {
   readonly conditions: BlobRequestConditions
   /** The metadata of the blob, with the token in it. */
   readonly metadata: Record<string, string>
+  /** The time limit that was given, if one was. */
+  readonly abortSignal?: AbortSignal
 }
 
 /**
@@ -32,12 +34,13 @@ export class AzureBlobGuard {
   /**
    * Writes a blob by any operation of the SDK that takes conditions and metadata, unless a larger token has written it:
    * then rejects with a `LeaseLostError`. `write` is called again where another write came in between; what it rejects
-   * with is a typed error, without the request.
+   * with is a typed error, without the request. `signal` is the time limit: without one, the service is waited for.
    */
   async write<T>(
     blobName: string,
     fencingToken: bigint,
     write: (blob: BlockBlobClient, fenced: FencedWrite) => Promise<T>,
+    signal?: AbortSignal,
   ): Promise<T> {
     if (typeof fencingToken !== 'bigint' || fencingToken < 0n) {
       throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${String(fencingToken)}`)
@@ -45,10 +48,10 @@ export class AzureBlobGuard {
     const blob = this.#container.getBlockBlobClient(blobName)
     for (let round = 0; round < ROUNDS; round += 1) {
       try {
-        return await write(blob, await compare(blob, fencingToken))
+        const limit = signal === undefined ? {} : { abortSignal: signal }
+        return await write(blob, { ...limit, ...(await compare(blob, fencingToken, limit)) })
       } catch (error) {
-        // 409 where the blob was made in between.
-        if (isStatus(error, 412) || isStatus(error, 409)) continue
+        if (isRace(error)) continue
         throw failureOf({ operation: 'write', leaseName: blobName, store: 'azure-blob' }, error)
       }
     }
@@ -57,9 +60,19 @@ export class AzureBlobGuard {
   }
 }
 
-async function compare(blob: BlockBlobClient, fencingToken: bigint): Promise<FencedWrite> {
+/** Whether another write came in between; 409 where the blob was made. A lease that somebody has on it is no write. */
+function isRace(error: unknown): boolean {
+  return (isStatus(error, 412) || isStatus(error, 409)) && codeOf(error)?.startsWith('Lease') !== true
+}
+
+async function compare(
+  blob: BlockBlobClient,
+  fencingToken: bigint,
+  limit: { readonly abortSignal?: AbortSignal },
+): Promise<FencedWrite> {
   const token = String(fencingToken)
-  const found = await orMissing(() => blob.getProperties())
+  // A copy, for the SDK adds to the options that it is given.
+  const found = await orMissing(() => blob.getProperties({ ...limit }))
   if (found === undefined) return { conditions: { ifNoneMatch: '*' }, metadata: { [KEY]: token } }
   const { metadata = {}, etag = '' } = found
   const [, seen] = Object.entries(metadata).find(([key]) => key.toLowerCase() === KEY) ?? []

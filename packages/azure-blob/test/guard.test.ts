@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobGuard, AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
-import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseLostError, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { restFailureOf } from '../src/service-answer.js'
 import { Azurite } from './support/azurite.js'
@@ -100,6 +100,20 @@ describe.concurrent('a fenced write', () => {
     })
     await expect(beaten).rejects.toThrow(LeaseUnavailableError)
     expect(await read('beaten')).toBe('other')
+  })
+
+  it('to a blob that somebody has leased is refused at once, and says so', async () => {
+    const leased = container.getBlockBlobClient('leased')
+    await leased.upload('', 0)
+    await leased.getBlobLeaseClient().acquireLease(60)
+    await expect(write('leased', 1n, 'text')).rejects.toThrow(/LeaseIdMissing/)
+  })
+
+  it('ends with its time limit', async () => {
+    const limit = AbortSignal.abort()
+    const late = guard.write('limited', 1n, (blob, fenced) => blob.upload('late', 4, { ...fenced }), limit)
+    await expect(late).rejects.toThrow(LeaseTimeoutError)
+    expect(await container.getBlobClient('limited').exists()).toBe(false)
   })
 
   it('tells what the token of a blob is, if it is none, and what a token has to be', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
@@ -58,7 +59,10 @@ export class AkkaBlobRegister implements CasRegister<string> {
       this.#time.learn(answer.date, asked)
       const { readableStreamBody, contentLength = 0, metadata = {} } = answer
       if (readableStreamBody === undefined || contentLength > LONGEST_BODY) {
-        throw new LeaseConfigurationError(`what is in the blob of lease '${name}' is no lease of Akka: it is too long`)
+        // What nobody reads would keep its connection.
+        if (readableStreamBody instanceof Readable) readableStreamBody.destroy()
+        const message = `what is in the blob of lease '${name}' is no lease of Akka: it is too long`
+        throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
       }
       const owner = ownerIn(name, await text(readableStreamBody))
       const record = recordBeside(name, owner, metadata)
