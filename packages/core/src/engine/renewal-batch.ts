@@ -61,6 +61,7 @@ export class RenewalBatch {
       batch.forEach(({ sender, op }, place) => {
         const outcome = outcomes[place]
         if (outcome === undefined) sender.onFailed(op, new Error('renewMany answered fewer outcomes than grants'))
+        else if (outcome instanceof Error) sender.onFailed(op, outcome)
         else sender.onRenewed(op, outcome)
       })
     } catch (error) {
