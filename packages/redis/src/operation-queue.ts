@@ -4,7 +4,7 @@ import { closedError, type Link } from './client/link.js'
 import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
 /** How many operations one call of the script does: while it runs, the server serves nobody else. */
-const LARGEST_CALL = 512
+const LARGEST_CALL = 32
 
 /** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
 const PATIENCE = 500
@@ -115,7 +115,7 @@ export class OperationQueue {
     for (const entry of entries) {
       entry.call = call
       keys.push(entry.key)
-      for (const word of entry.words) args.push(word)
+      args.push(String(entry.words.length), ...entry.words)
     }
     if (this.#underWay === 0) this.#quietSince = this.#clock.now()
     this.#underWay += 1

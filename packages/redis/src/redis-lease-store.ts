@@ -124,6 +124,16 @@ export class RedisLeaseStore implements LeaseStore {
     return acquireOutcome(await this.#run('change', name, words, signal), { ...to, name, ttl })
   }
 
+  /**
+   * Gives the grant in force a larger fencing token, if it has a smaller one: for a quorum, whose members have to agree.
+   *
+   * @internal
+   */
+  async raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
+    const words = ['raise', encodeURIComponent(grant.grantId), String(fencingToken)]
+    return acquireOutcome(await this.#run('raise', grant.name, words, signal), grant)
+  }
+
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
     const { period = Number.POSITIVE_INFINITY, reason = '' } = options

@@ -13,8 +13,8 @@ local function exact(instant) return string.format('%.3f', instant) end
 local function duration(text) return text == 'inf' and math.huge or tonumber(text) end
 
 local function find(key)
-  local f = redis.call('HMGET', key, 'state', 'grant', 'token', 'until', 'ttl', 'line', 'watchers')
-  local record = { key = key, state = f[1], grant = f[2], ttl = f[5], line = f[6], watchers = f[7], locked = false }
+  local f = redis.call('HMGET', key, 'state', 'grant', 'token', 'until', 'ttl', 'line', 'watchers', 'kept')
+  local record = { key = key, state = f[1], grant = f[2], ttl = f[5], line = f[6], watchers = f[7], kept = f[8], locked = false }
   if record.state then
     record.token, record.ends = tonumber(f[3]), duration(f[4])
     if not (record.token and record.ends and record.ttl and record.grant) then error('NOLEASE a field is missing', 0) end
@@ -23,8 +23,19 @@ local function find(key)
   return record
 end
 
-local function keep(key, ttl)
-  if ttl == math.huge then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, whole(ttl + LIFE)) end
+-- The key outlives the lease by LIFE at least. It is written to only where that is not so yet: an expiry costs the server
+-- as much as all the rest of a renewal.
+local function keep(record, ttl)
+  if ttl == math.huge then
+    if record.kept == 'inf' then return end
+    redis.call('PERSIST', record.key)
+    redis.call('HSET', record.key, 'kept', 'inf')
+    return
+  end
+  local least = now + ttl + LIFE
+  if record.kept and record.kept ~= 'inf' and tonumber(record.kept) >= least then return end
+  redis.call('PEXPIRE', record.key, whole(ttl + LIFE * 1.5))
+  redis.call('HSET', record.key, 'kept', whole(now + ttl + LIFE * 1.5 - 1))
 end
 
 -- Where nothing was lost, the next of the name. Where a flush, or a failover to a replica that lagged behind, has made

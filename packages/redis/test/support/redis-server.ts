@@ -7,6 +7,11 @@ export class RedisServer {
     await pause(400)
     return new RedisServer(port, child)
   }
-  constructor(readonly port: number, readonly child: ReturnType<typeof spawn>) {}
-  async stop() { this.child.kill('SIGKILL') }
+  constructor(
+    readonly port: number,
+    readonly child: ReturnType<typeof spawn>,
+  ) {}
+  async stop() {
+    this.child.kill('SIGKILL')
+  }
 }
