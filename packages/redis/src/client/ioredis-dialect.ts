@@ -56,7 +56,7 @@ type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'subscribe
 async function openConnection(client: Duplicate, signal: AbortSignal): Promise<Connection> {
   // The client tells why in an event, and rejects with no more than that it is closed.
   const failures: unknown[] = []
-  client.on('error', (error: unknown) => void failures.push(error))
+  client.on('error', (error) => void failures.push(error))
   const onAbort = (): void => client.disconnect()
   signal.addEventListener('abort', onAbort, { once: true })
   try {
@@ -89,8 +89,8 @@ class IoRedisConnection implements Connection {
   }
 
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
-    this.#client.on('message', (from: string, message: string) => {
-      if (from === channel) onMessage(message)
+    this.#client.on('message', (from, message) => {
+      if (from === channel) onMessage(String(message))
     })
     return this.#client.subscribe(channel)
   }

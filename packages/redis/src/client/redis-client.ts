@@ -6,7 +6,7 @@ export interface IoRedisClient {
   evalsha(sha: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
   eval(script: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
   subscribe(channel: string): Promise<unknown>
-  on(event: string, listener: (...args: never[]) => void): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
   disconnect(): void
 }
 
@@ -19,7 +19,7 @@ export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
 interface NodeRedis {
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
-  on(event: string, listener: (...args: never[]) => void): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
   destroy(): unknown
 }
 
