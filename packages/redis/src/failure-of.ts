@@ -10,7 +10,7 @@ import {
 export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
   const said = error instanceof Error ? error.message : String(error)
-  const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: error }
+  const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
   const failed = `${operation} of lease '${leaseName}' failed: ${said}`
   if (/^(NOAUTH|WRONGPASS|NOPERM)\b|\bNOPERM\b|invalid password|Client sent AUTH/.test(said)) {
     return new LeaseUnauthorisedError(`${failed}: ${adviceOn(said)}`, details)
@@ -32,4 +32,14 @@ function adviceOn(said: string): string {
     ? 'the user needs +evalsha +eval +subscribe +publish +hget +hmget +hset +hdel +pexpire +persist +time, the keys of ' +
         'the prefix and the channels that begin with it'
     : 'check the username and the password'
+}
+
+/** Clients add the command that failed to their errors: AUTH with its password among them. */
+function withoutCommand(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const cause: Error & { code?: unknown } = new Error(error.message)
+  cause.name = error.name
+  const { code } = error as { code?: unknown }
+  if (code !== undefined) cause.code = code
+  return cause
 }

@@ -71,6 +71,14 @@ async function openConnection(client: Duplicate, signal: AbortSignal): Promise<C
   }
 }
 
+export function runByIoRedis(
+  client: Pick<IoRedisClient, 'eval' | 'evalsha'>,
+  { command, script, keys, args }: ScriptCall,
+): Promise<unknown> {
+  if (command === 'EVAL') return client.eval(script, keys.length, ...keys, ...args)
+  return client.evalsha(script, keys.length, ...keys, ...args)
+}
+
 class IoRedisConnection implements Connection {
   readonly #client: Duplicate
   #isOver = false
@@ -82,10 +90,8 @@ class IoRedisConnection implements Connection {
     })
   }
 
-  run({ command, script, keys, args }: ScriptCall): Promise<unknown> {
-    const client = this.#client
-    if (command === 'EVAL') return client.eval(script, keys.length, ...keys, ...args)
-    return client.evalsha(script, keys.length, ...keys, ...args)
+  run(call: ScriptCall): Promise<unknown> {
+    return runByIoRedis(this.#client, call)
   }
 
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {

@@ -53,6 +53,17 @@ async function openConnection(client: NodeRedisLike, signal: AbortSignal): Promi
   }
 }
 
+export function runByNodeRedis(
+  client: NodeRedisLike,
+  { command, script, keys, args }: ScriptCall,
+  abortSignal: AbortSignal,
+): Promise<unknown> {
+  const words = [command, script, String(keys.length), ...keys, ...args]
+  if (isCluster(client)) return client.sendCommand(keys[0], false, words, { abortSignal })
+  if (isSentinel(client)) return client.sendCommand(false, words, { abortSignal })
+  return client.sendCommand(words, { abortSignal })
+}
+
 class NodeRedisConnection implements Connection {
   readonly #client: NodeRedisLike
   readonly #onEnd: (() => void)[] = []
@@ -67,12 +78,8 @@ class NodeRedisConnection implements Connection {
     client.on('end', () => this.#end())
   }
 
-  run({ command, script, keys, args }: ScriptCall, abortSignal: AbortSignal): Promise<unknown> {
-    const client = this.#client
-    const words = [command, script, String(keys.length), ...keys, ...args]
-    if (isCluster(client)) return client.sendCommand(keys[0], false, words, { abortSignal })
-    if (isSentinel(client)) return client.sendCommand(false, words, { abortSignal })
-    return client.sendCommand(words, { abortSignal })
+  run(call: ScriptCall, signal: AbortSignal): Promise<unknown> {
+    return runByNodeRedis(this.#client, call, signal)
   }
 
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
