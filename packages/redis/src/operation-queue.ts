@@ -3,8 +3,11 @@ import type { Connection } from './client/connection.js'
 import { closedError, type Link } from './client/link.js'
 import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
-/** How many operations one call of the script does: while it runs, the server serves nobody else. */
+/** How many operations one call of the script does: so few that client and server work at the same time. */
 const LARGEST_CALL = 32
+
+/** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
+const LARGEST_BULK = 1_024
 
 /** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
 const PATIENCE = 500
@@ -19,6 +22,7 @@ export interface CallContext {
 }
 
 interface Entry {
+  readonly isBulk: boolean
   readonly key: string
   readonly words: readonly string[]
   readonly resolve: (answer: readonly string[]) => void
@@ -58,12 +62,15 @@ export class OperationQueue {
     this.#prelude = [String(recordLife), channel, clustered ? '1' : '0']
   }
 
-  /** Rejects with the signal's reason when it aborts, and with what the server or the client said. */
-  run(key: string, words: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  /**
+   * Rejects with the signal's reason when it aborts, and with what the server or the client said. What is done in bulk is to
+   * take few calls, rather than little time.
+   */
+  run(key: string, words: readonly string[], signal: AbortSignal, isBulk = false): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closedError())
       if (signal.aborted) return reject(signal.reason)
-      const entry: Entry = { key, words, resolve, reject, unlisten: () => {}, isSettled: false, call: undefined }
+      const entry: Entry = { isBulk, key, words, resolve, reject, unlisten: nothing, isSettled: false, call: undefined }
       entry.unlisten = this.#aborts.add(signal, () => this.#onAbort(entry, signal.reason))
       this.#pending.push(entry)
       if (this.#pending.length === 1) this.#flushSoon()
@@ -85,10 +92,14 @@ export class OperationQueue {
   #flush(): void {
     const pending = this.#pending
     this.#pending = []
+    const bulk = pending.filter(({ isBulk }) => isBulk)
+    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ isBulk }) => !isBulk), LARGEST_CALL)
+    this.#sendInCalls(bulk, LARGEST_BULK)
+  }
+
+  #sendInCalls(pending: readonly Entry[], largest: number): void {
     for (const entries of this.#clustered ? byTag(pending) : [pending]) {
-      for (let from = 0; from < entries.length; from += LARGEST_CALL) {
-        this.#send(from === 0 && entries.length <= LARGEST_CALL ? entries : entries.slice(from, from + LARGEST_CALL))
-      }
+      for (let from = 0; from < entries.length; from += largest) this.#send(entries.slice(from, from + largest))
     }
   }
 
@@ -153,6 +164,8 @@ export class OperationQueue {
     if (this.#clock.now() - this.#quietSince >= PATIENCE) this.#link.drop(call.connection)
   }
 }
+
+function nothing(): void {}
 
 function settle(entry: Entry, tell: () => void): void {
   if (entry.isSettled) return

@@ -96,13 +96,13 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /** Starts the recorded ttl anew. */
-  async renew({ name, grantId }: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    return renewOutcome(name, await this.#run('renew', name, ['renew', encodeURIComponent(grantId)], signal))
+  renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+    return this.#renew(grant, signal, false)
   }
 
   /** In few calls, in a cluster in one for each slot; an error stands for each whose outcome is unknown. */
   async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]> {
-    const outcomes = await Promise.allSettled(grants.map((grant) => this.renew(grant, signal)))
+    const outcomes = await Promise.allSettled(grants.map((grant) => this.#renew(grant, signal, true)))
     return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error)))
   }
 
@@ -217,9 +217,21 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  async #run(operation: string, name: string, words: readonly string[], signal: AbortSignal): Promise<Answer> {
+  async #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
+    const answer = await this.#run('renew', name, ['renew', encodeURIComponent(grantId)], signal, isBulk)
+    if (answer[0] === 'renewed') return { renewed: true }
+    return { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
+  }
+
+  async #run(
+    operation: string,
+    name: string,
+    words: readonly string[],
+    signal: AbortSignal,
+    isBulk = false,
+  ): Promise<Answer> {
     try {
-      return await this.#queue.run(this.#keys.keyOf(name), words, signal)
+      return await this.#queue.run(this.#keys.keyOf(name), words, signal, isBulk)
     } catch (error) {
       throw signal.aborted && error === signal.reason ? error : failureOf(operation, name, error)
     }
@@ -233,9 +245,4 @@ export class RedisLeaseStore implements LeaseStore {
       store: 'redis',
     })
   }
-}
-
-function renewOutcome(name: string, answer: Answer): RenewOutcome {
-  if (answer[0] === 'renewed') return { renewed: true }
-  return { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
 }
