@@ -7,7 +7,7 @@ import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 const LARGEST_CALL = 32
 
 /** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
-const LARGEST_BULK = 1_024
+const LARGEST_BULK = 512
 
 /** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
 const PATIENCE = 500

@@ -4,7 +4,7 @@ import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
-const LARGEST_BATCH = 1_024
+const LARGEST_BATCH = 512
 
 /** Into how many steps the way to the next heartbeat is divided. */
 const STEPS = 8

@@ -59,19 +59,19 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(calls.map(({ grants }) => grants.length)).toEqual([1, 1])
   })
 
-  it('are 1,024 a call, and one call a turn', async () => {
+  it('are 512 a call, and one call a turn', async () => {
     const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 2_100; op += 1) batch.add(sender, op, grant, 100)
+    for (let op = 0; op < 1_100; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
-    expect(calls.map(({ grants }) => grants.length)).toEqual([1_024, 1_024, 52])
+    expect(calls.map(({ grants }) => grants.length)).toEqual([512, 512, 76])
     expect(clock.pending).toBe(3)
   })
 
   it('are one call and no more where they fill it', async () => {
     const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 1_024; op += 1) batch.add(sender, op, grant, 100)
+    for (let op = 0; op < 512; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
-    expect(calls.map(({ grants }) => grants.length)).toEqual([1_024])
+    expect(calls.map(({ grants }) => grants.length)).toEqual([512])
   })
 
   it('fail where the call fails', async () => {
