@@ -28,7 +28,7 @@ export function holderIn(name: string, answer: Answer, skip: number): { holder?:
 
 export function acquireOutcome(answer: Answer, request: Omit<Grant, 'fencingToken'>): AcquireOutcome {
   const { name, owner, grantId, ttl } = request
-  if (answer[0] !== 'granted') return { granted: false, ...holderIn(name, answer, 2) }
+  if (answer[0] !== 'granted') return { granted: false, ...holderIn(name, answer, 3) }
   return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(answer[1] ?? ''), ttl } }
 }
 

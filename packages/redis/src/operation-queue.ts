@@ -1,6 +1,6 @@
 import { AbortListeners, type Clock } from '@leasehold/core'
 import type { Connection } from './client/connection.js'
-import { closedError, type Link } from './client/link.js'
+import { closedError, type Link, PATIENCE } from './client/link.js'
 import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
 /** How many operations one call of the script does: so few that client and server work at the same time. */
@@ -8,9 +8,6 @@ const LARGEST_CALL = 32
 
 /** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
 const LARGEST_BULK = 512
-
-/** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
-const PATIENCE = 500
 
 /** What every call tells the script. */
 export interface CallContext {

@@ -83,9 +83,13 @@ export class RedisLeaseStore implements LeaseStore {
     const id = encodeURIComponent(grantId)
     const words = ['acquire', id, owner, toDuration(ttl), metadata === undefined ? '' : JSON.stringify(metadata)]
     const isHeard = queue && this.#turns.isSubscribed
+    const askedAt = this.#clock.now()
     const answer = await this.#run('acquire', name, [...words, isHeard ? '1' : '0'], signal)
     if (answer[0] === 'granted' || !queue) return acquireOutcome(answer, request)
-    if (isHeard) return this.#wait(answer, request)
+    if (isHeard) {
+      if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
+      return this.#wait(answer, request)
+    }
     // Whoever takes a place in line has to hear when it is its turn.
     try {
       await this.#turns.subscribed(signal)
@@ -191,7 +195,7 @@ export class RedisLeaseStore implements LeaseStore {
     const outcome = acquireOutcome(answer, request)
     const id = encodeURIComponent(request.grantId)
     const remaining = outcome.granted ? undefined : outcome.holder?.remaining
-    if (answer[1] === '1' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
+    if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
     else this.#turns.forgetExpiry(id)
     return outcome
   }

@@ -1,6 +1,6 @@
-import { AbortListeners, type Clock } from '@leasehold/core'
+import { AbortListeners, type Clock, LeaseUnavailableError } from '@leasehold/core'
 import type { Connection } from './client/connection.js'
-import { closedError, type Link } from './client/link.js'
+import { closedError, type Link, PATIENCE } from './client/link.js'
 
 /** The pauses before a subscription that broke is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -8,6 +8,10 @@ const LONGEST_PAUSE = 2_000
 
 /** The server's clock counts whole milliseconds. */
 const AFTER_EXPIRY = 2
+
+/** A poll is echoed over the channel: where nothing comes within this, in milliseconds, the subscription is dead. */
+const LATEST_ECHO = 2_000
+const ECHO = 'here'
 
 /** How many turns are remembered that came before somebody listened for them. */
 const EARLY_TURNS = 1_000
@@ -31,7 +35,10 @@ export class Turns {
   readonly #expiries = new Map<string, () => void>()
   readonly #closed = new AbortController()
   #subscribing: Promise<void> | undefined
-  #isSubscribed = false
+  #connection: Connection | undefined
+  #openedAt = Number.NEGATIVE_INFINITY
+  #heardAt = Number.NEGATIVE_INFINITY
+  #cancelEcho: (() => void) | undefined
   #failures = 0
   #cancelRetry: (() => void) | undefined
 
@@ -42,15 +49,28 @@ export class Turns {
   }
 
   get isSubscribed(): boolean {
-    return this.#isSubscribed
+    return this.#connection !== undefined
+  }
+
+  /** One who waits has asked again, so that the server has sent an echo after that instant. */
+  expectEcho(since: number): void {
+    const connection = this.#connection
+    if (connection === undefined || this.#cancelEcho !== undefined) return
+    this.#cancelEcho = this.#clock.schedule(LATEST_ECHO, () => {
+      this.#cancelEcho = undefined
+      if (this.#heardAt < since && this.#connection === connection) this.#link.drop(connection)
+    })
   }
 
   /** Resolves when words of the server reach this store; rejects with the signal's reason, or with why they cannot. */
   async subscribed(signal: AbortSignal): Promise<void> {
-    if (this.#isSubscribed) return
+    if (this.isSubscribed) return
     let unlisten = (): void => {}
     const late = new Promise<never>((_, reject) => {
-      unlisten = this.#aborts.add(signal, () => reject(signal.reason))
+      unlisten = this.#aborts.add(signal, () => {
+        this.#giveUpIfSlow()
+        reject(signal.reason)
+      })
     })
     try {
       await Promise.race([this.#subscribe(), late])
@@ -100,6 +120,7 @@ export class Turns {
   close(): void {
     this.#closed.abort(closedError())
     this.#cancelRetry?.()
+    this.#cancelEcho?.()
     for (const cancel of this.#expiries.values()) cancel()
     this.#expiries.clear()
     this.#link.close()
@@ -112,15 +133,23 @@ export class Turns {
     return this.#subscribing
   }
 
+  /** A connection on which nothing comes back is not worth to be waited for, by the next who asks either. */
+  #giveUpIfSlow(): void {
+    if (this.#clock.now() - this.#openedAt < PATIENCE) return
+    this.#link.giveUpOpening()
+    if (this.#link.current !== undefined) this.#link.drop(this.#link.current)
+  }
+
   async #open(): Promise<void> {
+    this.#openedAt = this.#clock.now()
     const connection = await this.#link.connect()
     try {
-      await connection.subscribe(this.channel, (word) => this.ring(word))
+      await Promise.race([connection.subscribe(this.channel, (word) => this.#hear(word)), endOf(connection)])
     } catch (error) {
       this.#link.drop(connection)
       throw error
     }
-    this.#isSubscribed = true
+    this.#connection = connection
     this.#failures = 0
     connection.onEnd(() => this.#onEnd(connection))
     // Between two subscriptions nobody was told of anything.
@@ -128,7 +157,7 @@ export class Turns {
   }
 
   #onEnd(connection: Connection): void {
-    this.#isSubscribed = false
+    this.#connection = undefined
     this.#link.drop(connection)
     this.#retryLater()
   }
@@ -139,9 +168,14 @@ export class Turns {
     this.#failures += 1
     this.#cancelRetry?.()
     this.#cancelRetry = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
-      if (this.#isSubscribed) return
+      if (this.isSubscribed) return
       this.#subscribe().catch(() => this.#retryLater())
     })
+  }
+
+  #hear(word: string): void {
+    this.#heardAt = this.#clock.now()
+    if (word !== ECHO) this.ring(word)
   }
 
   /** Says a word to those who listen for it, or to the next who does. */
@@ -175,6 +209,12 @@ export class Turns {
     listeners?.delete(listener)
     if (listeners?.size === 0) this.#listeners.delete(word)
   }
+}
+
+function endOf(connection: Connection): Promise<never> {
+  return new Promise((_, reject) => {
+    connection.onEnd(() => reject(new LeaseUnavailableError('the connection has ended', { store: 'redis' })))
+  })
 }
 
 /** Rung once or often before it is heard, it is heard once. */

@@ -1,6 +1,9 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
 import type { Connection, Dialect } from './connection.js'
 
+/** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
+export const PATIENCE = 500
+
 interface Opening {
   readonly since: number
   readonly given: AbortController

@@ -59,7 +59,7 @@ local function open_line()
     return sweep
   end
 
-  -- Takes a place, or keeps the one that there is; true for the first.
+  -- Takes a place, or keeps the one that there is: says whether it is the first, and whether an echo was sent.
   local function wait(record, id, ttl)
     local alive = whole(math.ceil(now + (ttl == math.huge and 60000 or ttl)))
     local head, tail, sweep = 1, 0, 1
@@ -74,8 +74,11 @@ local function open_line()
     if is_new then
       if tail - head >= 64 then sweep = sweep_line(record, head, tail, sweep) end
       write_line(record, head, tail, sweep)
+    else
+      -- For a channel that is dead without a word, nobody would notice that turns do not arrive.
+      redis.call('PUBLISH', CHANNEL, 'here')
     end
-    return number == head
+    return number == head and 'first' or 'later', is_new and '' or 'echo'
   end
 
   -- The name may be free: tells the first in line, and those who watch. One whose channel nobody hears is gone; in a

@@ -25,8 +25,9 @@ local function acquire(record, id, owner, ttl, metadata, queue)
       return grant(record, id, owner, ttl, metadata == '' and '{}' or metadata, next_token(record))
     end
   end
-  local is_first = queue == '1' and line().wait(record, id, duration(ttl))
-  return with_holder({ 'refused', is_first and '1' or '0' }, record)
+  local place, echo = '', ''
+  if queue == '1' then place, echo = line().wait(record, id, duration(ttl)) end
+  return with_holder({ 'refused', place, echo }, record)
 end
 
 local function renew(record, id)
@@ -62,7 +63,7 @@ local function other(operation, record, a, b, c)
       local metadata = redis.call('HGET', record.key, 'metadata')
       return grant(record, b, c, record.ttl, metadata, record.grant == b and record.token or next_token(record))
     end
-    return with_holder({ 'refused', '0' }, record)
+    return with_holder({ 'refused', '', '' }, record)
   end
 
   -- Within the period a, for the reason b. What has expired is not locked any longer by being broken.
@@ -87,7 +88,7 @@ local function other(operation, record, a, b, c)
 
   -- The grant a has the token b, which a quorum has agreed on.
   if operation == 'raise' then
-    if not is_in_force(record, a) then return with_holder({ 'refused', '0' }, record) end
+    if not is_in_force(record, a) then return with_holder({ 'refused', '', '' }, record) end
     local raised = whole(math.max(record.token, tonumber(b)))
     redis.call('HSET', record.key, 'token', raised)
     return { 'granted', raised, record.ttl }
