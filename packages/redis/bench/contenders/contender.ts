@@ -31,6 +31,8 @@ export interface Contender {
   readonly ours: boolean
   /** The numbers that this setting is a candidate for. */
   readonly purposes: readonly Purpose[]
+  /** How many holders with a ttl of a second one process bears: of a library that renews without a pause, few. */
+  readonly holders: number
   settingsFor(use: Use): Chosen<object>
   /** The library on a client of its own. */
   open(port: number, use: Use): Session
@@ -53,6 +55,17 @@ export interface Held {
   /** Calls back when the library tells of the loss by itself. */
   onLoss(listener: () => void): void
   release(): Promise<void>
+}
+
+/** Holds what nobody else wants, and tries again where the machine was too slow for a time limit. */
+export async function holdSurely(session: Session, name: string): Promise<Held> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await session.hold(name)
+    } catch (error) {
+      if (attempts === 5) throw error
+    }
+  }
 }
 
 export interface View {

@@ -65,6 +65,7 @@ function leaseholdIn(setting: Setting, purposes: readonly Purpose[]): Contender 
     setting,
     ours: true,
     purposes,
+    holders: 50,
     settingsFor: (use) => chosenFor(setting, use),
     open: (port, use) => open(setting, port, use),
   }

@@ -75,6 +75,7 @@ export function redisSemaphoreContenders(): readonly Contender[] {
     setting,
     ours: false,
     purposes: ['overlap', 'hand-over', 'holding', 'cycles', 'event-loop-lag'],
+    holders: 50,
     settingsFor: (use) => chosenFor(setting, use),
     open: (port, use) => open(setting, port, use),
   }))

@@ -66,6 +66,7 @@ export function redlockUniversalContenders(): readonly Contender[] {
     setting,
     ours: false,
     purposes: ['overlap', 'hand-over', 'holding', 'cycles', 'event-loop-lag'],
+    holders: 10,
     settingsFor: (use) => chosenFor(setting, use),
     open: (port, use) => open(setting, port, use),
   }))

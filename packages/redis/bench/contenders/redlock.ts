@@ -96,6 +96,7 @@ function redlockIn(setting: Setting, purposes: readonly Purpose[]): Contender {
     setting,
     ours: false,
     purposes,
+    holders: 50,
     settingsFor: (use) => chosenFor(setting, use),
     open: (port, use) => open(setting, port, use),
   }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { mapLimited, measureInChild, startChild } from '../child-process.js'
-import { type Contender, describe, type Session, type Use } from '../contenders/contender.js'
+import { type Contender, describe, holdSurely, type Session, type Use } from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
 import type { NumberReport } from '../report/number-report.js'
 import { nameOf, shown, table } from '../report/table.js'
@@ -57,7 +57,7 @@ async function blockOnce(session: Session, taker: ChildProcess, id: string, bloc
   taker.on('message', onTaken)
   const locks = []
   for (const name of names) {
-    const held = await session.hold(name)
+    const held = await holdSurely(session, name)
     held.onLoss(() => learnt.set(name, machineTime()))
     locks.push({ name, held })
     // So that the renewals are spread over the ttl, and the block meets each of them at another point.

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { TcpProxy } from '@leasehold/testkit'
 import { mapLimited, measureInChild } from '../child-process.js'
-import { type Contender, describe, type Held, type Session, type Use } from '../contenders/contender.js'
+import { type Contender, describe, type Held, holdSurely, type Session, type Use } from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
 import type { NumberReport } from '../report/number-report.js'
 import { nameOf, shown, table } from '../report/table.js'
@@ -11,7 +11,6 @@ import { unhandledRejections } from '../unhandled-rejections.js'
 
 const TTL = 1_000
 const RUNS = 100
-const AT_ONCE = 50
 /** For how long after the other's grant the holder is watched. */
 const WATCHED = 6_000
 const LONGEST_WAIT = 10_000
@@ -61,8 +60,8 @@ export async function measureOverlap({ contender: id, port }: Task): Promise<Res
   const ticker = new Ticker()
   const runs: (Run | undefined)[] = []
   const holders: Session[] = []
-  for (let first = 0; first < RUNS; first += AT_ONCE) {
-    const batch = Array.from({ length: AT_ONCE }, async (_, place) => {
+  for (let first = 0; first < RUNS; first += contender.holders) {
+    const batch = Array.from({ length: contender.holders }, async (_, place) => {
       const proxy = await TcpProxy.to(port)
       const holder = contender.open(proxy.port, holding)
       holders.push(holder)
@@ -87,7 +86,7 @@ export async function measureOverlap({ contender: id, port }: Task): Promise<Res
 }
 
 async function cutOff(holder: Session, other: Session, proxy: TcpProxy, run: number, ticker: Ticker, name: string) {
-  const held = await holder.hold(name)
+  const held = await holdSurely(holder, name)
   // So that the cuts are spread over the time between two renewals.
   await pause(TTL / 2 + (TTL * ((run * 37) % RUNS)) / RUNS)
   proxy.blackHole()
@@ -147,7 +146,7 @@ export async function reportOverlap(port: number): Promise<NumberReport> {
         views.map(({ cells }) => cells),
       ),
       '',
-      `${RUNS} runs each, ${AT_ONCE} at once, watched for ${shown(WATCHED)} ms after the other's grant. The holder was looked`,
+      `${RUNS} runs each, watched for ${shown(WATCHED)} ms after the other's grant. The holder was looked`,
       `at when the other's acquire resolved, and then every ${shown(largest(gaps.map((gap) => gap.median)))} ms (median of the`,
       `slowest process); the longest pause between two looks was ${shown(largest(gaps.map(({ longest }) => longest)))} ms. Nothing was discarded.`,
       ...lapsed.map(
