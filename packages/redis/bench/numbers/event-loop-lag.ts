@@ -1,0 +1,163 @@
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { mapLimited, measureInChild, startChild } from '../child-process.js'
+import { type Contender, describe, holdSurely, type Session, type Use } from '../contenders/contender.js'
+import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import type { NumberReport } from '../report/number-report.js'
+import { nameOf, shown, table } from '../report/table.js'
+import { largest, median } from '../statistics.js'
+import { machineTime, type Taken } from '../taker.js'
+
+const TTL = 1_000
+const LOCKS = 20
+/** For how long the event loop is blocked, in ttls. */
+const BLOCKS = [0.5, 1, 2] as const
+/** How long afterwards the holder may learn of the loss. */
+const WATCHED = 3_000
+/** Until the other process has asked for all of the locks. */
+const ASKING = 400
+
+const use = { purpose: 'event-loop-lag', ttl: TTL, waiters: 1 } as const
+const holding: Use = { ...use, role: 'holder' }
+
+interface Task {
+  readonly contender: string
+  readonly port: number
+}
+
+/** One lock after one block of the event loop. */
+interface Lag {
+  readonly block: number
+  readonly means: string
+  /** What it said at the first instant afterwards, before anything else could run. */
+  readonly saidHeld: boolean
+  /** Another process had been granted it by then. */
+  readonly taken: boolean
+  /** From then to the library's own word of the loss, in milliseconds. */
+  readonly learnt: number | undefined
+}
+
+export async function measureEventLoopLag({ contender: id, port }: Task): Promise<readonly Lag[]> {
+  const session = contenderOf(id).open(port, holding)
+  await session.connected()
+  const taker = startChild('taker', { contender: id, port, use: { ...use, role: 'waiter' } })
+  const lags: Lag[] = []
+  for (const block of BLOCKS) lags.push(...(await blockOnce(session, taker, id, block)))
+  taker.kill()
+  return lags
+}
+
+async function blockOnce(session: Session, taker: ChildProcess, id: string, block: number): Promise<readonly Lag[]> {
+  const names = Array.from({ length: LOCKS }, (_, place) => `lag-${id}-${block}-${place}`)
+  const learnt = new Map<string, number>()
+  const taken = new Map<string, number>()
+  const onTaken = (message: Taken): void => {
+    taken.set(message.taken, message.at)
+  }
+  taker.on('message', onTaken)
+  const locks = []
+  for (const name of names) {
+    const held = await holdSurely(session, name)
+    held.onLoss(() => learnt.set(name, machineTime()))
+    locks.push({ name, held })
+    // So that the renewals are spread over the ttl, and the block meets each of them at another point.
+    await pause(TTL / LOCKS)
+  }
+  taker.send(names)
+  await pause(ASKING)
+  const from = machineTime()
+  while (machineTime() - from < block * TTL);
+  const end = machineTime()
+  const said = locks.map(({ held }) => held.views.map(({ believes }) => believes()))
+  await pause(WATCHED)
+  taker.off('message', onTaken)
+  const lags = locks.flatMap(({ name, held }, place) =>
+    held.views.map(({ means }, view) => ({
+      block,
+      means,
+      saidHeld: said[place]?.[view] ?? false,
+      taken: (taken.get(name) ?? Number.POSITIVE_INFINITY) <= end,
+      learnt: learntAfter(learnt.get(name), end),
+    })),
+  )
+  await Promise.allSettled(locks.map(({ held }) => Promise.race([held.release(), pause(TTL)])))
+  return lags
+}
+
+function learntAfter(at: number | undefined, end: number): number | undefined {
+  return at === undefined ? undefined : at - end
+}
+
+export async function reportEventLoopLag(port: number): Promise<NumberReport> {
+  const results = await mapLimited(contendersFor('event-loop-lag'), 1, async (contender) => ({
+    contender,
+    lags: await measureInChild<readonly Lag[]>('event-loop-lag', { contender: contender.id, port }),
+  }))
+  const rows = results.flatMap(({ contender, lags }) => rowsOf(contender, lags))
+  const head = [
+    'library',
+    'what was asked',
+    'blocked for',
+    'taken by another meanwhile',
+    'of these: said to be held',
+    'of those not taken: said to be held',
+    'told of the loss after, ms: median',
+    'longest',
+    'settings of the holder',
+  ]
+  return {
+    title: 'After a blocked event loop',
+    body: [
+      `A process that holds ${LOCKS} locks, ttl ${TTL} ms, is kept busy without a turn of its event loop; another process takes them`,
+      'as they expire. What does the library say at the first instant afterwards, before any timer or answer could be',
+      'handled, and when does it tell of the loss by itself (signal or callback)?',
+      '',
+      table(
+        head,
+        rows.map(({ cells }) => cells),
+      ),
+    ].join('\n'),
+    failures: rows.filter(({ ours, isCheck, wrong }) => ours && isCheck && wrong > 0).map(({ failure }) => failure),
+    charts: [
+      {
+        title: `Said to be held, but taken: of ${LOCKS} locks, after a block of 2 ttls`,
+        bars: rows
+          .filter(({ block }) => block === 2)
+          .map(({ label, wrong, ours }) => ({ label, value: wrong, text: String(wrong), ours })),
+      },
+    ],
+  }
+}
+
+function rowsOf(contender: Contender, lags: readonly Lag[]) {
+  const all = [...new Set(lags.map(({ means }) => means))]
+  return BLOCKS.flatMap((block) =>
+    all.map((means) => {
+      const these = lags.filter((lag) => lag.block === block && lag.means === means)
+      const taken = these.filter((lag) => lag.taken)
+      const wrong = taken.filter(({ saidHeld }) => saidHeld).length
+      const rest = these.filter((lag) => !lag.taken)
+      const told = taken.map(({ learnt }) => learnt).filter((learnt) => learnt !== undefined)
+      const untold = taken.length - told.length
+      return {
+        ours: contender.ours,
+        isCheck: means !== '`signal`',
+        label: `${contender.library}, ${contender.setting}: ${means.replaceAll('`', '')}`,
+        block,
+        wrong,
+        cells: [
+          nameOf(contender),
+          means,
+          `${block} ttl`,
+          `${taken.length} of ${these.length}`,
+          String(wrong),
+          rest.length === 0 ? '–' : `${rest.filter(({ saidHeld }) => saidHeld).length} of ${rest.length}`,
+          shown(median(told)),
+          untold > 0 ? `${untold} not told within ${shown(WATCHED)}` : shown(largest(told)),
+          describe(contender.settingsFor(holding)),
+        ],
+        failure: `event-loop lag, ${block} ttl: ${means} said held of ${wrong} that another had`,
+      }
+    }),
+  )
+}

@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { mapLimited, measureInChild } from '../child-process.js'
+import { describe, type Held, type Use } from '../contenders/contender.js'
+import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { chartOf, type NumberReport } from '../report/number-report.js'
+import { nameOf, shown, table } from '../report/table.js'
+import { SentCommands } from '../sent-commands.js'
+import { ServerMeter } from '../server-meter.js'
+
+const TTL = 30_000
+const LEASES = 10_000
+const AT_ONCE = 100
+const MEASURED = 60_000
+
+const use: Use = { purpose: 'holding', role: 'holder', ttl: TTL, waiters: 0 }
+
+interface Task {
+  readonly contender: string
+  readonly port: number
+}
+
+/** Of the minute after all are held. */
+interface Result {
+  /** Processor time in milliseconds. */
+  readonly client: number
+  readonly server: number
+  readonly sent: number
+  readonly executed: number
+  /** Bytes, before the minute. */
+  readonly heap: number
+  readonly stillHeld: number
+}
+
+export async function measureHolding({ contender: id, port }: Task): Promise<Result> {
+  const sent = new SentCommands()
+  const meter = new ServerMeter(port)
+  const session = contenderOf(id).open(port, use)
+  const names = Array.from({ length: LEASES }, (_, place) => `holding-${id}-${place}`)
+  const held: Held[] = []
+  // What is loaded and made on first use is not what a lease costs.
+  await (await session.hold(`holding-${id}-first`)).release()
+  const empty = heapUsed()
+  await mapLimited(names, AT_ONCE, async (name) => {
+    held.push(await session.hold(name))
+  })
+  const heap = (heapUsed() - empty) / LEASES
+  const before = { reading: await meter.read(), cpu: process.cpuUsage(), sent: sent.count }
+  await pause(MEASURED)
+  const cpu = process.cpuUsage(before.cpu)
+  const sentMeanwhile = sent.count - before.sent
+  const reading = await meter.read()
+  return {
+    client: (cpu.user + cpu.system) / 1_000,
+    server: reading.cpu - before.reading.cpu,
+    sent: sentMeanwhile,
+    executed: reading.commands - before.reading.commands,
+    heap,
+    stillHeld: held.filter(({ views }) => views.every(({ believes }) => believes())).length,
+  }
+}
+
+function heapUsed(): number {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+export async function reportHolding(port: number): Promise<NumberReport> {
+  // One after the other: the processor time of the server is that of one library only.
+  const results = await mapLimited(contendersFor('holding'), 1, async (contender) => ({
+    contender,
+    result: await measureInChild<Result>('holding', { contender: contender.id, port }),
+  }))
+  const head = [
+    'library',
+    'client CPU, ms a minute',
+    'server CPU, ms a minute',
+    'commands sent a minute',
+    'commands executed a minute',
+    'heap a lease, bytes',
+    'still held',
+    'settings',
+  ]
+  const rows = results.map(({ contender, result }) => [
+    nameOf(contender),
+    shown(result.client),
+    shown(result.server),
+    shown(result.sent),
+    shown(result.executed),
+    shown(result.heap),
+    shown(result.stillHeld),
+    describe(contender.settingsFor(use)),
+  ])
+  return {
+    title: `Cost of holding ${shown(LEASES)} leases`,
+    body: [
+      `Each is renewed by its library, ttl ${shown(TTL)} ms; one client; the minute after all are held. How often a library renews`,
+      'decides what it costs, and how long an outage may last that it survives: as they come, redlock renews when 0.5 s of',
+      'the ttl are left, redis-semaphore and redlock-universal at 0.8 of it. Renewed every 9 s like ours are `tuned` redlock',
+      'and redis-semaphore; of redlock-universal the rhythm cannot be set. A minute holds a whole number of renewals of each',
+      'lease, so that up to one more or less is chance.',
+      '',
+      table(head, rows),
+    ].join('\n'),
+    failures: results
+      .filter(({ contender, result }) => contender.ours && result.stillHeld < LEASES)
+      .map(({ result }) => `holding: ${result.stillHeld} of ${LEASES} still held after a minute`),
+    charts: [
+      chartOf(`Client CPU of ${shown(LEASES)} held leases, ms a minute`, results, ({ result }) => result.client),
+      chartOf('Heap a held lease, bytes', results, ({ result }) => result.heap),
+    ],
+  }
+}
