@@ -1,17 +1,17 @@
 import type { AcquireOutcome, Grant, LeaseRecord, LeaseState, RenewRefusal } from '@leasehold/core'
 
-/** What the script says of an operation: a word, then what belongs to it. */
-export type Answer = readonly string[]
+/** What the script says of an operation: a text, or a word and what belongs to it. */
+export type Answer = string | readonly string[]
 
 /** The record that an answer ends with, if it does; the first `skip` words are others. */
 export function recordIn(name: string, answer: Answer, skip: number): LeaseRecord | undefined {
   const [state, grantId = '', owner = '', token = '0', ttl = '', remaining = '', metadata = '{}', reason = ''] =
-    answer.slice(skip)
+    typeof answer === 'string' ? [] : answer.slice(skip)
   if (state === undefined) return undefined
   return {
     name,
     owner,
-    grantId: decodeURIComponent(grantId),
+    grantId: fromGrantId(grantId),
     fencingToken: BigInt(token),
     ttl: durationIn(ttl),
     state: state as LeaseState,
@@ -28,8 +28,10 @@ export function holderIn(name: string, answer: Answer, skip: number): { holder?:
 
 export function acquireOutcome(answer: Answer, request: Omit<Grant, 'fencingToken'>): AcquireOutcome {
   const { name, owner, grantId, ttl } = request
-  if (answer[0] !== 'granted') return { granted: false, ...holderIn(name, answer, 3) }
-  return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(answer[1] ?? ''), ttl } }
+  // The fast path says the token and no more.
+  const token = typeof answer === 'string' ? answer : answer[0] === 'granted' ? answer[1] : undefined
+  if (token === undefined) return { granted: false, ...holderIn(name, answer, 3) }
+  return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(token), ttl } }
 }
 
 export function refusalIn(answer: Answer): RenewRefusal {
@@ -38,12 +40,21 @@ export function refusalIn(answer: Answer): RenewRefusal {
 
 /** A duration as the script writes it. */
 export function durationIn(text: string): number {
-  return text === 'inf' ? Number.POSITIVE_INFINITY : Number(text)
+  return text === 'never' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
 /** A duration as the script reads it: whole milliseconds, none cut short. */
 export function toDuration(duration: number): string {
-  return duration === Number.POSITIVE_INFINITY ? 'inf' : String(Math.ceil(duration))
+  return duration === Number.POSITIVE_INFINITY ? 'never' : String(Math.ceil(duration))
+}
+
+/** A grant id as the script knows it: without spaces, and not empty. */
+export function toGrantId(grantId: string): string {
+  return grantId === '' ? '%' : encodeURIComponent(grantId)
+}
+
+function fromGrantId(text: string): string {
+  return text === '%' ? '' : decodeURIComponent(text)
 }
 
 function metadataIn(text: string, reason: string): Readonly<Record<string, string>> {

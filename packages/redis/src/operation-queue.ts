@@ -1,4 +1,5 @@
 import { AbortListeners, type Clock } from '@leasehold/core'
+import type { Answer } from './answers.js'
 import type { Connection } from './client/connection.js'
 import { closedError, type Link, PATIENCE } from './client/link.js'
 import { leaseScript, leaseScriptSha } from './script/lease-script.js'
@@ -22,7 +23,7 @@ interface Entry {
   readonly isBulk: boolean
   readonly key: string
   readonly words: readonly string[]
-  readonly resolve: (answer: readonly string[]) => void
+  readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
   unlisten: () => void
   isSettled: boolean
@@ -56,14 +57,14 @@ export class OperationQueue {
     this.#link = link
     this.#clock = clock
     this.#clustered = clustered
-    this.#prelude = [String(recordLife), channel, clustered ? '1' : '0']
+    this.#prelude = [String(recordLife * 1_000), channel, clustered ? '1' : '0']
   }
 
   /**
    * Rejects with the signal's reason when it aborts, and with what the server or the client said. What is done in bulk is to
    * take few calls, rather than little time.
    */
-  run(key: string, words: readonly string[], signal: AbortSignal, isBulk = false): Promise<readonly string[]> {
+  run(key: string, words: readonly string[], signal: AbortSignal, isBulk = false): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closedError())
       if (signal.aborted) return reject(signal.reason)
@@ -128,7 +129,7 @@ export class OperationQueue {
     if (this.#underWay === 0) this.#quietSince = this.#clock.now()
     this.#underWay += 1
     try {
-      const answers = (await connection.run({ command, script, keys, args }, given.signal)) as readonly string[][]
+      const answers = (await connection.run({ command, script, keys, args }, given.signal)) as readonly Answer[]
       this.#ended()
       entries.forEach((entry, place) => {
         settle(entry, () => answer(entry, answers[place]))
@@ -176,7 +177,7 @@ function rejectAll(entries: readonly Entry[], error: unknown): void {
 }
 
 /** One of several operations may fail alone. */
-function answer(entry: Entry, words: readonly string[] | undefined): void {
+function answer(entry: Entry, words: Answer | undefined): void {
   if (words === undefined) entry.reject(new Error('the script answered fewer operations than it was asked for'))
   else if (words[0] === 'failed') entry.reject(new Error(words[1]))
   else entry.resolve(words)

@@ -14,7 +14,16 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { nanoid } from 'nanoid'
-import { type Answer, acquireOutcome, durationIn, holderIn, recordIn, refusalIn, toDuration } from './answers.js'
+import {
+  type Answer,
+  acquireOutcome,
+  durationIn,
+  holderIn,
+  recordIn,
+  refusalIn,
+  toDuration,
+  toGrantId,
+} from './answers.js'
 import { dialectOf } from './client/dialect-of.js'
 import { Link } from './client/link.js'
 import type { RedisClient } from './client/redis-client.js'
@@ -80,12 +89,13 @@ export class RedisLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, metadata, queue = false } = request
     this.#checkTtl(name, ttl)
-    const id = encodeURIComponent(grantId)
+    const id = toGrantId(grantId)
     const words = ['acquire', id, owner, toDuration(ttl), metadata === undefined ? '' : JSON.stringify(metadata)]
     const isHeard = queue && this.#turns.isSubscribed
     const askedAt = this.#clock.now()
     const answer = await this.#run('acquire', name, [...words, isHeard ? '1' : '0'], signal)
-    if (answer[0] === 'granted' || !queue) return acquireOutcome(answer, request)
+    const outcome = acquireOutcome(answer, request)
+    if (outcome.granted || !queue) return outcome
     if (isHeard) {
       if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
       return this.#wait(answer, request)
@@ -111,8 +121,8 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    const answer = await this.#run('release', name, ['release', encodeURIComponent(grantId)], signal)
-    return answer[0] === 'released' ? { released: true } : { released: false, ...holderIn(name, answer, 1) }
+    const answer = await this.#run('release', name, ['release', toGrantId(grantId)], signal)
+    return answer === 'released' ? { released: true } : { released: false, ...holderIn(name, answer, 1) }
   }
 
   async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
@@ -124,7 +134,7 @@ export class RedisLeaseStore implements LeaseStore {
     to: { readonly grantId: string; readonly owner: string },
     signal: AbortSignal,
   ): Promise<AcquireOutcome> {
-    const words = ['change', encodeURIComponent(grantId), encodeURIComponent(to.grantId), to.owner]
+    const words = ['change', toGrantId(grantId), toGrantId(to.grantId), to.owner]
     return acquireOutcome(await this.#run('change', name, words, signal), { ...to, name, ttl })
   }
 
@@ -134,7 +144,7 @@ export class RedisLeaseStore implements LeaseStore {
    * @internal
    */
   async raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
-    const words = ['raise', encodeURIComponent(grant.grantId), String(fencingToken)]
+    const words = ['raise', toGrantId(grant.grantId), String(fencingToken)]
     return acquireOutcome(await this.#run('raise', grant.name, words, signal), grant)
   }
 
@@ -154,7 +164,7 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
-    const id = encodeURIComponent(grantId)
+    const id = toGrantId(grantId)
     this.#turns.forgetExpiry(id)
     await this.#run('withdraw', name, ['withdraw', id], signal)
   }
@@ -172,7 +182,7 @@ export class RedisLeaseStore implements LeaseStore {
       throw failureOf('watch', name, error)
     }
     if (grantId !== undefined) {
-      yield* this.#turns.listen(`turn ${encodeURIComponent(grantId)}`, signal)
+      yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, signal)
       return
     }
     const stop = this.#askToBeTold(name, key)
@@ -193,7 +203,7 @@ export class RedisLeaseStore implements LeaseStore {
   /** A refused request has a place in line; the first knows when there may be something to be had. */
   #wait(answer: Answer, request: AcquireRequest): AcquireOutcome {
     const outcome = acquireOutcome(answer, request)
-    const id = encodeURIComponent(request.grantId)
+    const id = toGrantId(request.grantId)
     const remaining = outcome.granted ? undefined : outcome.holder?.remaining
     if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
     else this.#turns.forgetExpiry(id)
@@ -222,8 +232,8 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
-    const answer = await this.#run('renew', name, ['renew', encodeURIComponent(grantId)], signal, isBulk)
-    if (answer[0] === 'renewed') return { renewed: true }
+    const answer = await this.#run('renew', name, ['renew', toGrantId(grantId)], signal, isBulk)
+    if (answer === 'renewed') return { renewed: true }
     return { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
   }
 
