@@ -1,12 +1,14 @@
 import { AbortListeners, type Clock } from '@leasehold/core'
-import type { Connection } from './client/connection.js'
+import type { Connection, ScriptCall } from './client/connection.js'
+import { hashTag } from './client/key-slot.js'
 import { closedError, type Link } from './client/link.js'
+import type { Lane } from './client/traffic.js'
 import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
 /** How many operations one call of the script does: while it runs, the server serves nobody else. */
 const LARGEST_CALL = 32
 
-/** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
+/** After how many milliseconds without any answer a server is given up, when somebody's time limit is over. */
 const PATIENCE = 500
 
 /** What every call tells the script. */
@@ -31,6 +33,7 @@ interface Entry {
 
 interface Call {
   readonly connection: Connection
+  readonly lane: Lane
   readonly given: AbortController
   waiting: number
 }
@@ -48,8 +51,6 @@ export class OperationQueue {
   #pending: Entry[] = []
   #isClosed = false
   #underWay = 0
-  /** Since when nothing came back, while calls are under way. */
-  #quietSince = 0
 
   constructor(link: Link, clock: Clock, { recordLife, channel, clustered }: CallContext) {
     this.#link = link
@@ -92,55 +93,74 @@ export class OperationQueue {
     }
   }
 
-  #send(entries: readonly Entry[]): void {
+  #send(entries: readonly Entry[], command: 'EVAL' | 'EVALSHA' = 'EVALSHA'): void {
     const { current } = this.#link
     if (current !== undefined) {
-      void this.#call(current, 'EVALSHA', entries)
+      void this.#call(current, command, entries)
       return
     }
     this.#link.connect().then(
-      (connection) => this.#call(connection, 'EVALSHA', entries),
+      (connection) => this.#call(connection, command, entries),
       (error: unknown) => rejectAll(entries, error),
     )
   }
 
   async #call(connection: Connection, command: 'EVAL' | 'EVALSHA', sent: readonly Entry[]): Promise<void> {
-    const entries = sent.filter(({ isSettled }) => !isSettled)
-    if (entries.length === 0) return
-    const script = command === 'EVAL' ? leaseScript : leaseScriptSha
-    const given = new AbortController()
-    const call: Call = { connection, given, waiting: entries.length }
-    const keys: string[] = []
-    const args = [...this.#prelude]
-    for (const entry of entries) {
-      entry.call = call
-      keys.push(entry.key)
-      args.push(String(entry.words.length), ...entry.words)
-    }
-    if (this.#underWay === 0) this.#quietSince = this.#clock.now()
+    const [first] = sent
+    if (first === undefined) return
+    const lane = connection.traffic.begin(connection.nodeOf(first.key), this.#clock.now())
+    const call: Call = { connection, lane, given: new AbortController(), waiting: sent.length }
+    for (const entry of sent) entry.call = call
     this.#underWay += 1
+    let entries = sent
     try {
-      const answers = (await connection.run({ command, script, keys, args }, given.signal)) as readonly string[][]
-      this.#ended()
+      const preparing = connection.prepare(first.key)
+      if (preparing !== undefined) await preparing
+      // Those whose time limit was over meanwhile are not sent.
+      entries = sent.filter(({ isSettled }) => !isSettled)
+      call.waiting = entries.length
+      const answers =
+        entries.length === 0 ? [] : await connection.run(this.#scriptCall(command, entries), call.given.signal)
+      this.#ended(call)
       entries.forEach((entry, place) => {
-        settle(entry, () => answer(entry, answers[place]))
+        settle(entry, () => answer(entry, (answers as readonly string[][])[place]))
       })
     } catch (error) {
-      this.#ended()
-      const said = error instanceof Error ? error.message : ''
-      if (command === 'EVALSHA' && said.startsWith('NOSCRIPT')) return await this.#call(connection, 'EVAL', entries)
+      this.#ended(call)
+      this.#onFailure(error, command, call, entries)
+    }
+  }
+
+  #scriptCall(command: 'EVAL' | 'EVALSHA', entries: readonly Entry[]): ScriptCall {
+    const keys: string[] = []
+    const args = [...this.#prelude]
+    for (const { key, words } of entries) {
+      keys.push(key)
+      args.push(String(words.length), ...words)
+    }
+    return { command, script: command === 'EVAL' ? leaseScript : leaseScriptSha, keys, args }
+  }
+
+  #onFailure(error: unknown, command: 'EVAL' | 'EVALSHA', { connection }: Call, entries: readonly Entry[]): void {
+    const said = error instanceof Error ? error.message : ''
+    if (command === 'EVALSHA' && said.startsWith('NOSCRIPT')) {
+      this.#send(entries, 'EVAL')
+    } else if (said.includes('TRYAGAIN') && entries.length > 1) {
+      // While a slot moves, some of its keys may be here and others there: each can be had alone.
+      for (const entry of entries) this.#send([entry])
+    } else {
       // A master that has become a replica: the client finds the new one when it connects.
       if (said.startsWith('READONLY')) this.#link.drop(connection)
       rejectAll(entries, error)
     }
   }
 
-  #ended(): void {
+  #ended({ connection, lane }: Call): void {
     this.#underWay -= 1
-    this.#quietSince = this.#clock.now()
+    connection.traffic.end(lane, this.#clock.now())
   }
 
-  /** The time limit of an operation is over. A connection on which nothing comes back is not worth to be waited for. */
+  /** The time limit of an operation is over. A server from which nothing comes back is not worth to be waited for. */
   #onAbort(entry: Entry, reason: unknown): void {
     const { call } = entry
     settle(entry, () => entry.reject(reason))
@@ -150,7 +170,11 @@ export class OperationQueue {
     }
     call.waiting -= 1
     if (call.waiting === 0) call.given.abort()
-    if (this.#clock.now() - this.#quietSince >= PATIENCE) this.#link.drop(call.connection)
+    if (this.#clock.now() - call.lane.quietSince < PATIENCE) return
+    // In a cluster the other nodes may well answer: what is under way to them goes on.
+    if (!this.#clustered) this.#link.drop(call.connection)
+    else if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
+    else this.#link.replace(call.connection)
   }
 }
 
@@ -176,7 +200,7 @@ function answer(entry: Entry, words: readonly string[] | undefined): void {
 function byTag(entries: readonly Entry[]): Iterable<readonly Entry[]> {
   const groups = new Map<string, Entry[]>()
   for (const entry of entries) {
-    const tag = entry.key.slice(entry.key.indexOf('{'), entry.key.indexOf('}'))
+    const tag = hashTag(entry.key)
     const group = groups.get(tag)
     if (group === undefined) groups.set(tag, [entry])
     else group.push(entry)

@@ -1,3 +1,5 @@
+import type { Traffic } from './traffic.js'
+
 /** A call of a script, by its text or by its hash. */
 export interface ScriptCall {
   readonly command: 'EVAL' | 'EVALSHA'
@@ -7,9 +9,14 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
-/** A connection that is ready, until it ends; it never comes back. */
+/** A connection that is ready, until it ends; it never comes back. In a cluster it is one to each node. */
 export interface Connection {
-  /** Ends when nobody waits for the answer any more: a client that repeats commands then repeats it no more. */
+  readonly traffic: Traffic
+  /** Which node of a cluster is asked for a key; the same for all where there is one server. */
+  nodeOf(key: string): string
+  /** Opens the way to the node that has the key, where that takes time; rejects where there is none. */
+  prepare(key: string): Promise<unknown> | undefined
+  /** Ends when nobody waits for the answer any more: what was not sent by then never is, nor repeated. */
   run(call: ScriptCall, signal: AbortSignal): Promise<unknown>
   /** To be asked once a connection. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>

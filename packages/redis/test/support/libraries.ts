@@ -1,6 +1,6 @@
+import type { RedisClient } from '@leasehold/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster, createSentinel } from 'redis'
-import type { RedisClient } from '../../src/index.js'
 
 /** Where a server listens on this machine, and as whom it is asked. */
 export interface Address {
