@@ -110,6 +110,9 @@ local function other(operation, record, a, b, c)
   error('unknown operation ' .. operation, 0)
 end
 
+-- What cannot be said without having written.
+local proofs = { granted = true, renewed = true, released = true, broken = true }
+
 local function perform(key, operation, ...)
   local record = find(key)
   if operation == 'acquire' then return acquire(record, ...) end
@@ -118,14 +121,20 @@ local function perform(key, operation, ...)
   return other(operation, record, ...)
 end
 
-local answers, at = {}, 4
+local answers, at, unproven = {}, 4, nil
 for i, key in ipairs(KEYS) do
   local last = at + ARGV[at]
   -- One that fails is told alone: the others of the call have taken effect.
   local is_done, answer = pcall(perform, key, unpack(ARGV, at + 1, last))
   if not is_done then answer = { 'failed', type(answer) == 'table' and answer.err or tostring(answer) } end
   answers[i] = answer
+  if not is_done or proofs[answer[1]] == nil then unproven = key end
   at = last + 1
+end
+-- A replica says of what it has not heard yet that it is not so: only who can write may say anything.
+if unproven then
+  local said = redis.pcall('HDEL', unproven, '')
+  if type(said) == 'table' and said.err and string.find(said.err, 'READONLY', 1, true) then return said end
 end
 return answers
 `
