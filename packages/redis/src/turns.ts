@@ -1,10 +1,13 @@
-import { AbortListeners, type Clock } from '@leasehold/core'
+import { AbortListeners, type Clock, LeaseUnavailableError } from '@leasehold/core'
 import type { Connection } from './client/connection.js'
 import { closedError, type Link } from './client/link.js'
 
 /** The pauses before a subscription that broke is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2_000
+
+/** How long an attempt to subscribe may take, in milliseconds: a connection may be dead without a word. */
+const LONGEST_ATTEMPT = 5_000
 
 /** The server's clock counts whole milliseconds. */
 const AFTER_EXPIRY = 2
@@ -113,13 +116,28 @@ export class Turns {
   }
 
   async #open(): Promise<void> {
-    const connection = await this.#link.connect()
+    let giveUp = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      giveUp = () => {
+        this.#link.giveUpOpening()
+        reject(new LeaseUnavailableError('it took too long to subscribe', { store: 'redis' }))
+      }
+    })
+    const cancel = this.#clock.schedule(LONGEST_ATTEMPT, giveUp)
+    let connection: Connection | undefined
     try {
-      await connection.subscribe(this.channel, (word) => this.ring(word))
+      connection = await Promise.race([this.#link.connect(), late])
+      await Promise.race([connection.subscribe(this.channel, (word) => this.ring(word)), late])
     } catch (error) {
-      this.#link.drop(connection)
+      if (connection !== undefined) this.#link.drop(connection)
       throw error
+    } finally {
+      cancel()
     }
+    this.#begin(connection)
+  }
+
+  #begin(connection: Connection): void {
     this.#isSubscribed = true
     this.#failures = 0
     connection.onEnd(() => this.#onEnd(connection))
