@@ -12,7 +12,7 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   const said = error instanceof Error ? error.message : String(error)
   const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
   const failed = `${operation} of lease '${leaseName}' failed: ${said}`
-  if (/^(NOAUTH|WRONGPASS|NOPERM)\b|\bNOPERM\b|invalid password|Client sent AUTH/.test(said)) {
+  if (isDenied(said) || /^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(said)) {
     return new LeaseUnauthorisedError(`${failed}: ${adviceOn(said)}`, details)
   }
   if (/^WRONGTYPE\b|\bWRONGTYPE\b|NOLEASE/.test(said)) {
@@ -28,18 +28,19 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
 }
 
 function adviceOn(said: string): string {
-  return said.includes('NOPERM')
-    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hmget +hset +hdel +pexpire +persist +time, the keys of ' +
-        'the prefix and the channels that begin with it'
+  return isDenied(said)
+    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hmget +hset +hdel +pexpireat +persist +time (in a cluster ' +
+        '+cluster|slots and +asking too, behind Sentinel +info), the keys of the prefix and the channels that begin with it'
     : 'check the username and the password'
 }
 
-/** Clients add the command that failed to their errors: AUTH with its password among them. */
+/** What a script is denied is told in other words. */
+function isDenied(said: string): boolean {
+  return said.includes('NOPERM') || said.includes('The user executing the script can')
+}
+
+/** A client puts the command into its error: that may be the one with the password. */
 function withoutCommand(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const cause: Error & { code?: unknown } = new Error(error.message)
-  cause.name = error.name
-  const { code } = error as { code?: unknown }
-  if (code !== undefined) cause.code = code
-  return cause
+  if (error instanceof Error && 'command' in error) Reflect.deleteProperty(error, 'command')
+  return error
 }

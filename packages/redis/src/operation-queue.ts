@@ -1,14 +1,18 @@
 import { AbortListeners, type Clock } from '@leasehold/core'
 import type { Answer } from './answers.js'
 import type { Connection } from './client/connection.js'
+import { hashTag } from './client/key-slot.js'
 import { closedError, type Link, PATIENCE } from './client/link.js'
-import { leaseScript, leaseScriptSha } from './script/lease-script.js'
+import { Operation, type Request, SentCall } from './operation.js'
 
 /** How many operations one call of the script does: so few that client and server work at the same time. */
 const LARGEST_CALL = 32
 
 /** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
 const LARGEST_BULK = 512
+
+/** From which age on, in milliseconds, an operation listens to its signal: nearly all are over by then, and listening is dear. */
+const YOUTH = 10
 
 /** What every call tells the script. */
 export interface CallContext {
@@ -19,27 +23,9 @@ export interface CallContext {
   readonly clustered: boolean
 }
 
-interface Entry {
-  readonly isBulk: boolean
-  readonly key: string
-  readonly words: readonly string[]
-  readonly resolve: (answer: Answer) => void
-  readonly reject: (error: unknown) => void
-  unlisten: () => void
-  isSettled: boolean
-  /** The call that it is part of, once it was sent. */
-  call: Call | undefined
-}
-
-interface Call {
-  readonly connection: Connection
-  readonly given: AbortController
-  waiting: number
-}
-
 /**
  * Sends operations, each within its time limit: what is not sent by then never is. Those of one turn of the event loop, and
- * those that come while others are under way, share a call of the script, in a cluster those of one slot.
+ * those that come while others are under way, share calls of the script, in a cluster with those of their slot.
  */
 export class OperationQueue {
   readonly #link: Link
@@ -47,11 +33,11 @@ export class OperationQueue {
   readonly #clustered: boolean
   readonly #prelude: readonly string[]
   readonly #aborts = new AbortListeners()
-  #pending: Entry[] = []
+  #pending: Operation[] = []
+  #young: Operation[] = []
+  #cancelAgeing: (() => void) | undefined
   #isClosed = false
   #underWay = 0
-  /** Since when nothing came back, while calls are under way. */
-  #quietSince = 0
 
   constructor(link: Link, clock: Clock, { recordLife, channel, clustered }: CallContext) {
     this.#link = link
@@ -60,25 +46,24 @@ export class OperationQueue {
     this.#prelude = [String(recordLife * 1_000), channel, clustered ? '1' : '0']
   }
 
-  /**
-   * Rejects with the signal's reason when it aborts, and with what the server or the client said. What is done in bulk is to
-   * take few calls, rather than little time.
-   */
-  run(key: string, words: readonly string[], signal: AbortSignal, isBulk = false): Promise<Answer> {
+  /** Rejects with the signal's reason when it aborts, and with a `LeaseError` for what the server or the client said. */
+  run<T>(request: Request<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closedError())
       if (signal.aborted) return reject(signal.reason)
-      const entry: Entry = { isBulk, key, words, resolve, reject, unlisten: nothing, isSettled: false, call: undefined }
-      entry.unlisten = this.#aborts.add(signal, () => this.#onAbort(entry, signal.reason))
-      this.#pending.push(entry)
+      const operation = new Operation<T>(request, signal, resolve, reject) as Operation
+      this.#pending.push(operation)
+      this.#young.push(operation)
+      this.#cancelAgeing ??= this.#clock.schedule(YOUTH, () => this.#age())
       if (this.#pending.length === 1) this.#flushSoon()
     })
   }
 
-  /** Rejects what is under way and all that comes. */
+  /** Rejects what is not sent yet and all that comes; what is under way ends with its connection. */
   close(): void {
     this.#isClosed = true
-    for (const entry of this.#pending.splice(0)) settle(entry, () => entry.reject(closedError()))
+    this.#cancelAgeing?.()
+    rejectAll(this.#pending.splice(0), closedError())
   }
 
   /** At once where nothing is under way; else with all that comes in this turn. */
@@ -90,107 +75,132 @@ export class OperationQueue {
   #flush(): void {
     const pending = this.#pending
     this.#pending = []
-    const bulk = pending.filter(({ isBulk }) => isBulk)
-    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ isBulk }) => !isBulk), LARGEST_CALL)
+    const bulk = pending.filter(({ request }) => request.isBulk)
+    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ request }) => !request.isBulk), LARGEST_CALL)
     this.#sendInCalls(bulk, LARGEST_BULK)
   }
 
-  #sendInCalls(pending: readonly Entry[], largest: number): void {
-    for (const entries of this.#clustered ? byTag(pending) : [pending]) {
-      for (let from = 0; from < entries.length; from += largest) this.#send(entries.slice(from, from + largest))
+  #sendInCalls(pending: readonly Operation[], largest: number): void {
+    for (const group of this.#clustered ? byTag(pending) : [pending]) {
+      for (let from = 0; from < group.length; from += largest) this.#send(group.slice(from, from + largest), false)
     }
   }
 
-  #send(entries: readonly Entry[]): void {
+  #send(operations: readonly Operation[], isByText: boolean): void {
     const { current } = this.#link
     if (current !== undefined) {
-      void this.#call(current, 'EVALSHA', entries)
+      this.#prepare(current, operations, isByText)
       return
     }
     this.#link.connect().then(
-      (connection) => this.#call(connection, 'EVALSHA', entries),
-      (error: unknown) => rejectAll(entries, error),
+      (connection) => this.#prepare(connection, operations, isByText),
+      (error: unknown) => rejectAll(operations, error),
     )
   }
 
-  async #call(connection: Connection, command: 'EVAL' | 'EVALSHA', sent: readonly Entry[]): Promise<void> {
-    const entries = sent.filter(({ isSettled }) => !isSettled)
-    if (entries.length === 0) return
-    const script = command === 'EVAL' ? leaseScript : leaseScriptSha
-    const given = new AbortController()
-    const call: Call = { connection, given, waiting: entries.length }
-    const keys: string[] = []
-    const args = [...this.#prelude]
-    for (const entry of entries) {
-      entry.call = call
-      keys.push(entry.key)
-      args.push(String(entry.words.length), ...entry.words)
-    }
-    if (this.#underWay === 0) this.#quietSince = this.#clock.now()
+  #prepare(connection: Connection, operations: readonly Operation[], isByText: boolean): void {
+    const [first] = operations
+    if (first === undefined) return
+    const { key } = first.request
+    const lane = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
+    const call = new SentCall(connection, lane, operations, isByText)
+    for (const operation of operations) operation.call = call
     this.#underWay += 1
-    try {
-      const answers = (await connection.run({ command, script, keys, args }, given.signal)) as readonly Answer[]
-      this.#ended()
-      entries.forEach((entry, place) => {
-        settle(entry, () => answer(entry, answers[place]))
-      })
-    } catch (error) {
-      this.#ended()
-      const said = error instanceof Error ? error.message : ''
-      if (command === 'EVALSHA' && said.startsWith('NOSCRIPT')) return await this.#call(connection, 'EVAL', entries)
-      // A master that has become a replica: the client finds the new one when it connects.
-      if (said.startsWith('READONLY')) this.#link.drop(connection)
-      rejectAll(entries, error)
+    const preparing = connection.prepare(key)
+    if (preparing === undefined) this.#call(call)
+    else {
+      preparing.then(
+        () => this.#call(call),
+        (error: unknown) => this.#onFailure(call, error),
+      )
     }
   }
 
-  #ended(): void {
-    this.#underWay -= 1
-    this.#quietSince = this.#clock.now()
+  /** Those whose time limit is over by now are not sent. */
+  #call(call: SentCall): void {
+    for (const operation of call.operations) if (operation.signal.aborted) operation.end()
+    call.operations = call.operations.filter(({ isSettled }) => !isSettled)
+    if (call.operations.length === 0) {
+      this.#ended(call)
+      return
+    }
+    call.run(this.#prelude).then(
+      (answers) => this.#onAnswers(call, answers as readonly Answer[]),
+      (error: unknown) => this.#onFailure(call, error),
+    )
   }
 
-  /** The time limit of an operation is over. A connection on which nothing comes back is not worth to be waited for. */
-  #onAbort(entry: Entry, reason: unknown): void {
-    const { call } = entry
-    settle(entry, () => entry.reject(reason))
+  #onAnswers(call: SentCall, answers: readonly Answer[]): void {
+    this.#ended(call)
+    const { operations } = call
+    for (let place = 0; place < operations.length; place += 1) {
+      const answer = answers[place]
+      if (answer === undefined)
+        operations[place]?.fail(new Error('the script answered fewer operations than asked for'))
+      else if (answer[0] === 'failed') this.#onFailure(call, new Error(answer[1]), operations.slice(place, place + 1))
+      else operations[place]?.answer(answer)
+    }
+  }
+
+  #onFailure(call: SentCall, error: unknown, failed?: readonly Operation[]): void {
+    if (failed === undefined) this.#ended(call)
+    const operations = failed ?? call.operations
+    const said = error instanceof Error ? error.message : ''
+    if (!call.isByText && said.startsWith('NOSCRIPT')) this.#send(operations, true)
+    // While a slot moves, some of its keys may be here and others there: each can be had alone.
+    else if (said.includes('TRYAGAIN') && operations.length > 1) for (const one of operations) this.#send([one], false)
+    else {
+      // A master that has become a replica: the client finds the new one when it connects.
+      if (said.startsWith('READONLY')) this.#link.drop(call.connection)
+      rejectAll(operations, error)
+    }
+  }
+
+  #ended({ connection, lane }: SentCall): void {
+    this.#underWay -= 1
+    connection.traffic.end(lane, this.#clock.now())
+  }
+
+  /** Those that take longer than others listen to their signals from now on. */
+  #age(): void {
+    this.#cancelAgeing = undefined
+    const young = this.#young
+    this.#young = []
+    for (const operation of young) {
+      if (operation.isSettled) continue
+      operation.unlisten = this.#aborts.add(operation.signal, () => this.#onAbort(operation))
+    }
+  }
+
+  /** The time limit of an operation is over. A server from which nothing comes back is not worth to be waited for. */
+  #onAbort(operation: Operation): void {
+    operation.end()
+    const { call } = operation
     if (call === undefined) {
       if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
       return
     }
-    call.waiting -= 1
-    if (call.waiting === 0) call.given.abort()
-    if (this.#clock.now() - this.#quietSince >= PATIENCE) this.#link.drop(call.connection)
+    call.onEnd()
+    if (this.#clock.now() - call.lane.quietSince < PATIENCE) return
+    // In a cluster the other nodes may well answer: what is under way to them goes on.
+    if (!this.#clustered) this.#link.drop(call.connection)
+    else if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
+    else this.#link.replace(call.connection)
   }
 }
 
-function nothing(): void {}
-
-function settle(entry: Entry, tell: () => void): void {
-  if (entry.isSettled) return
-  entry.isSettled = true
-  entry.unlisten()
-  tell()
-}
-
-function rejectAll(entries: readonly Entry[], error: unknown): void {
-  for (const entry of entries) settle(entry, () => entry.reject(error))
-}
-
-/** One of several operations may fail alone. */
-function answer(entry: Entry, words: Answer | undefined): void {
-  if (words === undefined) entry.reject(new Error('the script answered fewer operations than it was asked for'))
-  else if (words[0] === 'failed') entry.reject(new Error(words[1]))
-  else entry.resolve(words)
+function rejectAll(operations: readonly Operation[], error: unknown): void {
+  for (const operation of operations) operation.fail(error)
 }
 
 /** The script may only touch the keys of one slot: of one hash tag. */
-function byTag(entries: readonly Entry[]): Iterable<readonly Entry[]> {
-  const groups = new Map<string, Entry[]>()
-  for (const entry of entries) {
-    const tag = entry.key.slice(entry.key.indexOf('{'), entry.key.indexOf('}'))
+function byTag(operations: readonly Operation[]): Iterable<readonly Operation[]> {
+  const groups = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    const tag = hashTag(operation.request.key)
     const group = groups.get(tag)
-    if (group === undefined) groups.set(tag, [entry])
-    else group.push(entry)
+    if (group === undefined) groups.set(tag, [operation])
+    else group.push(operation)
   }
   return groups.values()
 }

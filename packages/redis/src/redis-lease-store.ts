@@ -86,27 +86,12 @@ export class RedisLeaseStore implements LeaseStore {
     this.#queue = new OperationQueue(this.#link, clock, { recordLife: Math.ceil(recordLife), channel, clustered })
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    const { name, owner, grantId, ttl, metadata, queue = false } = request
-    this.#checkTtl(name, ttl)
-    const id = toGrantId(grantId)
-    const words = ['acquire', id, owner, toDuration(ttl), metadata === undefined ? '' : JSON.stringify(metadata)]
-    const isHeard = queue && this.#turns.isSubscribed
-    const askedAt = this.#clock.now()
-    const answer = await this.#run('acquire', name, [...words, isHeard ? '1' : '0'], signal)
-    const outcome = acquireOutcome(answer, request)
-    if (outcome.granted || !queue) return outcome
-    if (isHeard) {
-      if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
-      return this.#wait(answer, request)
-    }
-    // Whoever takes a place in line has to hear when it is its turn.
-    try {
-      await this.#turns.subscribed(signal)
-    } catch (error) {
-      throw signal.aborted ? error : failureOf('acquire', name, error)
-    }
-    return this.#wait(await this.#run('acquire', name, [...words, '1'], signal), request)
+  acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+    const failure = this.#ttlFailure(request)
+    if (failure !== undefined) return Promise.reject(failure)
+    const isHeard = request.queue === true && this.#turns.isSubscribed
+    const asked = this.#claim(request, isHeard, signal)
+    return request.queue === true && !isHeard ? this.#takePlace(asked, request, signal) : asked
   }
 
   /** Starts the recorded ttl anew. */
@@ -120,22 +105,23 @@ export class RedisLeaseStore implements LeaseStore {
     return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error)))
   }
 
-  async release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    const answer = await this.#run('release', name, ['release', toGrantId(grantId)], signal)
-    return answer === 'released' ? { released: true } : { released: false, ...holderIn(name, answer, 1) }
+  release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
+    return this.#run('release', name, ['release', toGrantId(grantId)], signal, (answer) =>
+      answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) },
+    )
   }
 
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    return recordIn(name, await this.#run('read', name, ['read'], signal), 1)
+  read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    return this.#run('read', name, ['read'], signal, (answer) => recordIn(name, answer, 1))
   }
 
-  async change(
+  change(
     { name, grantId, ttl }: Grant,
     to: { readonly grantId: string; readonly owner: string },
     signal: AbortSignal,
   ): Promise<AcquireOutcome> {
     const words = ['change', toGrantId(grantId), toGrantId(to.grantId), to.owner]
-    return acquireOutcome(await this.#run('change', name, words, signal), { ...to, name, ttl })
+    return this.#run('change', name, words, signal, (answer) => acquireOutcome(answer, { ...to, name, ttl }))
   }
 
   /**
@@ -143,9 +129,9 @@ export class RedisLeaseStore implements LeaseStore {
    *
    * @internal
    */
-  async raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
+  raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
     const words = ['raise', toGrantId(grant.grantId), String(fencingToken)]
-    return acquireOutcome(await this.#run('raise', grant.name, words, signal), grant)
+    return this.#run('raise', grant.name, words, signal, (answer) => acquireOutcome(answer, grant))
   }
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
@@ -155,18 +141,21 @@ export class RedisLeaseStore implements LeaseStore {
       const message = `the break period must be 0 or more milliseconds, not ${period}`
       throw new LeaseConfigurationError(message, { leaseName: name, store: 'redis' })
     }
-    const answer = await this.#run('break', name, ['break', toDuration(period), reason], signal)
-    if (answer[0] === 'broken') return { remaining: durationIn(answer[1] ?? '') }
+    const words = ['break', toDuration(period), reason]
+    const remaining = await this.#run('break', name, words, signal, (answer) =>
+      answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
+    )
+    if (remaining !== undefined) return { remaining }
     throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, {
       leaseName: name,
       store: 'redis',
     })
   }
 
-  async withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
+  withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
     const id = toGrantId(grantId)
     this.#turns.forgetExpiry(id)
-    await this.#run('withdraw', name, ['withdraw', id], signal)
+    return this.#run('withdraw', name, ['withdraw', id], signal, () => undefined)
   }
 
   /**
@@ -176,10 +165,10 @@ export class RedisLeaseStore implements LeaseStore {
   async *watch(name: string, signal: AbortSignal, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     const key = this.#keys.keyOf(name)
     try {
-      await this.#turns.subscribed(signal)
+      await this.#subscribed('watch', name, signal)
     } catch (error) {
       if (signal.aborted) return
-      throw failureOf('watch', name, error)
+      throw error
     }
     if (grantId !== undefined) {
       yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, signal)
@@ -200,14 +189,42 @@ export class RedisLeaseStore implements LeaseStore {
     return Promise.resolve()
   }
 
-  /** A refused request has a place in line; the first knows when there may be something to be had. */
-  #wait(answer: Answer, request: AcquireRequest): AcquireOutcome {
-    const outcome = acquireOutcome(answer, request)
-    const id = toGrantId(request.grantId)
-    const remaining = outcome.granted ? undefined : outcome.holder?.remaining
-    if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
-    else this.#turns.forgetExpiry(id)
-    return outcome
+  #claim(request: AcquireRequest, inLine: boolean, signal: AbortSignal): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, metadata } = request
+    const id = toGrantId(grantId)
+    const kept = metadata === undefined ? '' : JSON.stringify(metadata)
+    const words = ['acquire', id, owner, toDuration(ttl), kept, inLine ? '1' : '0']
+    if (!inLine) return this.#run('acquire', name, words, signal, (answer) => acquireOutcome(answer, request))
+    const askedAt = this.#clock.now()
+    return this.#run('acquire', name, words, signal, (answer) => {
+      const outcome = acquireOutcome(answer, request)
+      if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
+      // The first in line knows when there may be something to be had.
+      const remaining = outcome.granted ? undefined : outcome.holder?.remaining
+      if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
+      else this.#turns.forgetExpiry(id)
+      return outcome
+    })
+  }
+
+  /** Whoever takes a place in line has to hear when it is its turn; most who would wait need not. */
+  async #takePlace(
+    asked: Promise<AcquireOutcome>,
+    request: AcquireRequest,
+    signal: AbortSignal,
+  ): Promise<AcquireOutcome> {
+    const outcome = await asked
+    if (outcome.granted) return outcome
+    await this.#subscribed('acquire', request.name, signal)
+    return await this.#claim(request, true, signal)
+  }
+
+  async #subscribed(operation: string, name: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#turns.subscribed(signal)
+    } catch (error) {
+      throw signal.aborted ? error : failureOf(operation, name, error)
+    }
   }
 
   /** Asks again and again, for the server forgets those who do not; a name that is found free is told as well. */
@@ -215,9 +232,11 @@ export class RedisLeaseStore implements LeaseStore {
     const ended = new AbortController()
     const ask = (): void => {
       cancel = this.#clock.schedule(WATCH_PERIOD / 3, ask)
-      this.#run('watch', name, ['watch', String(WATCH_PERIOD)], ended.signal).then(
-        (answer) => {
-          if (recordIn(name, answer, 1)?.remaining === undefined) this.#turns.ring(`free ${key}`)
+      this.#run('watch', name, ['watch', String(WATCH_PERIOD)], ended.signal, (answer) =>
+        recordIn(name, answer, 1),
+      ).then(
+        (record) => {
+          if (record?.remaining === undefined) this.#turns.ring(`free ${key}`)
         },
         // Asked again soon; whoever watches polls beside it.
         () => {},
@@ -231,32 +250,37 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  async #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
-    const answer = await this.#run('renew', name, ['renew', toGrantId(grantId)], signal, isBulk)
-    if (answer === 'renewed') return { renewed: true }
-    return { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
+  #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
+    const toOutcome = (answer: Answer): RenewOutcome =>
+      answer === 'renewed' ? RENEWED : { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
+    return this.#run('renew', name, ['renew', toGrantId(grantId)], signal, toOutcome, isBulk)
   }
 
-  async #run(
+  #run<T>(
     operation: string,
-    name: string,
+    leaseName: string,
     words: readonly string[],
     signal: AbortSignal,
+    toOutcome: (answer: Answer) => T,
     isBulk = false,
-  ): Promise<Answer> {
+  ): Promise<T> {
     try {
-      return await this.#queue.run(this.#keys.keyOf(name), words, signal, isBulk)
+      const key = this.#keys.keyOf(leaseName)
+      return this.#queue.run({ operation, leaseName, key, words, toOutcome, isBulk }, signal)
     } catch (error) {
-      throw signal.aborted && error === signal.reason ? error : failureOf(operation, name, error)
+      return Promise.reject(error)
     }
   }
 
-  #checkTtl(name: string, ttl: number): void {
+  #ttlFailure({ name, ttl }: AcquireRequest): LeaseConfigurationError | undefined {
     const { minTtl, maxTtl } = this.limits
-    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return
-    throw new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`, {
+    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return undefined
+    return new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`, {
       leaseName: name,
       store: 'redis',
     })
   }
 }
+
+const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
+const RELEASED: ReleaseOutcome = Object.freeze({ released: true })

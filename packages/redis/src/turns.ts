@@ -6,6 +6,9 @@ import { closedError, type Link, PATIENCE } from './client/link.js'
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2_000
 
+/** How long an attempt to subscribe may take, in milliseconds: a connection may be dead without a word. */
+const LONGEST_ATTEMPT = 5_000
+
 /** The server's clock counts whole milliseconds. */
 const AFTER_EXPIRY = 2
 
@@ -142,13 +145,29 @@ export class Turns {
 
   async #open(): Promise<void> {
     this.#openedAt = this.#clock.now()
-    const connection = await this.#link.connect()
+    let giveUp = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      giveUp = () => {
+        this.#link.giveUpOpening()
+        reject(new LeaseUnavailableError('it took too long to subscribe', { store: 'redis' }))
+      }
+    })
+    const cancel = this.#clock.schedule(LONGEST_ATTEMPT, giveUp)
+    let connection: Connection | undefined
     try {
-      await Promise.race([connection.subscribe(this.channel, (word) => this.#hear(word)), endOf(connection)])
+      connection = await Promise.race([this.#link.connect(), late])
+      const subscribed = connection.subscribe(this.channel, (word) => this.#hear(word))
+      await Promise.race([subscribed, endOf(connection), late])
     } catch (error) {
-      this.#link.drop(connection)
+      if (connection !== undefined) this.#link.drop(connection)
       throw error
+    } finally {
+      cancel()
     }
+    this.#begin(connection)
+  }
+
+  #begin(connection: Connection): void {
     this.#connection = connection
     this.#failures = 0
     connection.onEnd(() => this.#onEnd(connection))

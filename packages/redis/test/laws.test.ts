@@ -1,35 +1,28 @@
-import { randomUUID } from 'node:crypto'
-import { RedisLeaseStore } from '@leasehold/redis'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
-import { Redis } from 'ioredis'
-import { createClient } from 'redis'
-import { afterAll } from 'vitest'
-import type { RedisClient } from '../src/index.js'
+import { afterAll, beforeAll } from 'vitest'
+import { describeRedis } from './support/describe-redis.js'
+import { behindProxies, onServer, onServerThatRestarts, partitionLaws, restartLaws } from './support/law-subjects.js'
+import { libraries } from './support/libraries.js'
 import { RedisServer } from './support/redis-server.js'
 
-const server = await RedisServer.start()
-afterAll(() => server.stop())
+describeRedis('one server:', () => {
+  let server: RedisServer
 
-function subjectOver(library: string, client: RedisClient): StoreSubject {
-  return {
-    name: `redis, by ${library}`,
-    time: 'real',
-    clients: true,
-    serverTime: true,
-    start: () => {
-      const prefix = `${randomUUID()}:`
-      const admin = new Redis(server.port)
-      return {
-        open: () => new RedisLeaseStore(client, { prefix }),
-        delete: (name) => admin.del(`${prefix}{${name}}`),
-        stop: () => admin.disconnect(),
-      }
-    },
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+
+  afterAll(() => server.stop())
+
+  for (const library of libraries) {
+    describeStoreLaws(onServer(library, () => server))
+    const proxied = behindProxies(library, () => server)
+    describeStoreLaws(proxied, partitionLaws)
+    describeLeaseLaws(leasesOver(proxied))
   }
-}
+})
 
-const ioredis = subjectOver('ioredis', new Redis(server.port, { lazyConnect: true }))
-describeStoreLaws(ioredis)
-describeLeaseLaws(leasesOver(ioredis))
-describeStoreLaws(subjectOver('node-redis', createClient({ socket: { port: server.port } })))
+describeRedis('servers of their own:', () => {
+  for (const library of libraries) describeStoreLaws(onServerThatRestarts(library), restartLaws)
+})

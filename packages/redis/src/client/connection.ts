@@ -1,3 +1,5 @@
+import type { Traffic } from './traffic.js'
+
 /** A call of a script, by its text or by its hash. */
 export interface ScriptCall {
   readonly command: 'EVAL' | 'EVALSHA'
@@ -7,10 +9,16 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
-/** A connection that is ready, until it ends; it never comes back. */
+/** A connection that is ready, until it ends; it never comes back. In a cluster it is one to each node. */
 export interface Connection {
-  /** Ends when nobody waits for the answer any more: a client that repeats commands then repeats it no more. */
-  run(call: ScriptCall, signal: AbortSignal): Promise<unknown>
+  readonly traffic: Traffic
+  /** Which node of a cluster is asked for a key; the same for all where there is one server. */
+  nodeOf(key: string): string
+  /** Opens the way to the node that has the key, where that takes time; rejects where there is none. */
+  prepare(key: string): Promise<unknown> | undefined
+  /** Whether a call that nobody waits for any more has to be taken back, or it might be sent or repeated later. */
+  readonly takesBack: boolean
+  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
   /** To be asked once a connection. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
   /** Calls back when the connection has ended, whoever ended it; at once where it has. */

@@ -1,9 +1,13 @@
 import type { Connection, Dialect, ScriptCall } from './connection.js'
+import { keySlot } from './key-slot.js'
 import type { IoRedisClient, IoRedisClusterClient } from './redis-client.js'
+import { Traffic } from './traffic.js'
 
 /** Nothing is queued, repeated or reconnected by the client: what fails is told, and is then tried anew from here. */
 const alone = {
   lazyConnect: true,
+  // What the server cannot do is told by the calls.
+  enableReadyCheck: false,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
@@ -11,6 +15,8 @@ const alone = {
   enableAutoPipelining: false,
   commandTimeout: undefined,
   socketTimeout: undefined,
+  // How long the farewell to a server may take: one that is frozen says none.
+  disconnectTimeout: 50,
   reconnectOnError: null,
   retryStrategy: null,
   readOnly: false,
@@ -22,6 +28,7 @@ const aloneInCluster = {
   lazyConnect: true,
   enableOfflineQueue: false,
   enableAutoPipelining: false,
+  enableReadyCheck: false,
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
   retryDelayOnTryAgain: 0,
@@ -38,8 +45,16 @@ export function ioredisDialect(client: IoRedisClient | IoRedisClusterClient): Di
     clustered,
     keyPrefix: keyPrefixOf(client),
     open: (signal) =>
-      openConnection(isCluster(client) ? client.duplicate([], aloneInCluster) : client.duplicate(alone), signal),
+      isCluster(client)
+        ? openConnection(client.duplicate([], aloneInCluster), (cluster) => new ClusterConnection(cluster), signal)
+        : openConnection(client.duplicate(optionsFor(client)), (single) => new IoRedisConnection(single), signal),
   }
+}
+
+/** Whether what the sentinels call the master is one, is seen by the ready check. */
+function optionsFor({ options }: IoRedisClient): object {
+  const { sentinels } = options as { sentinels?: unknown }
+  return sentinels ? { ...alone, enableReadyCheck: true } : alone
 }
 
 function isCluster(client: IoRedisClient | IoRedisClusterClient): client is IoRedisClusterClient {
@@ -51,9 +66,15 @@ function keyPrefixOf({ options }: IoRedisClient | IoRedisClusterClient): string 
   return keyPrefix ?? redisOptions?.keyPrefix ?? ''
 }
 
+const never = new AbortController().signal
+
 type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'subscribe' | 'on' | 'disconnect'>
 
-async function openConnection(client: Duplicate, signal: AbortSignal): Promise<Connection> {
+async function openConnection<T extends Duplicate>(
+  client: T,
+  toConnection: (client: T) => Connection,
+  signal: AbortSignal,
+): Promise<Connection> {
   // The client tells why in an event, and rejects with no more than that it is closed.
   const failures: unknown[] = []
   client.on('error', (error) => void failures.push(error))
@@ -61,14 +82,19 @@ async function openConnection(client: Duplicate, signal: AbortSignal): Promise<C
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     await client.connect()
-    return new IoRedisConnection(client)
+    return toConnection(client)
   } catch (error) {
     client.disconnect()
-    throw failures[0] ?? error
+    throw causeOf(failures[0] ?? error)
   } finally {
     signal.removeEventListener('abort', onAbort)
     failures.length = 0
   }
+}
+
+/** Why no node of a cluster could be asked is told by the last of them. */
+function causeOf(failure: unknown): unknown {
+  return (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
 }
 
 export function runByIoRedis(
@@ -80,6 +106,8 @@ export function runByIoRedis(
 }
 
 class IoRedisConnection implements Connection {
+  readonly takesBack = false
+  readonly traffic = new Traffic()
   readonly #client: Duplicate
   #isOver = false
 
@@ -88,6 +116,14 @@ class IoRedisConnection implements Connection {
     client.on('end', () => {
       this.#isOver = true
     })
+  }
+
+  nodeOf(_key: string): string {
+    return ''
+  }
+
+  prepare(_key: string): Promise<unknown> | undefined {
+    return undefined
   }
 
   run(call: ScriptCall): Promise<unknown> {
@@ -108,5 +144,55 @@ class IoRedisConnection implements Connection {
 
   destroy(): void {
     this.#client.disconnect()
+  }
+}
+
+class ClusterConnection extends IoRedisConnection {
+  readonly #cluster: IoRedisClusterClient
+  #subscriber: IoRedisClient | undefined
+
+  constructor(cluster: IoRedisClusterClient) {
+    super(cluster)
+    this.#cluster = cluster
+  }
+
+  /** By a connection to one of the nodes: that of the cluster client is made anew without a word of what was missed. */
+  override async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
+    const nodes = this.#cluster.nodes('master')
+    const node = nodes[Math.floor(Math.random() * nodes.length)]
+    if (node === undefined) throw new Error('no node of the cluster is known')
+    const client = node.duplicate(alone)
+    this.#subscriber = client
+    const subscriber = await openConnection(client, (single) => new IoRedisConnection(single), never)
+    subscriber.onEnd(() => this.destroy())
+    await subscriber.subscribe(channel, onMessage)
+  }
+
+  override destroy(): void {
+    this.#subscriber?.disconnect()
+    super.destroy()
+  }
+
+  override nodeOf(key: string): string {
+    return this.#cluster.slots[keySlot(key)]?.[0] ?? ''
+  }
+
+  /** The client would keep a command for a node that is not ready, however long that takes, and send it then. */
+  override prepare(key: string): Promise<unknown> | undefined {
+    const address = this.nodeOf(key)
+    const node = this.#cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
+    if (node === undefined || node.status === 'ready') return undefined
+    if (node.status === 'wait') return node.connect()
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => (): void => {
+        node.off('ready', onReady)
+        node.off('end', onEnd)
+        settle()
+      }
+      const onReady = end(() => resolve(undefined))
+      const onEnd = end(() => reject(new Error(`there is no connection to ${address}`)))
+      node.once('ready', onReady)
+      node.once('end', onEnd)
+    })
   }
 }

@@ -17,6 +17,8 @@ export class Link {
   #current: Connection | undefined
   #opening: Opening | undefined
   #isClosed = false
+  /** Those that were replaced, with what is still under way over them. */
+  readonly #retired = new Set<Connection>()
 
   constructor(dialect: Dialect, clock: Clock) {
     this.#dialect = dialect
@@ -37,18 +39,21 @@ export class Link {
   connect(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(closedError())
     if (this.#current !== undefined) return Promise.resolve(this.#current)
-    if (this.#opening === undefined) {
-      const given = new AbortController()
-      this.#opening = { since: this.#clock.now(), given, promise: this.#open(given.signal) }
-      this.#opening.promise.catch(() => {})
-    }
-    return this.#opening.promise
+    return this.#begin()
   }
 
   /** Ends a connection that does not answer, or leads to a server that cannot serve. */
   drop(connection: Connection): void {
     if (this.#current === connection) this.#current = undefined
     connection.destroy()
+  }
+
+  /**
+   * Opens another in the place of one that leads to several servers, some of which do not answer. It is used until the
+   * other is open, and ends when nothing is under way over it any more.
+   */
+  replace(connection: Connection): void {
+    if (this.#current === connection && !this.#isClosed) this.#begin().catch(() => {})
   }
 
   /** Ends an attempt that takes too long; the next who needs a connection begins another. */
@@ -61,25 +66,58 @@ export class Link {
   close(): void {
     this.#isClosed = true
     this.giveUpOpening()
+    for (const connection of this.#retired) connection.destroy()
     if (this.#current !== undefined) this.drop(this.#current)
   }
 
+  #begin(): Promise<Connection> {
+    if (this.#opening === undefined) {
+      const given = new AbortController()
+      this.#opening = { since: this.#clock.now(), given, promise: this.#open(given.signal) }
+      this.#opening.promise.catch(() => {})
+    }
+    return this.#opening.promise
+  }
+
   async #open(signal: AbortSignal): Promise<Connection> {
+    const opened = this.#dialect.open(signal)
     try {
-      const connection = await this.#dialect.open(signal)
-      if (signal.aborted) {
-        connection.destroy()
-        throw new LeaseUnavailableError('the connection took too long to open', { store: 'redis' })
-      }
+      // A client that is told to end while it connects may never say so.
+      const connection = await Promise.race([opened, given(signal)])
+      if (signal.aborted) throw gaveUp()
+      this.#retire()
       this.#current = connection
       connection.onEnd(() => {
         if (this.#current === connection) this.#current = undefined
       })
       return connection
+    } catch (error) {
+      if (signal.aborted) opened.then((connection) => connection.destroy()).catch(() => {})
+      throw error
     } finally {
       if (!signal.aborted) this.#opening = undefined
     }
   }
+
+  #retire(): void {
+    const before = this.#current
+    if (before === undefined) return
+    this.#retired.add(before)
+    before.traffic.whenIdle(() => {
+      this.#retired.delete(before)
+      before.destroy()
+    })
+  }
+}
+
+function given(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(gaveUp()), { once: true })
+  })
+}
+
+function gaveUp(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the connection took too long to open', { store: 'redis' })
 }
 
 export function closedError(): LeaseUnavailableError {

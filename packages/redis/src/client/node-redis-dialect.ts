@@ -1,5 +1,10 @@
 import type { Connection, Dialect, ScriptCall } from './connection.js'
+import { keySlot } from './key-slot.js'
 import type { NodeRedisClient, NodeRedisClusterClient, NodeRedisSentinelClient } from './redis-client.js'
+import { Traffic } from './traffic.js'
+
+/** How long a node may take to say who has which slot, in milliseconds: then another is asked. */
+const DISCOVERY = 1_000
 
 type NodeRedisLike = NodeRedisClient | NodeRedisClusterClient | NodeRedisSentinelClient
 
@@ -26,28 +31,57 @@ function keyPrefixOf(client: NodeRedisLike): string {
   return keyPrefix === undefined ? '' : String(keyPrefix)
 }
 
-/** Nothing is queued while there is no connection; one server is reconnected from here, nodes by the client. */
+/**
+ * Nothing is queued while there is no connection, and nothing repeated; one server and a master are reconnected from here,
+ * nodes of a cluster by the client.
+ */
 function duplicateOf(client: NodeRedisLike): NodeRedisLike {
   const common = { disableOfflineQueue: true, commandOptions: {} }
   if (isCluster(client)) {
-    const { defaults } = ((client as { _options?: unknown })._options ?? {}) as { defaults?: object }
-    return client.duplicate({ commandOptions: {}, defaults: { ...defaults, ...common } })
+    const { defaults, rootNodes = [] } = optionsOf(client)
+    return client.duplicate({
+      commandOptions: {},
+      defaults: { ...defaults, ...common },
+      rootNodes: rootNodes.map((node) => ({ ...node, socket: { ...node.socket, socketTimeout: DISCOVERY } })),
+      // Else it would wait for all nodes before it asks one.
+      minimizeConnections: true,
+    })
   }
-  if (isSentinel(client)) return client.duplicate({ commandOptions: {} })
+  if (isSentinel(client)) {
+    return client.duplicate({
+      commandOptions: {},
+      // It would look for a master again and again, and repeat commands.
+      maxCommandRediscovers: 0,
+      passthroughClientErrorEvents: true,
+    })
+  }
   const { socket } = client.options as { socket?: object }
   return client.duplicate({ ...common, keyPrefix: undefined, socket: { ...socket, reconnectStrategy: false } })
 }
 
+function optionsOf(client: NodeRedisClusterClient): {
+  readonly defaults?: object
+  readonly rootNodes?: readonly { readonly socket?: object }[]
+} {
+  return (client as { _options?: object })._options ?? {}
+}
+
 async function openConnection(client: NodeRedisLike, signal: AbortSignal): Promise<Connection> {
   const connection = new NodeRedisConnection(client)
+  // Why no node could be asked is told in an event.
+  let failure: unknown
+  client.on('error', (error) => {
+    failure ??= error
+  })
   const onAbort = (): void => connection.destroy()
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     await client.connect()
+    connection.opened()
     return connection
   } catch (error) {
     connection.destroy()
-    throw error
+    throw failure instanceof Error ? failure : error
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
@@ -56,33 +90,54 @@ async function openConnection(client: NodeRedisLike, signal: AbortSignal): Promi
 export function runByNodeRedis(
   client: NodeRedisLike,
   { command, script, keys, args }: ScriptCall,
-  abortSignal: AbortSignal,
+  abortSignal: AbortSignal | undefined,
 ): Promise<unknown> {
   const words = [command, script, String(keys.length), ...keys, ...args]
-  if (isCluster(client)) return client.sendCommand(keys[0], false, words, { abortSignal })
-  if (isSentinel(client)) return client.sendCommand(false, words, { abortSignal })
-  return client.sendCommand(words, { abortSignal })
+  const options = abortSignal === undefined ? {} : { abortSignal }
+  if (isCluster(client)) return client.sendCommand(keys[0], false, words, options)
+  if (isSentinel(client)) return client.sendCommand(false, words, options)
+  return client.sendCommand(words, options)
 }
 
 class NodeRedisConnection implements Connection {
+  readonly takesBack = true
+  readonly traffic = new Traffic()
   readonly #client: NodeRedisLike
   readonly #onEnd: (() => void)[] = []
+  #isOpen = false
   #isOver = false
 
   constructor(client: NodeRedisLike) {
     this.#client = client
-    // One server: the connection is not made again. Nodes: the client goes on by itself.
-    client.on('error', () => {
-      if ('isOpen' in client && client.isOpen === false) this.#end()
+    client.on('error', (error) => {
+      if (this.#isFatal(error)) this.destroy()
     })
     client.on('end', () => this.#end())
   }
 
-  run(call: ScriptCall, signal: AbortSignal): Promise<unknown> {
+  /** From now on a failure of the client is one of the connection. */
+  opened(): void {
+    this.#isOpen = true
+  }
+
+  nodeOf(key: string): string {
+    return isCluster(this.#client) ? (this.#client.slots[keySlot(key)]?.master.address ?? '') : ''
+  }
+
+  prepare(key: string): Promise<unknown> | undefined {
+    const client = this.#client
+    if (!isCluster(client)) return undefined
+    const shard = client.slots[keySlot(key)]
+    return shard === undefined ? undefined : client.nodeClient(shard.master as never)
+  }
+
+  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown> {
     return runByNodeRedis(this.#client, call, signal)
   }
 
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
+    // A cluster client subscribes anew without a word of what was missed.
+    this.#client.on('node-error', () => this.destroy())
     return this.#client.subscribe(channel, onMessage)
   }
 
@@ -99,6 +154,14 @@ class NodeRedisConnection implements Connection {
       // Closed is what it should be.
     }
     this.#end()
+  }
+
+  /** One server: the connection is not made again. A master: another may have taken its place. A sentinel is one of several. */
+  #isFatal(error: unknown): boolean {
+    const client = this.#client
+    if (isSentinel(client))
+      return this.#isOpen && error instanceof Error && !error.message.startsWith('Sentinel Client')
+    return 'isOpen' in client && client.isOpen === false
   }
 
   #end(): void {

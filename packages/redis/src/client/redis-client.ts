@@ -10,9 +10,20 @@ export interface IoRedisClient {
   disconnect(): void
 }
 
+/** A node of a cluster, as ioredis has it. */
+interface IoRedisNode extends IoRedisClient {
+  readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
+  readonly status: string
+  once(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
+}
+
 /** What is used of `Cluster` of ioredis 5 and later. */
 export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
   readonly isCluster: boolean
+  /** Of each slot, its nodes as `host:port`, the master first. */
+  readonly slots: readonly (readonly string[])[]
+  nodes(role?: 'master'): readonly IoRedisNode[]
   duplicate(startupNodes: never[], overrides: object): IoRedisClusterClient
 }
 
@@ -36,7 +47,8 @@ export interface NodeRedisClient extends NodeRedis {
 
 /** What is used of a cluster client of node-redis 5 and later: `createCluster`. */
 export interface NodeRedisClusterClient extends NodeRedis {
-  readonly slots: readonly unknown[]
+  readonly slots: readonly { readonly master: { readonly address: string } }[]
+  nodeClient(node: never): Promise<unknown>
   duplicate(overrides: object): NodeRedisClusterClient
   sendCommand(
     firstKey: string | undefined,

@@ -52,5 +52,10 @@ for i = 1, #KEYS do
   answers[i] = answer
   at = last + 1
 end
+-- A replica says of what it has not heard yet that it is not so: only who can write may say anything.
+if unproven then
+  local said = redis.pcall('HDEL', unproven, '')
+  if type(said) == 'table' and said.err and string.find(said.err, 'READONLY', 1, true) then return said end
+end
 return answers
 `

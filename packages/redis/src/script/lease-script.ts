@@ -14,10 +14,11 @@ ${operationsLua}
 return perform
 end
 
-local slow_path
-local function slow(...)
+local slow_path, unproven
+local function slow(key, ...)
   slow_path = slow_path or open_slow_path()
-  local is_done, answer = pcall(slow_path, ...)
+  local is_done, answer, has_written = pcall(slow_path, key, ...)
+  if not has_written then unproven = key end
   if is_done then return answer end
   return { err = type(answer) == 'table' and answer.err or tostring(answer) }
 end

@@ -112,6 +112,6 @@ local function perform(key, lease, operation, ...)
   local record = find(key, lease)
   local answer = operations[operation](record, ...)
   if record.is_changed then store(record) end
-  return answer
+  return answer, record.is_changed
 end
 `

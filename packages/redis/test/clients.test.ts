@@ -1,0 +1,157 @@
+import { LeaseConfigurationError } from '@leasehold/core'
+import {
+  type IoRedisClient,
+  type IoRedisClusterClient,
+  type NodeRedisClient,
+  type NodeRedisClusterClient,
+  type NodeRedisSentinelClient,
+  type RedisClient,
+  RedisLeaseStore,
+} from '@leasehold/redis'
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createCluster, createSentinel } from 'redis'
+import { describe, expect, it } from 'vitest'
+import { describeRedis } from './support/describe-redis.js'
+import { eventually } from './support/eventually.js'
+import { type Library, libraries } from './support/libraries.js'
+import type { RedisServer } from './support/redis-server.js'
+import { claimOf, granted, never, Scene } from './support/scene.js'
+
+/** All that is said to a server beside what is said by the tests: by address, what each client is. */
+async function clientsOf(server: RedisServer): Promise<string[]> {
+  const list = String(await server.command('CLIENT', 'LIST'))
+  // The connection that asks is one of them.
+  return list.split('\n').filter((line) => line !== '' && !line.includes('cmd=client|list'))
+}
+
+/** Takes, keeps, hands over and gives back a lease, with one who waits for it. */
+async function live(scene: Scene, client: RedisClient, name = 'job'): Promise<void> {
+  const [one, other] = [scene.store(client), scene.store(client)]
+  const [a, b] = [scene.player('a', one, { name }), scene.player('b', other, { name })]
+  expect(await a.lease.acquire()).toBe(true)
+  expect(await b.lease.acquire()).toBe(false)
+  const waiting = b.lease.acquire({ wait: 20_000 })
+  await eventually('a has renewed', async () => a.events.includes('renewed'))
+  const token = a.lease.fencingToken ?? 0n
+  expect(await a.lease.release()).toBe(true)
+  expect(await waiting).toBe(true)
+  expect(b.lease.fencingToken).toBeGreaterThan(token)
+  expect([...a.overlaps, ...b.overlaps]).toEqual([])
+  expect(await b.lease.release()).toBe(true)
+  await one.close()
+  await other.close()
+}
+
+describe('a client', () => {
+  it('of ioredis or of node-redis is taken as its library types it', () => {
+    const options = { lazyConnect: true } as const
+    const redis: IoRedisClient = new Redis(options)
+    const group: IoRedisClient = new Redis({ ...options, name: 'x', sentinels: [{ host: 'x', port: 1 }] })
+    const cluster: IoRedisClusterClient = new Cluster([{ port: 1 }], options)
+    const client: NodeRedisClient = createClient()
+    const resp2: NodeRedisClient = createClient({ RESP: 2, socket: { tls: true } })
+    const nodes: NodeRedisClusterClient = createCluster({ rootNodes: [{ url: 'redis://x' }] })
+    const sentinel: NodeRedisSentinelClient = createSentinel({ name: 'x', sentinelRootNodes: [{ host: 'x', port: 1 }] })
+    for (const taken of [redis, group, cluster, client, resp2, nodes, sentinel] satisfies RedisClient[]) {
+      expect(new RedisLeaseStore(taken).kind).toBe('redis')
+    }
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a URL', 'redis://127.0.0.1'],
+    ['options', { host: '127.0.0.1', port: 6379 }],
+    ['a function', () => {}],
+    ['another’s client', { duplicate: () => {}, get: () => {} }],
+  ])('that is %s is refused when the store is made', (_, client) => {
+    const make = (): RedisLeaseStore => new RedisLeaseStore(client as unknown as RedisClient)
+    expect(make).toThrow(LeaseConfigurationError)
+    expect(make).toThrow(/ioredis.*node-redis/)
+  })
+})
+
+describeRedis('clients', () => {
+  describe.concurrent.each(libraries)('of $name', { timeout: 90_000 }, (library) => {
+    it('of one server', async () => {
+      await Scene.play(async (scene) => live(scene, library.server(await scene.server())))
+    })
+
+    it('of a cluster', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const client = library.cluster(cluster.nodes)
+        // Names on all nodes.
+        await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => live(scene, client, name)))
+      })
+    })
+
+    it('of sentinels', async () => {
+      await Scene.play(async (scene) => live(scene, library.sentinel(await scene.sentinel())))
+    })
+
+    it('that are connected are neither used nor closed', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        await theUsersOwn(library, server, scene)
+      })
+    })
+
+    it('are left with no connection when the store is closed, whatever was under way', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const client = library.server(server)
+        const store = scene.store(client)
+        await granted(store, 'held')
+        await store.acquire(claimOf('waits', { queue: true }), never)
+        const watching = (async () => {
+          for await (const _ of store.watch('job', never)) await Promise.resolve()
+        })()
+        await eventually('there are connections', async () => (await clientsOf(server)).length >= 2)
+        server.freeze()
+        const under = store.acquire(claimOf('under way'), never)
+        await store.close()
+        await expect(under).rejects.toThrow()
+        await watching
+        await expect(store.read('job', never)).rejects.toThrow('closed')
+        server.thaw()
+        await eventually('no connection is left', async () => (await clientsOf(server)).length === 0)
+      })
+    })
+
+    it('that put a prefix before their keys have it before keys and channels', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const store = scene.store(library.server(server, { keyPrefix: 'mine:' }), { prefix: 'leases:' })
+        await granted(store, 'held')
+        await store.acquire(claimOf('waits', { queue: true }), never)
+        expect(await server.command('KEYS', '*')).toEqual(['mine:leases:{job}'])
+        const channels = await server.command('PUBSUB', 'CHANNELS')
+        expect(channels).toEqual([expect.stringMatching(/^mine:leases:turns:/)])
+        // What another says of the same key, it sees.
+        const plain = scene.store(library.server(server), { prefix: 'mine:leases:' })
+        expect(await plain.read('job', never)).toMatchObject({ grantId: 'held' })
+      })
+    })
+  })
+})
+
+/** What the client was told by its user stands, whatever is done over the store. */
+async function theUsersOwn(library: Library, server: RedisServer, scene: Scene): Promise<void> {
+  const client = library.server(server) as RedisClient & { connect(): Promise<unknown>; client?: unknown }
+  await client.connect()
+  const [own] = await clientsOf(server)
+  const id = /id=(\d+)/.exec(own ?? '')?.[1]
+  const store = scene.store(client)
+  await granted(store, 'held')
+  await store.acquire(claimOf('waits', { queue: true }), never)
+  expect((await clientsOf(server)).length).toBe(3)
+  await store.close()
+  await eventually('the store has gone', async () => (await clientsOf(server)).length === 1)
+  const left = String(await clientsOf(server))
+  expect(left).toContain(`id=${id} `)
+  expect(left).not.toMatch(/cmd=(evalsha|eval|subscribe)/)
+  expect(left).toContain(' sub=0 ')
+  if ('disconnect' in client) client.disconnect()
+  else client.destroy()
+}

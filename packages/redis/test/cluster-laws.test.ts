@@ -1,0 +1,18 @@
+import { describeStoreLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import { describeRedis } from './support/describe-redis.js'
+import { onCluster } from './support/law-subjects.js'
+import { libraries } from './support/libraries.js'
+import { RedisCluster } from './support/redis-cluster.js'
+
+describeRedis('a cluster of three nodes:', () => {
+  let cluster: RedisCluster
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start()
+  }, 90_000)
+
+  afterAll(() => cluster.stop())
+
+  for (const library of libraries) describeStoreLaws(onCluster(library, () => cluster))
+})

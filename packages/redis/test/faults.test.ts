@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { describeRedis } from './support/describe-redis.js'
+import { eventually } from './support/eventually.js'
+import { libraries } from './support/libraries.js'
+import { untilInLine } from './support/line.js'
+import { claimOf, granted, heartbeats, never, type Player, Scene, TIMES } from './support/scene.js'
+
+const FOREVER = { wait: Number.POSITIVE_INFINITY }
+const TTL = TIMES.heartbeatTimeout
+
+/** It was lost once, for that reason. */
+async function expectLost({ lease, losses }: Player, reason: string): Promise<void> {
+  await eventually(`it is lost: ${reason}`, async () => losses.length > 0)
+  expect(lease.checkLease()).toBe(false)
+  await sleep(TIMES.heartbeatInterval)
+  expect(losses.map((lost) => lost.reason)).toEqual([reason])
+}
+
+describeRedis('a server', () => {
+  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
+    it('that is killed and begins with nothing: the holder is told, and tokens go on growing', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const a = scene.player('a', scene.store(clientOf(server)))
+        await a.lease.acquire()
+        const token = a.lease.fencingToken ?? 0n
+        await server.restart()
+        await expectLost(a, 'deleted')
+        expect(await a.lease.acquire()).toBe(true)
+        expect(a.lease.fencingToken).toBeGreaterThan(token)
+      })
+    })
+
+    it('that is frozen for less than the ttl: the holder stays, under its token', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const a = scene.player('a', scene.store(clientOf(server)))
+        await a.lease.acquire()
+        const token = a.lease.fencingToken
+        server.freeze()
+        await eventually('it is noticed', async () => a.events.includes('jeopardy'))
+        expect(a.lease.checkLease()).toBe(true)
+        server.thaw()
+        await eventually('it is over', async () => a.events.includes('recovered'))
+        expect(a.losses).toEqual([])
+        expect(a.lease.fencingToken).toBe(token)
+      })
+    })
+
+    it('that is frozen for longer: the holder has stopped before another is granted', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [a, b] = [
+          scene.player('a', scene.store(clientOf(server))),
+          scene.player('b', scene.store(clientOf(server))),
+        ]
+        await a.lease.acquire()
+        const token = a.lease.fencingToken ?? 0n
+        const waiting = b.lease.acquire(FOREVER)
+        await eventually('a has renewed', async () => heartbeats(a) > 0)
+        server.freeze()
+        await sleep(TTL + 500)
+        expect(a.lease.checkLease()).toBe(false)
+        expect(b.lease.checkLease()).toBe(false)
+        server.thaw()
+        expect(await waiting).toBe(true)
+        expect(b.overlaps).toEqual([])
+        expect(b.lease.fencingToken).toBeGreaterThan(token)
+        await expectLost(a, 'expired')
+        expect(b.losses).toEqual([])
+      })
+    })
+
+    it('that is flushed: the next token is larger than all before, however fast those were given', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const store = scene.store(clientOf(server))
+        for (let round = 0; round < 20; round += 1) {
+          // As many grants of one name as a call of the script can hold: far more than one a millisecond.
+          const calls = Array.from({ length: 100 }, async (_, place) => {
+            const acquired = granted(store, `${place}`)
+            const freed = store.release({ ...claimOf(`${place}`), fencingToken: 0n }, never)
+            await freed
+            return (await acquired).fencingToken
+          })
+          const tokens = await Promise.all(calls)
+          await server.command('FLUSHALL')
+          const next = await granted(store, 'next')
+          expect(tokens.filter((token) => token >= next.fencingToken)).toEqual([])
+          await store.release(next, never)
+        }
+      })
+    })
+
+    it('that pauses its clients for less than is left: the heartbeat survives; for longer: lost on time', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const a = scene.player('a', scene.store(clientOf(server)))
+        await a.lease.acquire()
+        await server.command('CLIENT', 'PAUSE', TTL / 3, 'ALL')
+        await sleep(TTL / 3)
+        const before = heartbeats(a)
+        await eventually('heartbeats go on', async () => heartbeats(a) > before + 1)
+        expect(a.losses).toEqual([])
+        await server.command('CLIENT', 'PAUSE', 2 * TTL, 'ALL')
+        const start = systemClock.now()
+        await eventually('it is lost', async () => a.losses.length > 0)
+        expect(systemClock.now() - start).toBeLessThan(TTL + 500)
+        await expectLost(a, 'expired')
+      })
+    })
+
+    it('that forgets its scripts in the middle of traffic fails nothing', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const store = scene.store(clientOf(server))
+        let isOver = false
+        const live = async (name: string): Promise<void> => {
+          while (!isOver) {
+            const grant = await granted(store, name, { name })
+            expect(await store.renew(grant, never)).toEqual({ renewed: true })
+            expect(await store.release(grant, never)).toEqual({ released: true })
+          }
+        }
+        const traffic = Promise.all(Array.from({ length: 10 }, (_, number) => live(`job-${number}`)))
+        for (let flush = 0; flush < 50; flush += 1) await server.command('SCRIPT', 'FLUSH')
+        isOver = true
+        await traffic
+      })
+    })
+
+    it('that begins again with an older copy of its data: tokens are larger still', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const store = scene.store(clientOf(server))
+        const old = await granted(store, 'old', { ttl: 2_000 })
+        await server.command('SAVE')
+        await store.release(old, never)
+        const late = await granted(store, 'late', { ttl: 60_000 })
+        await server.restart()
+        await eventually('it is told', async () => {
+          const outcome = await store.renew(late, never)
+          return !outcome.renewed && outcome.reason === 'taken'
+        })
+        await eventually('the copy has expired', async () => {
+          const next = await store.acquire(claimOf('next'), never)
+          if (next.granted) expect(next.grant.fencingToken).toBeGreaterThan(late.fencingToken)
+          return next.granted
+        })
+      })
+    })
+
+    it('whose key is overwritten: the holder stops on time, and is told why', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const a = scene.player('a', scene.store(clientOf(server)))
+        await a.lease.acquire()
+        const token = a.lease.fencingToken ?? 0n
+        await server.command('SET', 'leasehold:{job}', 'something else')
+        await expectLost(a, 'expired')
+        expect(a.losses[0]?.cause).toMatchObject({ code: 'configuration' })
+        expect(await server.command('GET', 'leasehold:{job}')).toBe('something else')
+        await server.command('DEL', 'leasehold:{job}')
+        expect(await a.lease.acquire()).toBe(true)
+        expect(a.lease.fencingToken).toBeGreaterThan(token)
+      })
+    })
+
+    it('that is a replica for a while: no word of it is taken, and the holder stays', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const a = scene.player('a', scene.store(clientOf(server)))
+        await a.lease.acquire()
+        // Of nobody, so that its data stay.
+        await server.command('REPLICAOF', '127.0.0.1', 1)
+        await eventually('it is noticed', async () => a.events.includes('jeopardy'))
+        await server.command('REPLICAOF', 'NO', 'ONE')
+        await eventually('it is over', async () => a.events.includes('recovered'))
+        expect(a.losses).toEqual([])
+      })
+    })
+  })
+})
+
+describeRedis('connections', () => {
+  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
+    it('that are killed again and again: holders stay, and who waits is served in order', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const holder = scene.player('holder', scene.store(clientOf(server)))
+        const store = scene.store(clientOf(server))
+        const waiters = ['1', '2', '3', '4', '5'].map((owner) => scene.player(owner, store))
+        await holder.lease.acquire()
+        const served: string[] = []
+        const turns = []
+        for (const { lease } of waiters) {
+          const owner = lease.settings.owner
+          turns.push(
+            lease.acquire(FOREVER).then(async () => {
+              served.push(owner)
+              await lease.release()
+            }),
+          )
+          await untilInLine(server, turns.length)
+        }
+        for (let kill = 0; kill < 10; kill += 1) {
+          await server.command('CLIENT', 'KILL', 'TYPE', kill % 2 === 0 ? 'pubsub' : 'normal')
+          await sleep(200)
+        }
+        expect(holder.losses).toEqual([])
+        await holder.lease.release()
+        await Promise.all(turns)
+        expect(served).toEqual(['1', '2', '3', '4', '5'])
+        for (const { overlaps, losses } of waiters) expect([...overlaps, ...losses]).toEqual([])
+      })
+    })
+  })
+})

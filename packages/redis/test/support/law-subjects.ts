@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import type { LeaseStore } from '@leasehold/core'
+import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
+import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
+import { startChild } from './child.js'
+import { eventually } from './eventually.js'
+import type { Library } from './libraries.js'
+import type { RedisCluster } from './redis-cluster.js'
+import { RedisServer } from './redis-server.js'
+
+/** In milliseconds: what leaves a busy machine time for several calls. */
+const TTL = 2_000
+
+/** To make a client of a cluster, and its way to the nodes, takes far longer. */
+const CLUSTER_TTL = 5_000
+
+const never = new AbortController().signal
+setMaxListeners(0, never)
+
+/** The laws that cut clients off. */
+export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('partition'))
+
+/** The laws that need a server which begins again with all that it has confirmed. */
+export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
+
+/** Stores on one server, which trials share. */
+export function onServer(library: Library, server: () => RedisServer): StoreSubject {
+  let client: RedisClient | undefined
+  return {
+    name: `redis, by ${library.name}`,
+    time: 'real',
+    ttl: TTL,
+    clients: true,
+    serverTime: true,
+    start: () => {
+      const prefix = `${randomUUID()}:`
+      return {
+        open: () => {
+          client ??= library.server(server())
+          return opened(new RedisLeaseStore(client, { prefix }))
+        },
+        delete: (name) => server().command('DEL', `${prefix}{${name}}`),
+        holdElsewhere: async (name) => {
+          const { said, kill } = await startChild('holder', [server().port, prefix, name, TTL])
+          return { fencingToken: BigInt(said), kill }
+        },
+      }
+    },
+  }
+}
+
+/** Stores on one server, each with a way of its own to it that can be cut. */
+export function behindProxies(library: Library, server: () => RedisServer): StoreSubject {
+  return {
+    name: `redis at the end of a way, by ${library.name}`,
+    time: 'real',
+    ttl: TTL,
+    clients: true,
+    serverTime: true,
+    start: () => {
+      const prefix = `${randomUUID()}:`
+      const ways = new Map<LeaseStore, TcpProxy>()
+      return {
+        open: async () => {
+          const way = await TcpProxy.to(server().port)
+          const store = await opened(new RedisLeaseStore(library.server(way), { prefix }))
+          ways.set(store, way)
+          return store
+        },
+        cutOff: (store) => ways.get(store)?.blackHole(),
+        heal: async (store) => {
+          ways.get(store)?.heal()
+          await eventually('the store has noticed', async () => (await store.read('nobody', never)) === undefined)
+        },
+        delete: (name) => server().command('DEL', `${prefix}{${name}}`),
+        stop: async () => {
+          for (const way of ways.values()) await way.close()
+        },
+      }
+    },
+  }
+}
+
+/** Stores on a server of their own, which keeps on disk what it confirms. */
+export function onServerThatRestarts(library: Library): StoreSubject {
+  return {
+    name: `redis that begins again, by ${library.name}`,
+    time: 'real',
+    ttl: TTL,
+    clients: true,
+    serverTime: true,
+    start: async () => {
+      const server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+      return {
+        open: () => opened(new RedisLeaseStore(library.server(server))),
+        restart: () => server.restart(),
+        stop: () => server.stop(),
+      }
+    },
+  }
+}
+
+/** Stores on a cluster that trials share. */
+export function onCluster(library: Library, cluster: () => RedisCluster): StoreSubject {
+  let client: RedisClient | undefined
+  return {
+    name: `a cluster of redis, by ${library.name}`,
+    time: 'real',
+    ttl: CLUSTER_TTL,
+    clients: true,
+    serverTime: true,
+    start: () => {
+      const prefix = `${randomUUID()}:`
+      return {
+        open: () => {
+          client ??= library.cluster(cluster().nodes)
+          return opened(new RedisLeaseStore(client, { prefix }))
+        },
+        delete: async (name) => {
+          const key = `${prefix}{${name}}`
+          const owner = await cluster().ownerOf(await cluster().slotOf(key))
+          await owner.command('DEL', key)
+        },
+      }
+    },
+  }
+}
+
+/** Connected: a law, which has little time, is not about that. */
+async function opened(store: RedisLeaseStore): Promise<RedisLeaseStore> {
+  await store.read('nobody', never)
+  return store
+}

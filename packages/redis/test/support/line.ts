@@ -1,0 +1,13 @@
+import { eventually } from './eventually.js'
+import type { RedisServer } from './redis-server.js'
+
+/** How many have a place in the line of a name, alive or not. */
+export async function lineLength(server: RedisServer, key = 'leasehold:{job}'): Promise<number> {
+  const fields = (await server.command('HKEYS', key)) as readonly string[]
+  return fields.filter((field) => field.startsWith('w:')).length
+}
+
+/** Waits until so many have a place. */
+export function untilInLine(server: RedisServer, count: number): Promise<void> {
+  return eventually(`${count} have a place in line`, async () => (await lineLength(server)) === count)
+}
