@@ -64,6 +64,7 @@ export async function measureHandOver({ contender: id, port, waiters, rounds }: 
     const { latencies, order } = await line.serve(Math.max(end - performance.now(), 0))
     sum.sent += sent.count - before.sent
     sum.executed += (await meter.read()).commands - before.executed
+    if (order.length === waiters) await line.end()
     sum.latencies.push(...latencies)
     sum.inversions += inversions(order)
     sum.served += order.length
@@ -105,9 +106,10 @@ async function lineUp(sessions: readonly Session[], name: string, waiters: numbe
       sent.stopFollowing()
       await release(holder)
       await Promise.race([finished, pause(limit)])
-      const served = { latencies: [...round.latencies], order: [...round.order] }
-      if (served.order.length === waiters) await Promise.all(serving)
-      return served
+      return { latencies: [...round.latencies], order: [...round.order] }
+    },
+    end: async (): Promise<void> => {
+      await Promise.all(serving)
     },
   }
 }
