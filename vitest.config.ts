@@ -4,8 +4,8 @@ import { ClosingLineReporter } from './tools/closing-line-reporter.js'
 const conditions = ['@leasehold/source']
 
 const served = [
-  'packages/{azure-blob,kubernetes}/test/**/*.test.ts',
-  'examples/{azure-blob,kubernetes}/test/**/*.test.ts',
+  'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
+  'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
 ]
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, toMilliseconds } from '@leasehold/core'
+import { LeaseConfigurationError, OptionValues } from '@leasehold/core'
 
 /** The block of a configuration, in the camel case of the code; what is not given is `undefined`. */
 export interface AzureBlobOptions {
@@ -31,26 +31,25 @@ export interface AzureBlobOptions {
   readonly akkaClockSkew?: number | undefined
 }
 
-type Block = Readonly<Record<string, unknown>>
-
 /** Throws a `LeaseConfigurationError` that names what is wrong, and shows no secret. */
-export function readOptions(block: Block): AzureBlobOptions {
+export function readOptions(block: Readonly<Record<string, unknown>>): AzureBlobOptions {
+  const values = new OptionValues<keyof AzureBlobOptions>('azure-blob', block)
   const options: AzureBlobOptions = {
-    connectionString: text(block, 'connectionString'),
-    account: text(block, 'account'),
-    endpoint: text(block, 'endpoint'),
-    accountKey: text(block, 'accountKey'),
-    sasToken: text(block, 'sasToken'),
-    credential: choice(block, 'credential', ['default', 'managed-identity']),
-    clientId: text(block, 'clientId'),
-    container: text(block, 'container'),
-    prefix: text(block, 'prefix'),
-    create: flag(block, 'create'),
-    resource: choice(block, 'resource', ['blob', 'container']),
-    layout: choice(block, 'layout', ['native', 'akka']),
-    akkaHeartbeatTimeout: duration(block, 'akkaHeartbeatTimeout'),
-    akkaHeartbeatInterval: duration(block, 'akkaHeartbeatInterval'),
-    akkaClockSkew: duration(block, 'akkaClockSkew'),
+    connectionString: values.secret('connectionString'),
+    account: values.text('account'),
+    endpoint: values.text('endpoint'),
+    accountKey: values.secret('accountKey'),
+    sasToken: values.secret('sasToken'),
+    credential: values.choice('credential', ['default', 'managed-identity']),
+    clientId: values.text('clientId'),
+    container: values.text('container'),
+    prefix: values.text('prefix'),
+    create: values.switch('create'),
+    resource: values.choice('resource', ['blob', 'container']),
+    layout: values.choice('layout', ['native', 'akka']),
+    akkaHeartbeatTimeout: values.duration('akkaHeartbeatTimeout'),
+    akkaHeartbeatInterval: values.duration('akkaHeartbeatInterval'),
+    akkaClockSkew: values.duration('akkaClockSkew'),
   }
   checkAccess(options)
   if (options.layout === 'akka' && options.resource === 'container') {
@@ -97,42 +96,6 @@ function checkAccess(options: AzureBlobOptions): void {
   if (way === 'credential' && new URL(endpoint).protocol !== 'https:') {
     throw wrong('endpoint must begin with https: a credential sends a token, which nobody else may read')
   }
-}
-
-/** Empty counts as not given: a configuration has that for what it leaves to the environment. */
-function given(block: Block, key: keyof AzureBlobOptions): unknown {
-  const value = block[key]
-  return value === null || value === '' ? undefined : value
-}
-
-function text(block: Block, key: keyof AzureBlobOptions): string | undefined {
-  const value = given(block, key)
-  if (value === undefined || typeof value === 'string') return value
-  throw wrong(`${key} must be a text, not ${typeof value}`)
-}
-
-function choice<T extends string>(
-  block: Block,
-  key: keyof AzureBlobOptions,
-  choices: readonly [T, ...T[]],
-): T | undefined {
-  const value = given(block, key)
-  const chosen = choices.find((candidate) => candidate === value)
-  if (value === undefined || chosen !== undefined) return chosen
-  throw wrong(`${key} must be ${choices.join(' or ')}, not ${String(value)}`)
-}
-
-function flag(block: Block, key: keyof AzureBlobOptions): boolean | undefined {
-  const value = given(block, key)
-  if (value === undefined || typeof value === 'boolean') return value
-  if (value === 'true' || value === 'on' || value === 'yes') return true
-  if (value === 'false' || value === 'off' || value === 'no') return false
-  throw wrong(`${key} must be true or false, not ${String(value)}`)
-}
-
-function duration(block: Block, key: keyof AzureBlobOptions): number | undefined {
-  const value = given(block, key)
-  return value === undefined ? undefined : toMilliseconds(key, value)
 }
 
 function wrong(message: string): LeaseConfigurationError {

@@ -109,9 +109,10 @@ describe('a block that does not do is refused when it is read', () => {
     { block: { ...key, layout: 'pekko' }, says: /layout must be native or akka, not pekko/ },
     { block: { ...key, layout: 'akka', resource: 'container' }, says: /does not go with resource = container/ },
     { block: { ...key, layout: 'akka', 'akka-heartbeat-timeout': '20s' }, says: /the Akka side make no sense/ },
-    { block: { ...key, 'akka-clock-skew': 'soon' }, says: /akkaClockSkew must be a duration/ },
-    { block: { ...key, create: 'perhaps' }, says: /create must be true or false, not perhaps/ },
-    { block: { ...key, prefix: 7 }, says: /prefix must be a text, not number/ },
+    { block: { ...key, 'akka-clock-skew': 'soon' }, says: /akka-clock-skew must be a duration/ },
+    { block: { ...key, create: 'perhaps' }, says: /create must be on or off, not perhaps/ },
+    { block: { ...key, prefix: 7 }, says: /prefix must be a text, not 7/ },
+    { block: { account: ACCOUNT, 'account-key': ['c2VjcmV0'] }, says: /account-key must be a text, not a list/ },
     { block: { 'connection-string': 'c2VjcmV0' }, says: /connectionString is none: copy it whole/ },
     {
       block: { ...key, 'heartbeat-timeout': '10s', 'heartbeat-interval': '1s' },

@@ -31,6 +31,7 @@ export { toMilliseconds } from './provider/duration.js'
 export type { ConfigSource } from './provider/lease-block.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'
 export { LeaseProvider } from './provider/lease-provider.js'
+export { OptionValues } from './provider/option-values.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { Grant, LeaseRecord, LeaseState } from './store/lease-record.js'
 export type {

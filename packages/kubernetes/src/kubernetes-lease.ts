@@ -2,10 +2,10 @@ import {
   type LeaseFactory,
   type LeaseFactoryContext,
   LeaseUnavailableError,
+  OptionValues,
   StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { durationIn, switchIn, textIn } from './config-values.js'
 import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 import type { KubernetesLeaseStoreOptions } from './kubernetes-options.js'
 import type { LayoutName } from './layouts/layout.js'
@@ -13,14 +13,17 @@ import type { LayoutName } from './layouts/layout.js'
 /** For how long the start-up check may take, in milliseconds: a server that is away must not hold up the start. */
 const CHECK_TIMEOUT = 5_000
 
+type BlockKey = keyof KubernetesLeaseStoreOptions | 'checkAccess'
+
 const makeLease: LeaseFactory = async (settings, context) => {
   const { clock, logger, share } = context
-  const options = optionsIn(settings.options)
+  const values = new OptionValues<BlockKey>('kubernetes', settings.options)
+  const options = optionsIn(values)
   // A clock that is not the machine's is a test's; the store's must then be the same.
   const time = clock === systemClock ? {} : { clock }
   const store = await share(`kubernetes:${JSON.stringify(options)}`, async () => {
     const opened = new KubernetesLeaseStore({ ...options, ...time, logger })
-    if (switchIn('check-access', settings.options.checkAccess) ?? true) await check(opened, settings.name, context)
+    if (values.switch('checkAccess') ?? true) await check(opened, settings.name, context)
     return opened
   })
   return new StoreLease(settings, store, { clock, logger })
@@ -44,21 +47,21 @@ export const kubernetesLease: LeaseFactory = Object.assign(makeLease, {
     'jvmHeartbeatInterval',
     'maxClockSkew',
     'checkAccess',
-  ] satisfies (keyof KubernetesLeaseStoreOptions | 'checkAccess')[],
+  ] satisfies BlockKey[],
 })
 
-function optionsIn(block: Readonly<Record<string, unknown>>): KubernetesLeaseStoreOptions {
+function optionsIn(values: OptionValues<BlockKey>): KubernetesLeaseStoreOptions {
   return {
-    layout: textIn('layout', block.layout) as LayoutName | undefined,
-    namespace: textIn('namespace', block.namespace),
-    kubeconfigFile: textIn('kubeconfig-file', block.kubeconfigFile),
-    context: textIn('context', block.context),
-    serviceAccountFolder: textIn('service-account-folder', block.serviceAccountFolder),
-    maxTtl: durationIn('max-ttl', block.maxTtl),
-    watch: switchIn('watch', block.watch),
-    jvmHeartbeatTimeout: durationIn('jvm-heartbeat-timeout', block.jvmHeartbeatTimeout),
-    jvmHeartbeatInterval: durationIn('jvm-heartbeat-interval', block.jvmHeartbeatInterval),
-    maxClockSkew: durationIn('max-clock-skew', block.maxClockSkew),
+    layout: values.text('layout') as LayoutName | undefined,
+    namespace: values.text('namespace'),
+    kubeconfigFile: values.text('kubeconfigFile'),
+    context: values.text('context'),
+    serviceAccountFolder: values.text('serviceAccountFolder'),
+    maxTtl: values.duration('maxTtl'),
+    watch: values.switch('watch'),
+    jvmHeartbeatTimeout: values.duration('jvmHeartbeatTimeout'),
+    jvmHeartbeatInterval: values.duration('jvmHeartbeatInterval'),
+    maxClockSkew: values.duration('maxClockSkew'),
   }
 }
 

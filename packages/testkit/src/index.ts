@@ -7,6 +7,7 @@ export {
   seededFaults,
 } from './faults/fault.js'
 export { FaultyStore, type FaultyStoreOptions } from './faults/faulty-store.js'
+export { TcpProxy } from './faults/tcp-proxy.js'
 export type { Law, LawFamily, LawOutcome } from './laws/law.js'
 export { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
 export type { LeaseAbility, LeaseBackend, LeaseClaim, LeaseSubject } from './laws/lease-subject.js'

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 const USES = 8
 
 /** How many idle signals are kept. */
-const KEPT = 64
+const KEPT = 1_024
 
 /** The means to end one call to the store. */
 export interface Attempt {

@@ -4,10 +4,10 @@ import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
-const LARGEST_BATCH = 256
+const LARGEST_BATCH = 512
 
 /** Into how many steps the way to the next heartbeat is divided. */
-const STEPS = 32
+const STEPS = 8
 
 /** Who sent a heartbeat; told of its answer with the number that it gave. */
 export interface HeartbeatSender {
@@ -61,6 +61,7 @@ export class RenewalBatch {
       batch.forEach(({ sender, op }, place) => {
         const outcome = outcomes[place]
         if (outcome === undefined) sender.onFailed(op, new Error('renewMany answered fewer outcomes than grants'))
+        else if (outcome instanceof Error) sender.onFailed(op, outcome)
         else sender.onRenewed(op, outcome)
       })
     } catch (error) {

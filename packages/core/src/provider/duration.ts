@@ -18,12 +18,16 @@ const milliseconds: ReadonlyMap<string, number> = new Map(
  * `infinite`. Throws a `LeaseConfigurationError` that names the key.
  */
 export function toMilliseconds(key: string, value: unknown): number {
+  const duration = durationOf(value)
+  if (duration !== undefined) return duration
+  throw new LeaseConfigurationError(`${key} must be a duration such as 12s, 500ms or infinite, not ${String(value)}`)
+}
+
+/** In milliseconds; `undefined` where it is no duration. */
+export function durationOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   if (value === 'infinite' || value === 'infinity') return Number.POSITIVE_INFINITY
   const [, amount, unit = 'ms'] = (typeof value === 'string' && /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)?\s*$/.exec(value)) || []
   const factor = milliseconds.get(unit)
-  if (amount === undefined || factor === undefined) {
-    throw new LeaseConfigurationError(`${key} must be a duration such as 12s, 500ms or infinite, not ${String(value)}`)
-  }
-  return Number(amount) * factor
+  return amount === undefined || factor === undefined ? undefined : Number(amount) * factor
 }

@@ -130,10 +130,10 @@ export interface LeaseStore {
   watch?(name: string, signal: AbortSignal, grantId?: string): AsyncIterable<LeaseRecord | undefined>
 
   /**
-   * Renews many grants in one round trip; outcomes are in the order of the grants. It rejects only when the outcome
-   * of all of them is unknown.
+   * Renews many grants in one round trip; outcomes are in the order of the grants, with the error that `renew` would
+   * have rejected with for each whose outcome is unknown. It rejects when that is so of all of them.
    */
-  renewMany?(grants: readonly Grant[], signal: AbortSignal): Promise<readonly RenewOutcome[]>
+  renewMany?(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]>
 
   /** Ends connections, watches and timers. Operations afterwards reject with a `LeaseUnavailableError`. */
   close(): Promise<void>

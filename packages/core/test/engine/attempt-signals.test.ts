@@ -52,11 +52,11 @@ describe('the signal of a call that has answered', () => {
     expect(signals.take()).toBe(attempt)
   })
 
-  it('is kept with 63 others, and no more', () => {
+  it('is kept with 1,023 others, and no more', () => {
     const signals = new AttemptSignals()
-    const taken = Array.from({ length: 70 }, () => signals.take())
+    const taken = Array.from({ length: 1_100 }, () => signals.take())
     for (const attempt of taken) signals.give(attempt)
-    const again = new Set(Array.from({ length: 70 }, () => signals.take()))
-    expect(taken.filter((attempt) => again.has(attempt)).length).toBe(64)
+    const again = new Set(Array.from({ length: 1_100 }, () => signals.take()))
+    expect(taken.filter((attempt) => again.has(attempt)).length).toBe(1_024)
   })
 })

@@ -66,8 +66,8 @@ describe('the engine of a lease that is held', () => {
     const { clock, store, hold, told } = setUpEngine({ renewMany })
     clock.block(5)
     await hold()
-    // Steps of 16 ms for an interval of 1 s: 1,005 is brought forward to 992.
-    await clock.advance(986)
+    // Steps of 64 ms for an interval of 1 s: 1,005 is brought forward to 960.
+    await clock.advance(954)
     expect(renewMany).not.toHaveBeenCalled()
     await clock.advance(1)
     await clock.settle()
@@ -83,9 +83,21 @@ describe('the engine of a lease that is held', () => {
     await hold()
     await clock.advance(INTERVAL)
     const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
-    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause })
     await clock.advance(INTERVAL)
-    expect(told.at(-1)).toMatchObject({ type: 'lost', lost: { reason: 'taken' } })
+    expect(told.slice(-2)).toMatchObject([
+      { type: 'jeopardy', cause },
+      { type: 'lost', lost: { reason: 'taken' } },
+    ])
+  })
+
+  it('is in jeopardy where its own renewal failed among many that did not', async () => {
+    const outcomes = [async () => [reset], async () => [{ renewed: true } as const]]
+    const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
+    const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
+    await hold()
+    await clock.advance(INTERVAL)
+    const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
+    expect(told.slice(-3)).toMatchObject([{ type: 'jeopardy', cause }, { type: 'renewed' }, { type: 'recovered' }])
   })
 
   it('frees the name in a microtask after the loss was told, and goes on in its own time', async () => {

@@ -59,19 +59,19 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(calls.map(({ grants }) => grants.length)).toEqual([1, 1])
   })
 
-  it('are 256 a call, and one call a turn', async () => {
+  it('are 512 a call, and one call a turn', async () => {
     const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 600; op += 1) batch.add(sender, op, grant, 100)
+    for (let op = 0; op < 1_100; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
-    expect(calls.map(({ grants }) => grants.length)).toEqual([256, 256, 88])
+    expect(calls.map(({ grants }) => grants.length)).toEqual([512, 512, 76])
     expect(clock.pending).toBe(3)
   })
 
   it('are one call and no more where they fill it', async () => {
     const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 256; op += 1) batch.add(sender, op, grant, 100)
+    for (let op = 0; op < 512; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
-    expect(calls.map(({ grants }) => grants.length)).toEqual([256])
+    expect(calls.map(({ grants }) => grants.length)).toEqual([512])
   })
 
   it('fail where the call fails', async () => {
@@ -110,13 +110,13 @@ describe('the heartbeats of one turn of the event loop', () => {
 })
 
 describe('a planned heartbeat', () => {
-  it('is brought forward to the next step of the clock, a power of two of about a 32nd of its way', () => {
-    // Steps of 16 ms, for a way of 600.
-    expect(alignToBatch(0, 600)).toBe(592)
-    expect(alignToBatch(5, 600)).toBe(587)
+  it('is brought forward to the next step of the clock, a power of two of about an eighth of its way', () => {
+    // Steps of 64 ms, for a way of 600.
+    expect(alignToBatch(0, 600)).toBe(576)
+    expect(alignToBatch(5, 600)).toBe(571)
     expect(alignToBatch(1_000, 600)).toBe(600)
-    // Steps of 32 ms, from a way of 1,024 on.
-    expect(alignToBatch(0, 1_023)).toBe(1_008)
+    // Steps of 128 ms, from a way of 1,024 on.
+    expect(alignToBatch(0, 1_023)).toBe(960)
     expect(alignToBatch(0, 1_055)).toBe(1_024)
   })
 

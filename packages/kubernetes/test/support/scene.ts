@@ -1,9 +1,9 @@
 import { createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { TcpProxy } from '@leasehold/testkit'
 import { TestApiServer } from './api-server/test-api-server.js'
 import { kubeConfigFor } from './kube-config-for.js'
 import { silentLogger } from './silent-logger.js'
-import { TcpProxy } from './tcp-proxy.js'
 
 /** Of the leases of a scene, unless others are given. */
 const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }

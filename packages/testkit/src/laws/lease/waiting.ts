@@ -59,7 +59,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
         await lease.release()
       }
       turns.push(turn())
-      await trial.pass(trial.interval / 5)
+      await trial.pass(trial.interval)
     }
     await trial.during(holder.lease.release())
     await trial.during(Promise.all(turns))
@@ -79,12 +79,12 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
         await lease.release()
       }
       const turns = [turn(first, 'first')]
-      await trial.pass(trial.interval / 5)
+      await trial.pass(trial.interval)
       const never = turn(dead, 'dead')
       never.catch(() => {})
-      await trial.pass(trial.interval / 5)
+      await trial.pass(trial.interval)
       turns.push(turn(last, 'last'))
-      await trial.pass(trial.interval / 5)
+      await trial.pass(trial.interval)
       await dead.cutOff()
       await trial.during(holder.lease.release())
       await trial.during(Promise.all(turns), 3 * trial.ttl)

@@ -5,12 +5,17 @@ import type { StoreLaw } from '../store-laws.js'
 export const storeExpiryLaws: readonly StoreLaw[] = [
   law('expiry', 'nobody is granted the name before the ttl is over', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
+    const begun = trial.clock.now()
     await trial.granted(one)
-    await trial.refused(other)
-    await trial.pass(trial.ttl * 0.5)
-    await trial.refused(other)
-    await trial.pass(trial.ttl * 0.4)
-    await trial.refused(other)
+    for (const part of [0, 0.5, 0.4]) {
+      await trial.pass(trial.ttl * part)
+      const { granted } = await trial.acquire(other)
+      // On a machine that is busy, real time may have gone on for longer.
+      if (!granted) continue
+      const passed = trial.clock.now() - begun
+      assert(passed >= trial.ttl, `granted ${Math.round(passed)} ms after the request of who holds the name`)
+      return
+    }
   }),
   law('expiry', 'after the ttl the name is taken over, with a larger token', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]

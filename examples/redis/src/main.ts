@@ -1,0 +1,32 @@
+/**
+ * The failover demo on leases of Redis: on a server that it starts, or on the one that REDIS_URL names. Exits 0 if every
+ * figure of its summary holds.
+ */
+import { randomUUID } from 'node:crypto'
+import { runDemo } from '@leasehold/example-failover'
+import { Redis } from 'ioredis'
+import { readRedisLedger } from './redis-ledger.js'
+import { startRedis } from './start-redis.js'
+
+const own = process.env.REDIS_URL
+const started = own === undefined ? await startRedis() : undefined
+const url = own ?? started?.url ?? ''
+
+// What the four processes are told by their environment.
+process.env.REDIS_URL = url
+process.env.LEASEHOLD_PREFIX = `leasehold-demo-${randomUUID()}:`
+
+const redis = new Redis(url)
+try {
+  const holds = await runDemo({
+    worker: new URL('./worker.ts', import.meta.url),
+    ttl: 3_000,
+    longestHandOver: 1_000,
+    readLedger: () => readRedisLedger(redis, `${process.env.LEASEHOLD_PREFIX}ledger`),
+  })
+  process.exitCode = holds ? 0 : 1
+} finally {
+  await redis.del(`${process.env.LEASEHOLD_PREFIX}ledger`)
+  redis.disconnect()
+  started?.stop()
+}

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { Redis } from 'ioredis'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A server of this machine, in memory: `REDIS_SERVER`, or the one on the path. */
+export async function startRedis(): Promise<{ readonly url: string; stop(): void }> {
+  const { REDIS_SERVER = 'redis-server' } = process.env
+  const port = await freePort()
+  const server = spawn(REDIS_SERVER, ['--port', String(port), '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' })
+  const failed = new Promise<never>((_, reject) => {
+    server.once('error', () => reject(new Error(`${REDIS_SERVER} does not start: install Redis, or set REDIS_URL`)))
+  })
+  const url = `redis://127.0.0.1:${port}`
+  const redis = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  try {
+    await Promise.race([redis.ping(), failed])
+  } finally {
+    redis.disconnect()
+  }
+  return { url, stop: () => void server.kill() }
+}

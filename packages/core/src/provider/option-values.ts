@@ -1,0 +1,109 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { durationOf } from './duration.js'
+import { toKebabCase } from './key-case.js'
+
+/**
+ * The options of a provider's own block, for its factory: each is asked for by its name in code, and read in whichever
+ * form a configuration has it.
+ *
+ * What is absent, `null` or empty is `undefined`: a configuration has `""` for what it leaves to the environment. What is
+ * there and does not do throws a `LeaseConfigurationError` that names the key as a configuration has it, in kebab case.
+ */
+export class OptionValues<Name extends string = string> {
+  readonly #store: string
+  readonly #block: Readonly<Record<string, unknown>>
+
+  /**
+   * @param store the kind of store, which stands in the errors
+   * @param block `settings.options` of the lease, whose keys are in the camel case of the code
+   */
+  constructor(store: string, block: Readonly<Record<string, unknown>>) {
+    this.#store = store
+    this.#block = block
+  }
+
+  /** A text that may be shown; see {@link OptionValues.secret}. */
+  text(name: Name): string | undefined {
+    const value = this.#given(name)
+    if (value === undefined || typeof value === 'string') return value
+    throw this.#wrong(name, `a text, not ${shown(value)}`)
+  }
+
+  /** A text that nobody may see, such as a password: the error for one that is no text does not show what it is. */
+  secret(name: Name): string | undefined {
+    const value = this.#given(name)
+    if (value === undefined || typeof value === 'string') return value
+    const hint = typeof value === 'object' ? '' : ': put it in quotes'
+    throw this.#wrong(name, `a text, not ${kindOf(value)}${hint}`)
+  }
+
+  /**
+   * A list of texts, or a single text, which is a list of one; an empty list counts as absent. No error shows what
+   * stands in the list: addresses have passwords in them.
+   */
+  texts(name: Name): readonly string[] | undefined {
+    const value = this.#given(name)
+    if (value === undefined) return undefined
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+    for (const item of list) {
+      if (typeof item !== 'string') throw this.#wrong(name, `a list of texts: ${kindOf(item)} is none`)
+      if (item === '') throw this.#wrong(name, 'a list of texts: an empty one stands in it')
+    }
+    return list.length === 0 ? undefined : (list as readonly string[])
+  }
+
+  /** In milliseconds: a number is one already, a text has a unit (`12s`, `500 ms`) or says `infinite`. */
+  duration(name: Name): number | undefined {
+    const value = this.#given(name)
+    const duration = value === undefined ? undefined : durationOf(value)
+    if (value === undefined || duration !== undefined) return duration
+    throw this.#wrong(name, `a duration such as 12s, 500ms or infinite, not ${shown(value)}`)
+  }
+
+  /** On or off, in any of HOCON's words: `on`, `yes` and `true`, `off`, `no` and `false`. */
+  switch(name: Name): boolean | undefined {
+    const value = this.#given(name)
+    if (value === undefined) return undefined
+    const state = switches.get(value)
+    if (state === undefined) throw this.#wrong(name, `on or off, not ${shown(value)}`)
+    return state
+  }
+
+  /** One of these words. */
+  choice<Word extends string>(name: Name, words: readonly [Word, ...Word[]]): Word | undefined {
+    const value = this.#given(name)
+    const chosen = words.find((word) => word === value)
+    if (value === undefined || chosen !== undefined) return chosen
+    throw this.#wrong(name, `${alternatives(words)}, not ${shown(value)}`)
+  }
+
+  #given(name: Name): unknown {
+    const value = this.#block[name]
+    return value === null || value === '' ? undefined : value
+  }
+
+  #wrong(name: Name, must: string): LeaseConfigurationError {
+    return new LeaseConfigurationError(`${toKebabCase(name)} must be ${must}`, { store: this.#store })
+  }
+}
+
+const switches: ReadonlyMap<unknown, boolean> = new Map(
+  [[true, 'true', 'on', 'yes'] as const, [false, 'false', 'off', 'no'] as const].flatMap((words) =>
+    words.map((word) => [word, words[0]] as const),
+  ),
+)
+
+function alternatives(words: readonly string[]): string {
+  return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+/** A word or a number as it is; of what has parts only what it is, for a part may be a secret. */
+function shown(value: unknown): string {
+  return typeof value === 'object' || typeof value === 'function' ? kindOf(value) : String(value)
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (value === null || value === undefined) return String(value)
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

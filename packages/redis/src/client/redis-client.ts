@@ -1,0 +1,62 @@
+/** What is used of `Redis` of ioredis 5 and later, with or without Sentinels. */
+export interface IoRedisClient {
+  readonly options: object
+  duplicate(overrides: object): IoRedisClient
+  connect(): Promise<void>
+  evalsha(sha: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
+  eval(script: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
+  subscribe(channel: string): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  disconnect(): void
+}
+
+/** What is used of `Cluster` of ioredis 5 and later. */
+export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
+  readonly isCluster: boolean
+  duplicate(startupNodes: never[], overrides: object): IoRedisClusterClient
+}
+
+interface NodeRedis {
+  connect(): Promise<unknown>
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  destroy(): unknown
+}
+
+interface SendOptions {
+  readonly abortSignal?: AbortSignal
+}
+
+/** What is used of a client of node-redis 5 and later: `createClient`. */
+export interface NodeRedisClient extends NodeRedis {
+  readonly options: object
+  duplicate(overrides: object): NodeRedisClient
+  sendCommand(args: string[], options?: SendOptions): Promise<unknown>
+}
+
+/** What is used of a cluster client of node-redis 5 and later: `createCluster`. */
+export interface NodeRedisClusterClient extends NodeRedis {
+  readonly slots: readonly unknown[]
+  duplicate(overrides: object): NodeRedisClusterClient
+  sendCommand(
+    firstKey: string | undefined,
+    isReadonly: boolean | undefined,
+    args: string[],
+    options?: SendOptions,
+  ): Promise<unknown>
+}
+
+/** What is used of a Sentinel client of node-redis 5 and later: `createSentinel`. */
+export interface NodeRedisSentinelClient extends NodeRedis {
+  getMasterNode(): unknown
+  duplicate(overrides: object): NodeRedisSentinelClient
+  sendCommand(isReadonly: boolean | undefined, args: string[], options?: SendOptions): Promise<unknown>
+}
+
+/** A client that the caller has: ioredis or node-redis, for one server, Sentinel or Cluster. */
+export type RedisClient =
+  | IoRedisClient
+  | IoRedisClusterClient
+  | NodeRedisClient
+  | NodeRedisClusterClient
+  | NodeRedisSentinelClient

@@ -1,0 +1,12 @@
+export type {
+  IoRedisClient,
+  IoRedisClusterClient,
+  NodeRedisClient,
+  NodeRedisClusterClient,
+  NodeRedisSentinelClient,
+  RedisClient,
+} from './client/redis-client.js'
+export { type FencedScript, RedisGuard } from './redis-guard.js'
+export { redisLease } from './redis-lease.js'
+export { RedisLeaseStore, type RedisLeaseStoreOptions } from './redis-lease-store.js'
+export type { RedisOptions } from './redis-options.js'

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
+import type { RedisClient } from './client/redis-client.js'
+import { parseAddress, type RedisOptions } from './redis-options.js'
+
+const LOCAL = 'redis://localhost'
+const DEFAULT_PORT = 6_379
+
+/** The clients that a configuration describes: one, or those of a quorum. They are models, and connect to nothing. */
+export function openClients(options: RedisOptions): readonly [RedisClient, ...RedisClient[]] {
+  const { url = LOCAL, cluster, sentinels, quorum } = options
+  if (quorum !== undefined) {
+    const [first = LOCAL, ...others] = quorum
+    return [openServer(first, options), ...others.map((other) => openServer(other, options))]
+  }
+  if (cluster === true) return [openCluster(url, options)]
+  return [sentinels === undefined ? openServer(url, options) : openMaster(sentinels, options)]
+}
+
+function openServer(url: string, options: RedisOptions): RedisClient {
+  const { host, port } = addressOf(url)
+  return new Redis({ lazyConnect: true, host, port, ...accessOf(url, options), db: databaseOf(url) })
+}
+
+function openMaster(sentinels: readonly string[], options: RedisOptions): RedisClient {
+  const { url = LOCAL, masterName = '' } = options
+  const found = { sentinels: sentinels.map(parseAddress), name: masterName }
+  return new Redis({ lazyConnect: true, ...found, ...accessOf(url, options), db: databaseOf(url) })
+}
+
+function openCluster(url: string, options: RedisOptions): RedisClient {
+  return new Cluster([addressOf(url)], { lazyConnect: true, redisOptions: accessOf(url, options) })
+}
+
+function addressOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname.replaceAll(/^\[|\]$/g, '') || 'localhost', port: Number(port || DEFAULT_PORT) }
+}
+
+function databaseOf(url: string): number {
+  return Number(new URL(url).pathname.slice(1))
+}
+
+/** What stands in the URL counts before what is given beside it. */
+function accessOf(
+  url: string,
+  { username, password, caFile }: RedisOptions,
+): Pick<IoRedisOptions, 'username' | 'password' | 'tls'> {
+  const parsed = new URL(url)
+  const isSecure = parsed.protocol === 'rediss:'
+  if (caFile !== undefined && !isSecure) {
+    throw new LeaseConfigurationError('ca-file is for TLS: begin the URL with rediss:', { store: 'redis' })
+  }
+  return {
+    username: decodeURIComponent(parsed.username) || username,
+    password: decodeURIComponent(parsed.password) || password,
+    ...(isSecure ? { tls: caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(caFile)] } } : {}),
+  }
+}
+
+function readCertificates(caFile: string): string {
+  try {
+    return readFileSync(caFile, 'utf8')
+  } catch (cause) {
+    throw new LeaseConfigurationError(`ca-file cannot be read: ${(cause as Error).message}`, { store: 'redis', cause })
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The second part: those who wait, first come, first served, in fields of the same hash. `line` has the first and the
+ * last number given out, and how far the dead have been looked for; `q:<number>` a place, `w:<grant id>` its number.
+ */
+export const lineLua = `
+local function open_line()
+  local function parse_line(record)
+    local head, tail, sweep = string.match(record.line, '^(%d+) (%d+) (%d+)$')
+    return tonumber(head), tonumber(tail), tonumber(sweep)
+  end
+
+  local function parse_place(place)
+    local id, alive, channel = string.match(place, '^(%S+) (%d+) (%S+)$')
+    return { id = id, channel = channel, alive = now < tonumber(alive) }
+  end
+
+  local function write_line(record, head, tail, sweep)
+    record.line = whole(head) .. ' ' .. whole(tail) .. ' ' .. whole(sweep)
+    redis.call('HSET', record.key, 'line', record.line)
+  end
+
+  local function leave(record, number, id)
+    redis.call('HDEL', record.key, 'q:' .. whole(number), 'w:' .. id)
+  end
+
+  -- The first who is alive; those before are dropped. The look gets longer where many have left from the middle.
+  local function first_of(record)
+    if not record.line then return nil end
+    local head, tail, sweep = parse_line(record)
+    local from, length = head, 1
+    while head <= tail do
+      local fields = {}
+      for number = head, math.min(tail, head + length - 1) do fields[#fields + 1] = 'q:' .. whole(number) end
+      for _, text in ipairs(redis.call('HMGET', record.key, unpack(fields))) do
+        local place = text and parse_place(text)
+        if place and place.alive then
+          if head > from then write_line(record, head, tail, math.max(sweep, head)) end
+          place.number = head
+          return place
+        end
+        if place then leave(record, head, place.id) end
+        head = head + 1
+      end
+      length = math.min(length * 4, 64)
+    end
+    redis.call('HDEL', record.key, 'line')
+    record.line = false
+    return nil
+  end
+
+  -- Two of the others are looked at by each who comes, so that the dead do not pile up behind one who holds for long.
+  local function sweep_line(record, head, tail, sweep)
+    for _ = 1, 2 do
+      sweep = sweep < tail and sweep + 1 or head
+      local text = redis.call('HGET', record.key, 'q:' .. whole(sweep))
+      local place = text and parse_place(text)
+      if place and not place.alive then leave(record, sweep, place.id) end
+    end
+    return sweep
+  end
+
+  -- Takes a place, or keeps the one that there is: says whether it is the first, and whether an echo was sent.
+  local function wait(record, id, ttl)
+    local alive = whole(math.ceil(now + (ttl == math.huge and 60000 or ttl)))
+    local head, tail, sweep = 1, 0, 1
+    if record.line then head, tail, sweep = parse_line(record) end
+    local number = tonumber(redis.call('HGET', record.key, 'w:' .. id) or nil)
+    local is_new = not number
+    if is_new then
+      tail = tail + 1
+      number = tail
+    end
+    redis.call('HSET', record.key, 'q:' .. whole(number), id .. ' ' .. alive .. ' ' .. CHANNEL, 'w:' .. id, whole(number))
+    if is_new then
+      if tail - head >= 64 then sweep = sweep_line(record, head, tail, sweep) end
+      write_line(record, head, tail, sweep)
+    else
+      -- For a channel that is dead without a word, nobody would notice that turns do not arrive.
+      redis.call('PUBLISH', CHANNEL, 'here')
+    end
+    return number == head and 'first' or 'later', is_new and '' or 'echo'
+  end
+
+  -- The name may be free: tells the first in line, and those who watch. One whose channel nobody hears is gone; in a
+  -- cluster that cannot be known, for it may be heard at another node.
+  local function wake(record)
+    local first = first_of(record)
+    while first do
+      if redis.call('PUBLISH', first.channel, 'turn ' .. first.id) > 0 or CLUSTERED then break end
+      leave(record, first.number, first.id)
+      first = first_of(record)
+    end
+    if not record.watchers then return end
+    for channel, ends in string.gmatch(record.watchers, '(%S+) (%d+)') do
+      if now < tonumber(ends) then redis.call('PUBLISH', channel, 'free ' .. record.key) end
+    end
+  end
+
+  return { head = parse_line, first = first_of, leave = leave, wait = wait, wake = wake }
+end
+
+-- Most calls meet nobody who waits: to make the functions alone would cost them a third of their time.
+local opened
+local function line()
+  opened = opened or open_line()
+  return opened
+end
+`

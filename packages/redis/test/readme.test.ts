@@ -1,0 +1,51 @@
+import { LeaseLostError } from '@leasehold/core'
+import { RedisGuard } from '@leasehold/redis'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bookSeat } from './readme/book-seat.js'
+import { provideLeases } from './readme/own-client.js'
+import { rebuildOnce } from './readme/rebuild-index.js'
+import { describeRedis } from './support/describe-redis.js'
+import { RedisSentinel } from './support/redis-sentinel.js'
+import { RedisServer } from './support/redis-server.js'
+
+describeRedis('what the documents show', () => {
+  let server: RedisServer
+
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+
+  afterAll(() => server.stop())
+
+  it('writes under the lease and the guard', async () => {
+    await rebuildOnce(server.url, async () => 'first')
+    await rebuildOnce(server.url, async () => 'second')
+    expect(await server.command('GET', 'index:latest')).toBe('second')
+    expect(await server.command('HGET', 'leasehold:{index}', 'state')).toBe('available')
+    const token = String(await server.command('HGET', 'leasehold:{index}', 'token'))
+    expect(await server.command('GET', 'leasehold:fence:{index:latest}')).toBe(token)
+  })
+
+  it('runs a script under the guard', async () => {
+    const redis = new Redis(server.url)
+    const guard = new RedisGuard(redis)
+    expect(await bookSeat(guard, 5n, 'LH1', '12A')).toBe(true)
+    expect(await bookSeat(guard, 5n, 'LH1', '12A')).toBe(false)
+    await expect(bookSeat(guard, 4n, 'LH1', '12B')).rejects.toBeInstanceOf(LeaseLostError)
+    expect(await server.command('SMEMBERS', 'seats:LH1')).toEqual(['12A'])
+    redis.disconnect()
+  })
+
+  it('holds leases by a client of Sentinel that the caller has made', async () => {
+    const sentinel = await RedisSentinel.start()
+    const sentinels = sentinel.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
+    {
+      await using provider = provideLeases(sentinel.name, sentinels, { job: { 'lease-class': 'our-redis' } })
+      const lease = await provider.getLease('job', 'job')
+      expect(await lease.acquire()).toBe(true)
+      expect(await (await sentinel.master()).command('HGET', 'leasehold:{job}', 'state')).toBe('leased')
+    }
+    await sentinel.stop()
+  })
+})

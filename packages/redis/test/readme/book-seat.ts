@@ -1,0 +1,14 @@
+import type { RedisGuard } from '@leasehold/redis'
+
+// #region script
+const takeSeat = `
+  if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return 0 end
+  redis.call('SADD', KEYS[1], ARGV[1])
+  return 1
+`
+
+/** Whether the seat was free; rejects with a LeaseLostError where a larger token has been there. */
+export async function bookSeat(guard: RedisGuard, fencingToken: bigint, flight: string, seat: string) {
+  return (await guard.run(fencingToken, { script: takeSeat, keys: [`seats:${flight}`], args: [seat] })) === 1
+}
+// #endregion script

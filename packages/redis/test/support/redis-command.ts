@@ -1,0 +1,88 @@
+import { connect as connectPlainly, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
+
+/** An answer of Redis. An error within a list is an `Error`. */
+export type RedisReply = string | number | null | Error | readonly RedisReply[]
+
+/** Which server is asked, on 127.0.0.1. */
+interface RedisAddress {
+  readonly port: number
+  readonly password?: string | undefined
+  /** The certificate that vouches for it, for one that speaks TLS. */
+  readonly ca?: string | undefined
+}
+
+/** How long an answer may take, in milliseconds: a frozen server gives none. */
+const LIMIT = 5_000
+
+const NEW_LINE = '\r\n'
+
+/**
+ * Asks once, on a connection of its own, so that no client library stands between a test and the server. Rejects with an
+ * error of the server, whose message begins with its code; and when there is no answer within 5 s.
+ */
+export async function redisCommand(
+  { port, password, ca }: RedisAddress,
+  args: readonly (string | number)[],
+): Promise<RedisReply> {
+  const target = { port, host: '127.0.0.1' }
+  const socket = ca === undefined ? connectPlainly(target) : connectSecurely({ ...target, ca, servername: 'localhost' })
+  const commands = [...(password === undefined ? [] : [['AUTH', password]]), args]
+  socket.setTimeout(LIMIT, () => socket.destroy(new Error(`no answer to ${args[0]} within ${LIMIT} ms`)))
+  socket.write(commands.map(encoded).join(''))
+  const [reply, failure] = await answerTo(commands.length, socket)
+  if (failure !== undefined) throw failure
+  return reply
+}
+
+/** The last of so many answers, and the first of them that is an error. */
+async function answerTo(count: number, socket: Socket): Promise<[reply: RedisReply, failure: Error | undefined]> {
+  let said = Buffer.alloc(0)
+  // What ends the loop ends the connection.
+  for await (const bytes of socket) {
+    said = Buffer.concat([said, bytes as Buffer])
+    const replies = listFrom(said, 0, count)?.value
+    if (replies !== undefined) return [replies.at(-1) ?? null, replies.find((reply) => reply instanceof Error)]
+  }
+  throw new Error('the server ended the connection without an answer')
+}
+
+function encoded(args: readonly (string | number)[]): string {
+  const parts = args.map((arg) => `$${Buffer.byteLength(String(arg))}${NEW_LINE}${arg}${NEW_LINE}`)
+  return `*${args.length}${NEW_LINE}${parts.join('')}`
+}
+
+/** What stands there, and where the next begins; `undefined` where it is not all there yet. */
+interface Read<T> {
+  readonly value: T
+  readonly end: number
+}
+
+function replyFrom(bytes: Buffer, start: number): Read<RedisReply> | undefined {
+  const lineEnd = bytes.indexOf(NEW_LINE, start)
+  if (lineEnd < 0) return undefined
+  const line = bytes.toString('utf8', start + 1, lineEnd)
+  const end = lineEnd + NEW_LINE.length
+  const kind = String.fromCharCode(bytes[start] ?? 0)
+  if (kind === '+') return { value: line, end }
+  if (kind === '-') return { value: new Error(line), end }
+  if (kind === ':') return { value: Number(line), end }
+  if (line === '-1') return { value: null, end }
+  if (kind === '*') return listFrom(bytes, end, Number(line))
+  if (kind !== '$') throw new Error(`this is no answer of Redis: ${kind}${line}`)
+  const textEnd = end + Number(line)
+  if (bytes.length < textEnd + NEW_LINE.length) return undefined
+  return { value: bytes.toString('utf8', end, textEnd), end: textEnd + NEW_LINE.length }
+}
+
+function listFrom(bytes: Buffer, start: number, length: number): Read<RedisReply[]> | undefined {
+  const value: RedisReply[] = []
+  let end = start
+  while (value.length < length) {
+    const next = replyFrom(bytes, end)
+    if (next === undefined) return undefined
+    value.push(next.value)
+    end = next.end
+  }
+  return { value, end }
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { certificate } from './certificate.js'
+import { eventually } from './eventually.js'
+import { freePort } from './free-port.js'
+import { redisBinary, whyNoRedis } from './redis-binary.js'
+import { type RedisReply, redisCommand } from './redis-command.js'
+import { ServerProcess } from './server-process.js'
+
+export interface RedisServerOptions {
+  /** Or where to get one that is free, as often as somebody else was faster; any that is free unless given. */
+  readonly port?: number | (() => Promise<number>)
+  /** Added to the command line, where the last of two contradicting arguments counts: `['--appendonly', 'yes']`. */
+  readonly args?: readonly string[]
+  /** What stands in its configuration file; it has none unless given. */
+  readonly config?: string
+  /** Without it, everybody may do everything. */
+  readonly password?: string
+  /** It then speaks TLS only, under a certificate for `127.0.0.1` and `localhost`: see `ca`. */
+  readonly tls?: boolean
+  /** Where it keeps its files, which are then left there; a folder of its own that goes with it, unless given. */
+  readonly dir?: string
+}
+
+interface Place {
+  readonly port: number
+  readonly dir: string
+  readonly isOwnDir: boolean
+  readonly password: string | undefined
+  readonly ca: string | undefined
+  readonly args: readonly string[]
+}
+
+/** How often another port is tried. */
+const ATTEMPTS = 5
+
+/**
+ * A real `redis-server` of this machine. It listens on 127.0.0.1, keeps nothing on disk unless it is told to, and does not
+ * outlive the process of the tests.
+ */
+export class RedisServer {
+  readonly port: number
+  readonly dir: string
+  readonly password: string | undefined
+  /** The certificate that clients have to trust; where it speaks TLS. */
+  readonly ca: string | undefined
+  readonly #place: Place
+  #process: ServerProcess | undefined
+
+  private constructor(place: Place) {
+    this.#place = place
+    this.port = place.port
+    this.dir = place.dir
+    this.password = place.password
+    this.ca = place.ca
+  }
+
+  /** Resolves when it answers. */
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const { port = freePort } = options
+    for (let attempt = 1; ; attempt += 1) {
+      const server = new RedisServer(await prepare(typeof port === 'number' ? port : await port(), options))
+      try {
+        await server.#run()
+        return server
+      } catch (error) {
+        await server.stop()
+        const isTaken = String(error).includes('in use')
+        if (!isTaken || typeof port === 'number' || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
+
+  /** As clients take it, the password in it. */
+  get url(): string {
+    const access = this.password === undefined ? '' : `:${encodeURIComponent(this.password)}@`
+    return `${this.ca === undefined ? 'redis' : 'rediss'}://${access}127.0.0.1:${this.port}`
+  }
+
+  /** Of its process, which is another after a restart. */
+  get pid(): number {
+    return this.#running().pid
+  }
+
+  /** All requests hang from now on: SIGSTOP. */
+  freeze(): void {
+    this.#running().signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#running().signal('SIGCONT')
+  }
+
+  /** Ends it without a word, frozen or not: SIGKILL. */
+  async kill(): Promise<void> {
+    await this.#process?.end()
+  }
+
+  /** Ends it as `kill` does, and starts it on the same port and folder: empty, unless it kept its data on disk. */
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.#run()
+  }
+
+  /** Ends it, frozen or not, with its folder. */
+  async stop(): Promise<void> {
+    await this.kill()
+    if (this.#place.isOwnDir) rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  /** Rejects with an error of the server, whose message begins with its code; and without an answer within 5 s. */
+  command(...args: readonly (string | number)[]): Promise<RedisReply> {
+    return redisCommand(this, args)
+  }
+
+  #running(): ServerProcess {
+    if (this.#process === undefined) throw new Error('this server was never started')
+    return this.#process
+  }
+
+  async #run(): Promise<void> {
+    if (redisBinary === undefined) throw new Error(whyNoRedis)
+    const log = join(this.dir, 'redis.log')
+    const started = await ServerProcess.spawn(redisBinary, this.#place.args, log)
+    this.#process = started
+    await eventually(`redis-server answers on ${this.port}`, async () => {
+      if (started.hasEnded) return true
+      if ((await this.command('PING')) !== 'PONG') return false
+      // Where the port was taken, somebody else answers, until it has noticed.
+      return String(await this.command('INFO', 'server')).includes(`process_id:${started.pid}\r`)
+    })
+    if (started.hasEnded) throw new Error(`redis-server did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+  }
+}
+
+async function prepare(port: number, options: RedisServerOptions): Promise<Place> {
+  const { config, password, tls = false, args = [] } = options
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'leasehold-redis-'))
+  const keep = (file: string, text: string): string => {
+    writeFileSync(join(dir, file), text)
+    return join(dir, file)
+  }
+  const pems = tls ? await certificate() : undefined
+  const listening =
+    pems === undefined
+      ? ['--port', `${port}`]
+      : [
+          ...['--port', '0', '--tls-port', `${port}`, '--tls-auth-clients', 'no'],
+          ...['--tls-cert-file', keep('cert.pem', pems.cert), '--tls-key-file', keep('key.pem', pems.key)],
+        ]
+  return {
+    port,
+    dir,
+    isOwnDir: options.dir === undefined,
+    password,
+    ca: pems?.cert,
+    args: [
+      ...(config === undefined ? [] : [keep('redis.conf', config)]),
+      ...listening,
+      ...['--bind', '127.0.0.1', '--dir', dir, '--daemonize', 'no', '--loglevel', 'warning'],
+      ...['--save', '', '--appendonly', 'no'],
+      ...(password === undefined ? [] : ['--requirepass', password]),
+      ...args,
+    ],
+  }
+}

@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { systemClock } from '@leasehold/core'
+
+/** What becomes of bytes, and of the ends of connections, on their way. */
+type Mode = 'pass' | 'black-hole' | 'drop-responses'
+
+type Direction = 'request' | 'response'
+
+/**
+ * A way to a server of this machine on which everything goes wrong that can: hand its `port` to the client of a backend,
+ * and cut it off, slow it down or reset it while the tests run. It knows nothing of what is said over it. It takes real
+ * time, and what it is told holds for all connections, those of later too.
+ */
+export class TcpProxy {
+  /** Where clients find it, on 127.0.0.1; stays the same whatever happens. */
+  readonly port: number
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  #target: number
+  #mode: Mode = 'pass'
+  #delay = 0
+  #isRefusing = false
+  #losesNext = false
+
+  private constructor(server: Server, target: number) {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    this.#target = target
+    server.on('connection', (client: Socket) => this.#join(client))
+  }
+
+  /** A way to this port of 127.0.0.1, where everything comes through at first. */
+  static async to(target: number): Promise<TcpProxy> {
+    // What has been said to the end by one side may still be answered by the other.
+    const server = createServer({ allowHalfOpen: true })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new TcpProxy(server, target)
+  }
+
+  /** Nothing comes through any more, in either direction, and nobody is told: not even that the other side has gone. */
+  blackHole(): void {
+    this.#mode = 'black-hole'
+  }
+
+  /** Requests come through, their answers do not. */
+  dropResponses(): void {
+    this.#mode = 'drop-responses'
+  }
+
+  /**
+   * The next answer of the server is lost, on whichever connection it comes, and its connection is reset: what was asked
+   * for has been done, and who asked cannot know. Nothing happens to other connections.
+   */
+  dropNextResponse(): void {
+    this.#losesNext = true
+  }
+
+  /** Answers take so many milliseconds more; each connection's stay in order. */
+  slowDown(delay: number): void {
+    this.#delay = delay
+  }
+
+  /** Ends all connections with a reset; new ones may be made. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  /**
+   * New connections are reset as soon as they are made; those that are there stay. Not refused by the operating system,
+   * for then somebody else could take the port meanwhile.
+   */
+  refuse(): void {
+    this.#isRefusing = true
+  }
+
+  /** New connections go to this port of 127.0.0.1, as after a failover; those that are there stay where they are. */
+  retarget(target: number): void {
+    this.#target = target
+  }
+
+  /** Everything comes through again. Connections that have lost bytes are reset: what was swallowed is gone. */
+  heal(): void {
+    if (this.#mode !== 'pass') this.reset()
+    this.#mode = 'pass'
+    this.#delay = 0
+    this.#isRefusing = false
+    this.#losesNext = false
+  }
+
+  /** Ends all connections, and the way itself. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #join(client: Socket): void {
+    if (this.#isRefusing) {
+      client.on('error', () => {})
+      client.resetAndDestroy()
+      return
+    }
+    const server = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true })
+    this.#pipe(client, server, 'request')
+    this.#pipe(server, client, 'response')
+  }
+
+  #pipe(from: Socket, to: Socket, direction: Direction): void {
+    this.#sockets.add(from)
+    let earlier = Promise.resolve()
+    // One after another, so that what is delayed less does not overtake what is delayed more.
+    const inTurn = (act: () => void): void => {
+      const due = this.#comesThrough(direction) ? this.#waiting(direction) : undefined
+      if (due === undefined) return
+      earlier = Promise.all([earlier, due]).then(() => {
+        if (this.#comesThrough(direction) && !to.destroyed) act()
+      })
+    }
+    from.on('data', (bytes) => {
+      if (direction === 'response' && this.#losesNext) {
+        this.#losesNext = false
+        from.resetAndDestroy()
+        to.resetAndDestroy()
+        return
+      }
+      inTurn(() => to.write(bytes))
+    })
+    from.on('end', () => inTurn(() => to.end()))
+    from.on('error', () => inTurn(() => to.resetAndDestroy()))
+    from.on('close', () => this.#sockets.delete(from))
+  }
+
+  #comesThrough(direction: Direction): boolean {
+    return this.#mode === 'pass' || (this.#mode === 'drop-responses' && direction === 'request')
+  }
+
+  async #waiting(direction: Direction): Promise<void> {
+    const delay = direction === 'response' ? this.#delay : 0
+    if (delay > 0) await new Promise<void>((done) => void systemClock.schedule(delay, done))
+  }
+}
