@@ -14,8 +14,8 @@ const WORK = 5
 const CLIENTS = 4
 /** How many wait, and how often that is done. */
 const QUEUES = [
-  { waiters: 1, rounds: 30 },
-  { waiters: 10, rounds: 10 },
+  { waiters: 1, rounds: 20 },
+  { waiters: 10, rounds: 8 },
   { waiters: 100, rounds: 3 },
   { waiters: 1_000, rounds: 1 },
 ] as const
