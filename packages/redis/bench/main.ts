@@ -4,12 +4,12 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { RedisServer } from '../test/support/redis-server.js'
 import { reportCycles } from './numbers/cycles.js'
 import { reportEventLoopLag } from './numbers/event-loop-lag.js'
 import { reportHandOver } from './numbers/hand-over.js'
 import { reportHolding } from './numbers/holding.js'
 import { reportOverlap } from './numbers/overlap.js'
-import { RedisServer } from './redis-server.js'
 import { toSvg } from './report/chart.js'
 import { toDocument } from './report/document.js'
 import { machine } from './report/machine.js'

@@ -13,7 +13,7 @@ const LOCKS = 20
 /** For how long the event loop is blocked, in ttls. */
 const BLOCKS = [0.5, 1, 2] as const
 /** How long afterwards the holder may learn of the loss. */
-const WATCHED = 3_000
+const WATCHED = 1_500
 /** Until the other process has asked for all of the locks. */
 const ASKING = 400
 

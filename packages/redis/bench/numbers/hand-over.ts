@@ -14,8 +14,8 @@ const WORK = 5
 const CLIENTS = 4
 /** How many wait, and how often that is done. */
 const QUEUES = [
-  { waiters: 1, rounds: 30 },
-  { waiters: 10, rounds: 10 },
+  { waiters: 1, rounds: 20 },
+  { waiters: 10, rounds: 8 },
   { waiters: 100, rounds: 3 },
   { waiters: 1_000, rounds: 1 },
 ] as const
@@ -57,6 +57,7 @@ export async function measureHandOver({ contender: id, port, waiters, rounds }: 
   const use: Use = { purpose: 'hand-over', role: 'waiter', ttl: TTL, waiters }
   const sessions = Array.from({ length: CLIENTS }, () => contender.open(port, use))
   const sum = { latencies: [] as number[], inversions: 0, served: 0, asked: 0, sent: 0, executed: 0 }
+  await warmUp(sessions, `hand-over-${id}-${waiters}`, sent)
   const end = performance.now() + TIME_LIMIT
   for (let round = 0; round < rounds && sum.served === sum.asked; round += 1) {
     const line = await lineUp(sessions, `hand-over-${id}-${waiters}-${round}`, waiters, sent)
@@ -64,12 +65,22 @@ export async function measureHandOver({ contender: id, port, waiters, rounds }: 
     const { latencies, order } = await line.serve(Math.max(end - performance.now(), 0))
     sum.sent += sent.count - before.sent
     sum.executed += (await meter.read()).commands - before.executed
+    if (order.length === waiters) await line.end()
     sum.latencies.push(...latencies)
     sum.inversions += inversions(order)
     sum.served += order.length
     sum.asked += waiters
   }
   return sum
+}
+
+/** What a client does once (scripts, subscriptions) is neither counted nor taken for the request of a waiter. */
+async function warmUp(sessions: readonly Session[], name: string, sent: SentCommands): Promise<void> {
+  const waiters = 2 * sessions.length
+  const line = await lineUp(sessions, `${name}-warm-up`, waiters, sent)
+  const { order } = await line.serve(TIME_LIMIT)
+  if (order.length < waiters) throw new Error(`${waiters} waiters were not served within ${TIME_LIMIT} ms`)
+  await line.end()
 }
 
 /** One holds, and the others come one after the other: each when the first request of the last has been answered. */
@@ -105,9 +116,10 @@ async function lineUp(sessions: readonly Session[], name: string, waiters: numbe
       sent.stopFollowing()
       await release(holder)
       await Promise.race([finished, pause(limit)])
-      const served = { latencies: [...round.latencies], order: [...round.order] }
-      if (served.order.length === waiters) await Promise.all(serving)
-      return served
+      return { latencies: [...round.latencies], order: [...round.order] }
+    },
+    end: async (): Promise<void> => {
+      await Promise.all(serving)
     },
   }
 }
