@@ -12,6 +12,8 @@ const plain = /^[\w.:/@#=+-]{1,1000}$/
 
 /** The keys of leases: one each. */
 export class KeySpace {
+  /** Whether all keys are in one slot of a cluster. */
+  readonly areTogether: boolean
   readonly #prefix: string
   readonly #suffix: string
 
@@ -27,6 +29,7 @@ export class KeySpace {
         { store: 'redis' },
       )
     }
+    this.areTogether = braces !== ''
     this.#prefix = braces === '' ? `${prefix}{` : prefix
     this.#suffix = braces === '' ? '}' : ''
   }

@@ -12,7 +12,7 @@ const LARGEST_CALL = 32
 const LARGEST_BULK = 512
 
 /** From which age on, in milliseconds, an operation listens to its signal: nearly all are over by then, and listening is dear. */
-const YOUTH = 10
+const YOUTH = 50
 
 /** What every call tells the script. */
 export interface CallContext {

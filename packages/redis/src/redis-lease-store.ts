@@ -63,6 +63,11 @@ export interface RedisLeaseStoreOptions {
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
   readonly limits: StoreLimits = { minTtl: 1, maxTtl: 366 * DAY, infinite: true, ordered: true }
+  /**
+   * In few calls; an error stands for each whose outcome is unknown. In a cluster only where the prefix puts all leases into
+   * one slot: else one node that hangs would hold up the renewals at all others.
+   */
+  readonly renewMany?: (grants: readonly Grant[], signal: AbortSignal) => Promise<readonly (RenewOutcome | Error)[]>
   readonly #link: Link
   readonly #keys: KeySpace
   readonly #queue: OperationQueue
@@ -84,6 +89,7 @@ export class RedisLeaseStore implements LeaseStore {
     this.#link = new Link(dialect, clock)
     this.#turns = new Turns(new Link(dialect, clock), clock, channel)
     this.#queue = new OperationQueue(this.#link, clock, { recordLife: Math.ceil(recordLife), channel, clustered })
+    if (!clustered || this.#keys.areTogether) this.renewMany = (grants, signal) => this.#renewAll(grants, signal)
   }
 
   acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
@@ -97,12 +103,6 @@ export class RedisLeaseStore implements LeaseStore {
   /** Starts the recorded ttl anew. */
   renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
     return this.#renew(grant, signal, false)
-  }
-
-  /** In few calls, in a cluster in one for each slot; an error stands for each whose outcome is unknown. */
-  async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]> {
-    const outcomes = await Promise.allSettled(grants.map((grant) => this.#renew(grant, signal, true)))
-    return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error)))
   }
 
   release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
@@ -248,6 +248,11 @@ export class RedisLeaseStore implements LeaseStore {
       cancel()
       ended.abort()
     }
+  }
+
+  async #renewAll(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]> {
+    const outcomes = await Promise.allSettled(grants.map((grant) => this.#renew(grant, signal, true)))
+    return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error)))
   }
 
   #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {

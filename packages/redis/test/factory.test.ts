@@ -10,6 +10,7 @@ import { describeRedis } from './support/describe-redis.js'
 import { RedisCluster } from './support/redis-cluster.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
 import { RedisServer, type RedisServerOptions } from './support/redis-server.js'
+import { storedLease } from './support/stored-lease.js'
 
 const factories = { redis: redisLease }
 const times = { 'heartbeat-timeout': '10s', 'heartbeat-interval': '2s', 'lease-operation-timeout': '2s' }
@@ -44,7 +45,7 @@ describeRedis('a lease of a configuration', () => {
       const provider = provide({ url: server.url, prefix: 'app:', 'record-life': '1d' })
       const leases = await Promise.all(['a', 'b', 'c'].map((name) => provider.getLease(name, 'job')))
       expect(await Promise.all(leases.map((lease) => lease.acquire()))).toEqual([true, true, true])
-      expect(await server.command('HGET', 'app:{a}', 'state')).toBe('leased')
+      expect(await storedLease(server, 'app:{a}')).toMatchObject({ state: 'leased' })
       const life = Number(await server.command('PTTL', 'app:{a}'))
       expect(life).toBeGreaterThan(86_400_000)
       expect(life).toBeLessThan(2 * 86_400_000)
@@ -90,7 +91,7 @@ describeRedis('a lease of a configuration', () => {
       begun.push(() => sentinel.stop())
       const sentinels = sentinel.sentinels.map(({ port }) => `127.0.0.1:${port}`)
       expect(await acquired({ sentinels, 'master-name': sentinel.name }, 'guarded')).toBe(true)
-      expect(await (await sentinel.master()).command('HGET', 'leasehold:{guarded}', 'state')).toBe('leased')
+      expect(await storedLease(await sentinel.master(), 'leasehold:{guarded}')).toMatchObject({ state: 'leased' })
     })
 
     it('by HOCON, with the URL from the environment', async ({ expect }) => {
@@ -102,7 +103,7 @@ describeRedis('a lease of a configuration', () => {
       const provider = new LeaseProvider(parseHocon(text, { env: { REDIS_URL: server.url } }), factories)
       begun.push(() => provider.close())
       expect(await (await provider.getLease('job', 'job')).acquire()).toBe(true)
-      expect(await server.command('HGET', 'hocon:{job}', 'until')).toBe('inf')
+      expect(await storedLease(server, 'hocon:{job}')).toMatchObject({ ttl: 'never' })
     })
   })
 

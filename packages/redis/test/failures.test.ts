@@ -127,7 +127,7 @@ describeRedis('a server', () => {
           ['SET', key, 'text'],
           ['SADD', key, 'member'],
           ['HSET', key, 'state', 'leased', 'name', 'no lease'],
-          ['HSET', key, 'state', 'leased', 'token', 'many', 'until', 'soon', 'ttl', '1', 'grant', 'x'],
+          ['HSET', key, 'lease', 'leased    soon', 'owner', 'x'],
         ]
         for (const mistake of mistakes) {
           await server.command(...mistake)

@@ -8,6 +8,7 @@ import { rebuildOnce } from './readme/rebuild-index.js'
 import { describeRedis } from './support/describe-redis.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
 import { RedisServer } from './support/redis-server.js'
+import { storedLease } from './support/stored-lease.js'
 
 describeRedis('what the documents show', () => {
   let server: RedisServer
@@ -22,9 +23,9 @@ describeRedis('what the documents show', () => {
     await rebuildOnce(server.url, async () => 'first')
     await rebuildOnce(server.url, async () => 'second')
     expect(await server.command('GET', 'index:latest')).toBe('second')
-    expect(await server.command('HGET', 'leasehold:{index}', 'state')).toBe('available')
-    const token = String(await server.command('HGET', 'leasehold:{index}', 'token'))
-    expect(await server.command('GET', 'leasehold:fence:{index:latest}')).toBe(token)
+    const lease = await storedLease(server, 'leasehold:{index}')
+    expect(lease).toMatchObject({ state: 'available' })
+    expect(await server.command('GET', 'leasehold:fence:{index:latest}')).toBe(lease?.token)
   })
 
   it('runs a script under the guard', async () => {
@@ -44,7 +45,7 @@ describeRedis('what the documents show', () => {
       await using provider = provideLeases(sentinel.name, sentinels, { job: { 'lease-class': 'our-redis' } })
       const lease = await provider.getLease('job', 'job')
       expect(await lease.acquire()).toBe(true)
-      expect(await (await sentinel.master()).command('HGET', 'leasehold:{job}', 'state')).toBe('leased')
+      expect(await storedLease(await sentinel.master(), 'leasehold:{job}')).toMatchObject({ state: 'leased' })
     }
     await sentinel.stop()
   })

@@ -16,6 +16,7 @@ end
 
 local slow_path, unproven
 local function slow(key, ...)
+  if not now then look_at_clock() end
   slow_path = slow_path or open_slow_path()
   local is_done, answer, has_written = pcall(slow_path, key, ...)
   if not has_written then unproven = key end

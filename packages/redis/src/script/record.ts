@@ -7,6 +7,7 @@ local function moment(text) return text == FOREVER and math.huge or tonumber(tex
 
 local function find(key, lease)
   if not lease then
+    if redis.call('HLEN', key) > 0 then error('NOLEASE it has no field lease', 0) end
     return { key = key, state = 'available', ends = 0, token = 0, kept = 0, grant = '-', ttl = '0', exists = false }
   end
   local state, ends, token, kept, line, watched, reason, grant, ttl =
