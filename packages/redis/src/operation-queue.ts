@@ -11,6 +11,12 @@ const LARGEST_CALL = 32
 /** After how many milliseconds without any answer a server is given up, when somebody's time limit is over. */
 const PATIENCE = 500
 
+/**
+ * While a slot of a cluster moves, some of its keys may be here and others there: each can be had alone. ioredis asks nodes
+ * at random then, until it has enough of it.
+ */
+const SCATTERED = /TRYAGAIN|Too many Cluster redirections/
+
 /** What every call tells the script. */
 export interface CallContext {
   /** For how long a record is kept after its lease has ended, in milliseconds. */
@@ -145,8 +151,7 @@ export class OperationQueue {
     const said = error instanceof Error ? error.message : ''
     if (command === 'EVALSHA' && said.startsWith('NOSCRIPT')) {
       this.#send(entries, 'EVAL')
-    } else if (said.includes('TRYAGAIN') && entries.length > 1) {
-      // While a slot moves, some of its keys may be here and others there: each can be had alone.
+    } else if (entries.length > 1 && SCATTERED.test(said)) {
       for (const entry of entries) this.#send([entry])
     } else {
       // A master that has become a replica: the client finds the new one when it connects.
