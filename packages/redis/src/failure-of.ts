@@ -29,7 +29,7 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
 
 function adviceOn(said: string): string {
   return isDenied(said)
-    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hmget +hset +hdel +pexpire +persist +time (in a cluster ' +
+    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hmget +hgetall +hset +hdel +pexpire +persist +time (in a cluster ' +
         '+cluster|slots and +asking too, behind Sentinel +info), the keys of the prefix and the channels that begin with it'
     : 'check the username and the password'
 }

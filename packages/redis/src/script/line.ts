@@ -1,12 +1,13 @@
 /**
  * The second part: those who wait, first come, first served, in fields of the same hash. `line` has the first and the
- * last number given out, and how far the dead have been looked for; `q:<number>` a place, `w:<grant id>` its number.
+ * last number given out, with which number the dead are looked for next, and before which there is nobody but the first;
+ * `q:<number>` a place, `w:<grant id>` its number.
  */
 export const lineLua = `
 local function open_line()
   local function parse_line(record)
-    local head, tail, sweep = string.match(record.line, '^(%d+) (%d+) (%d+)$')
-    return tonumber(head), tonumber(tail), tonumber(sweep)
+    local head, tail, due, skip = string.match(record.line, '^(%d+) (%d+) (%d+) (%d+)$')
+    return tonumber(head), tonumber(tail), tonumber(due), tonumber(skip)
   end
 
   local function parse_place(place)
@@ -14,8 +15,8 @@ local function open_line()
     return { id = id, channel = channel, alive = now < tonumber(alive) }
   end
 
-  local function write_line(record, head, tail, sweep)
-    record.line = whole(head) .. ' ' .. whole(tail) .. ' ' .. whole(sweep)
+  local function write_line(record, head, tail, due, skip)
+    record.line = whole(head) .. ' ' .. whole(tail) .. ' ' .. whole(due) .. ' ' .. whole(skip)
     redis.call('HSET', record.key, 'line', record.line)
   end
 
@@ -26,7 +27,7 @@ local function open_line()
   -- The first who is alive; those before are dropped. The look gets longer where many have left from the middle.
   local function first_of(record)
     if not record.line then return nil end
-    local head, tail, sweep = parse_line(record)
+    local head, tail, due, skip = parse_line(record)
     local from, length = head, 1
     while head <= tail do
       local fields = {}
@@ -34,13 +35,14 @@ local function open_line()
       for _, text in ipairs(redis.call('HMGET', record.key, unpack(fields))) do
         local place = text and parse_place(text)
         if place and place.alive then
-          if head > from then write_line(record, head, tail, math.max(sweep, head)) end
+          if head > from then write_line(record, head, tail, due, skip) end
           place.number = head
           return place
         end
         if place then leave(record, head, place.id) end
         head = head + 1
       end
+      head = math.max(head, math.min(skip, tail + 1))
       length = math.min(length * 4, 64)
     end
     redis.call('HDEL', record.key, 'line')
@@ -48,22 +50,29 @@ local function open_line()
     return nil
   end
 
-  -- Two of the others are looked at by each who comes, so that the dead do not pile up behind one who holds for long.
-  local function sweep_line(record, head, tail, sweep)
-    for _ = 1, 2 do
-      sweep = sweep < tail and sweep + 1 or head
-      local text = redis.call('HGET', record.key, 'q:' .. whole(sweep))
-      local place = text and parse_place(text)
-      if place and not place.alive then leave(record, sweep, place.id) end
+  -- Drops all who are dead: else they would pile up behind one who waits for long. It is done again when as many have
+  -- come as there were, so that nobody pays for it more than for a few places.
+  local function sweep(record, head, tail)
+    local count, skip = 0, tail + 1
+    local all = redis.call('HGETALL', record.key)
+    for i = 1, #all, 2 do
+      local number = tonumber(string.match(all[i], '^q:(%d+)$') or nil)
+      local place = number and parse_place(all[i + 1])
+      if place and place.alive then
+        count = count + 1
+        if number > head then skip = math.min(skip, number) end
+      elseif place then
+        leave(record, number, place.id)
+      end
     end
-    return sweep
+    return tail + count + 64, skip
   end
 
   -- Takes a place, or keeps the one that there is; true for the first.
   local function wait(record, id, ttl)
     local alive = whole(math.ceil(now + (ttl == math.huge and 60000 or ttl)))
-    local head, tail, sweep = 1, 0, 1
-    if record.line then head, tail, sweep = parse_line(record) end
+    local head, tail, due, skip = 1, 0, 64, 0
+    if record.line then head, tail, due, skip = parse_line(record) end
     local number = tonumber(redis.call('HGET', record.key, 'w:' .. id) or nil)
     local is_new = not number
     if is_new then
@@ -72,10 +81,11 @@ local function open_line()
     end
     redis.call('HSET', record.key, 'q:' .. whole(number), id .. ' ' .. alive .. ' ' .. CHANNEL, 'w:' .. id, whole(number))
     if is_new then
-      if tail - head >= 64 then sweep = sweep_line(record, head, tail, sweep) end
-      write_line(record, head, tail, sweep)
+      if tail >= due then due, skip = sweep(record, head, tail) end
+      write_line(record, head, tail, due, skip)
     end
-    return number == head
+    -- Those before may have died meanwhile.
+    return first_of(record).number == number
   end
 
   -- The name may be free: tells the first in line, and those who watch. One whose channel nobody hears is gone; in a
