@@ -161,8 +161,7 @@ describeRedis('those who wait', () => {
         await granted(other as RedisLeaseStore, 'dead', { ttl: 4_000 })
         // It is not asked for again within its ttl.
         await (other as RedisLeaseStore).acquire(claimOf('dead too', { ttl: 500, queue: true }), never)
-        const times = { heartbeatTimeout: 30_000, heartbeatInterval: 1_000, operationTimeout: 1_000 }
-        const b = scene.player('b', one as RedisLeaseStore, times)
+        const b = scene.player('b', one as RedisLeaseStore, LONG)
         await eventually('the first has died', async () => {
           const place = String(await server.command('HGET', 'leasehold:{job}', 'q:1')).split(' ')[1]
           const [seconds] = (await server.command('TIME')) as readonly string[]
@@ -171,7 +170,7 @@ describeRedis('those who wait', () => {
         const start = systemClock.now()
         expect(await b.lease.acquire(FOREVER)).toBe(true)
         // Well before it would ask again.
-        expect(systemClock.now() - start).toBeLessThan(8_000)
+        expect(systemClock.now() - start).toBeLessThan(AT_ONCE)
       })
     })
   })
@@ -188,13 +187,15 @@ describeRedis('those who wait', () => {
         const [store, other] = stores(scene, server, 2) as [RedisLeaseStore, RedisLeaseStore]
         await granted(store, 'held', { ttl: 120_000 })
         await store.acquire(claimOf('first', { ttl: 120_000, queue: true }), never)
+        const lengths: number[] = []
         for (let round = 0; round < 20; round += 1) {
           const calls = Array.from({ length: 200 }, (_, place) => {
             return other.acquire(claimOf(`${round}-${place}`, { ttl: 1, queue: true }), never)
           })
           await Promise.all(calls)
+          lengths.push(await lineLength(server))
         }
-        expect(await lineLength(server)).toBeLessThan(200)
+        expect(Math.max(...lengths)).toBeLessThan(300)
         // The first is still the first.
         await other.release({ ...claimOf('held'), fencingToken: 0n }, never)
         expect((await other.acquire(claimOf('newcomer'), never)).granted).toBe(false)
