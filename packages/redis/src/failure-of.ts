@@ -29,8 +29,8 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
 
 function adviceOn(said: string): string {
   return isDenied(said)
-    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hset +hdel +pexpireat +persist +time (in a cluster ' +
-        '+cluster|slots and +asking too, behind Sentinel +info), the keys of the prefix and the channels that begin with it'
+    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist ' +
+        '+time (in a cluster +cluster|slots and +asking too, behind Sentinel +info), the keys of the prefix and the channels that begin with it'
     : 'check the username and the password'
 }
 

@@ -14,6 +14,12 @@ const LARGEST_BULK = 512
 /** From which age on, in milliseconds, an operation listens to its signal: nearly all are over by then, and listening is dear. */
 const YOUTH = 50
 
+/**
+ * While a slot of a cluster moves, some of its keys may be here and others there: each can be had alone. ioredis asks nodes
+ * at random then, until it has enough of it.
+ */
+const SCATTERED = /TRYAGAIN|Too many Cluster redirections/
+
 /** What every call tells the script. */
 export interface CallContext {
   /** For how long a record is kept after its lease has ended, in milliseconds. */
@@ -147,8 +153,7 @@ export class OperationQueue {
     const operations = failed ?? call.operations
     const said = error instanceof Error ? error.message : ''
     if (!call.isByText && said.startsWith('NOSCRIPT')) this.#send(operations, true)
-    // While a slot moves, some of its keys may be here and others there: each can be had alone.
-    else if (said.includes('TRYAGAIN') && operations.length > 1) for (const one of operations) this.#send([one], false)
+    else if (operations.length > 1 && SCATTERED.test(said)) for (const one of operations) this.#send([one], false)
     else {
       // A master that has become a replica: the client finds the new one when it connects.
       if (said.startsWith('READONLY')) this.#link.drop(call.connection)

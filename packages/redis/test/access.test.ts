@@ -26,6 +26,10 @@ async function doAll(scene: Scene, client: RedisClient, server: RedisServer): Pr
     let held = await granted(one, 'held')
     await other.acquire(claimOf('waits', { queue: true }), never)
     await other.withdraw('job', 'waits', never)
+    // So many that the dead are looked for.
+    const many = Array.from({ length: 100 }, (_, place) => `waits too ${place}`)
+    await Promise.all(many.map((grantId) => other.acquire(claimOf(grantId, { queue: true }), never)))
+    await Promise.all(many.map((grantId) => other.withdraw('job', grantId, never)))
     await one.renew(held, never)
     held = await granted(one, 'held')
     const changed = await one.change(held, { grantId: 'next', owner: 'anna' }, never)

@@ -82,6 +82,19 @@ describeRedis('the way to a server', () => {
       })
     })
 
+    it('on which the first connection is lost as it is made: the next is not waited for longer than it takes', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [way, hole] = [await scene.proxy(server), await scene.proxy(server)]
+        hole.blackHole()
+        way.retarget(hole.port)
+        const store = scene.store(clientOf(way))
+        await expect(store.read('job', within(800))).rejects.toThrow()
+        way.retarget(server.port)
+        expect(await store.read('job', within(10_000))).toBeUndefined()
+      })
+    })
+
     it('on which an answer is lost: an acquisition is settled, and held', async () => {
       await Scene.play(async (scene) => {
         const way = await scene.proxy(await scene.server())

@@ -1,6 +1,6 @@
 import type { Connection, Dialect, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
-import type { IoRedisClient, IoRedisClusterClient } from './redis-client.js'
+import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
 import { Traffic } from './traffic.js'
 
 /** Nothing is queued, repeated or reconnected by the client: what fails is told, and is then tried anew from here. */
@@ -150,6 +150,7 @@ class IoRedisConnection implements Connection {
 class ClusterConnection extends IoRedisConnection {
   readonly #cluster: IoRedisClusterClient
   #subscriber: IoRedisClient | undefined
+  readonly #opening = new Map<IoRedisNode, Promise<void>>()
 
   constructor(cluster: IoRedisClusterClient) {
     super(cluster)
@@ -182,17 +183,28 @@ class ClusterConnection extends IoRedisConnection {
     const address = this.nodeOf(key)
     const node = this.#cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
     if (node === undefined || node.status === 'ready') return undefined
-    if (node.status === 'wait') return node.connect()
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void) => (): void => {
-        node.off('ready', onReady)
-        node.off('end', onEnd)
-        settle()
-      }
-      const onReady = end(() => resolve(undefined))
-      const onEnd = end(() => reject(new Error(`there is no connection to ${address}`)))
-      node.once('ready', onReady)
-      node.once('end', onEnd)
-    })
+    let opening = this.#opening.get(node)
+    if (opening === undefined) {
+      opening = (node.status === 'wait' ? node.connect() : ready(node, address)).finally(() =>
+        this.#opening.delete(node),
+      )
+      this.#opening.set(node, opening)
+    }
+    return opening
   }
+}
+
+/** A node that the client is connecting to anyway. */
+function ready(node: IoRedisNode, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => (): void => {
+      node.off('ready', onReady)
+      node.off('end', onEnd)
+      settle()
+    }
+    const onReady = end(resolve)
+    const onEnd = end(() => reject(new Error(`there is no connection to ${address}`)))
+    node.once('ready', onReady)
+    node.once('end', onEnd)
+  })
 }

@@ -11,7 +11,7 @@ export interface IoRedisClient {
 }
 
 /** A node of a cluster, as ioredis has it. */
-interface IoRedisNode extends IoRedisClient {
+export interface IoRedisNode extends IoRedisClient {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
   readonly status: string
   once(event: string, listener: () => void): unknown

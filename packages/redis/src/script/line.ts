@@ -3,12 +3,13 @@
  * and `w:<grant id>`, its number.
  */
 export const lineLua = `
--- The first and the last number given out, and how far the dead have been looked for.
+-- The first and the last number given out, with which number the dead are looked for next, and before which there is
+-- nobody but the first.
 local function parse_line(record)
-  if not record.has_line then return 1, 0, 1 end
+  if not record.has_line then return 1, 0, 64, 0 end
   record.line = record.line or redis.call('HGET', record.key, 'line')
-  local head, tail, sweep = string.match(record.line, '^(%d+) (%d+) (%d+)$')
-  return tonumber(head), tonumber(tail), tonumber(sweep)
+  local head, tail, due, skip = string.match(record.line, '^(%d+) (%d+) (%d+) (%d+)$')
+  return tonumber(head), tonumber(tail), tonumber(due), tonumber(skip)
 end
 
 local function parse_place(place)
@@ -16,8 +17,8 @@ local function parse_place(place)
   return { id = id, channel = channel, alive = micros < tonumber(alive) }
 end
 
-local function write_line(record, head, tail, sweep)
-  record.line = whole(head) .. ' ' .. whole(tail) .. ' ' .. whole(sweep)
+local function write_line(record, head, tail, due, skip)
+  record.line = whole(head) .. ' ' .. whole(tail) .. ' ' .. whole(due) .. ' ' .. whole(skip)
   redis.call('HSET', record.key, 'line', record.line)
   if not record.has_line then record.has_line, record.is_changed = true, true end
 end
@@ -29,7 +30,7 @@ end
 -- The first who is alive; those before are dropped. The look gets longer where many have left from the middle.
 local function first_of(record)
   if not record.has_line then return nil end
-  local head, tail, sweep = parse_line(record)
+  local head, tail, due, skip = parse_line(record)
   local from, length = head, 1
   while head <= tail do
     local fields = {}
@@ -37,13 +38,14 @@ local function first_of(record)
     for _, text in ipairs(redis.call('HMGET', record.key, unpack(fields))) do
       local place = text and parse_place(text)
       if place and place.alive then
-        if head > from then write_line(record, head, tail, math.max(sweep, head)) end
+        if head > from then write_line(record, head, tail, due, skip) end
         place.number = head
         return place
       end
       if place then leave(record, head, place.id) end
       head = head + 1
     end
+    head = math.max(head, math.min(skip, tail + 1))
     length = math.min(length * 4, 64)
   end
   redis.call('HDEL', record.key, 'line')
@@ -51,21 +53,28 @@ local function first_of(record)
   return nil
 end
 
--- Two of the others are looked at by each who comes, so that the dead do not pile up behind one who holds for long.
-local function sweep_line(record, head, tail, sweep)
-  for _ = 1, 2 do
-    sweep = sweep < tail and sweep + 1 or head
-    local text = redis.call('HGET', record.key, 'q:' .. whole(sweep))
-    local place = text and parse_place(text)
-    if place and not place.alive then leave(record, sweep, place.id) end
+-- Drops all who are dead: else they would pile up behind one who waits for long. It is done again when as many have
+-- come as there were, so that nobody pays for it more than for a few places.
+local function sweep(record, head, tail)
+  local count, skip = 0, tail + 1
+  local all = redis.call('HGETALL', record.key)
+  for i = 1, #all, 2 do
+    local number = tonumber(string.match(all[i], '^q:(%d+)$') or nil)
+    local place = number and parse_place(all[i + 1])
+    if place and place.alive then
+      count = count + 1
+      if number > head then skip = math.min(skip, number) end
+    elseif place then
+      leave(record, number, place.id)
+    end
   end
-  return sweep
+  return tail + count + 64, skip
 end
 
 -- Takes a place, or keeps the one that there is: says whether it is the first, and whether an echo was sent.
 local function wait(record, id, ttl)
   local alive = whole(micros + (ttl == math.huge and 60000 or ttl) * 1000)
-  local head, tail, sweep = parse_line(record)
+  local head, tail, due, skip = parse_line(record)
   local number = tonumber(redis.call('HGET', record.key, 'w:' .. id) or nil)
   local is_new = not number
   if is_new then
@@ -74,13 +83,14 @@ local function wait(record, id, ttl)
   end
   redis.call('HSET', record.key, 'q:' .. whole(number), id .. ' ' .. alive .. ' ' .. CHANNEL, 'w:' .. id, whole(number))
   if is_new then
-    if tail - head >= 64 then sweep = sweep_line(record, head, tail, sweep) end
-    write_line(record, head, tail, sweep)
+    if tail >= due then due, skip = sweep(record, head, tail) end
+    write_line(record, head, tail, due, skip)
   else
     -- For a channel that is dead without a word, nobody would notice that turns do not arrive.
     redis.call('PUBLISH', CHANNEL, 'here')
   end
-  return number == head and 'first' or 'later', is_new and '' or 'echo'
+  -- Those before may have died meanwhile.
+  return first_of(record).number == number and 'first' or 'later', is_new and '' or 'echo'
 end
 
 -- The name may be free: tells the first in line, and those who watch. One whose channel nobody hears is gone; in a

@@ -6,6 +6,8 @@ const OPTIONS = ['--import', 'tsx', '--conditions', '@leasehold/source']
 export interface Child {
   /** What it said first. */
   readonly said: string
+  /** It does nothing any more, and nobody is told: SIGSTOP. */
+  freeze(): void
   /** Ends it with SIGKILL; resolves when it is gone. */
   kill(): Promise<void>
 }
@@ -24,6 +26,7 @@ export async function startChild(program: string, args: readonly (string | numbe
   ])
   return {
     said,
+    freeze: () => void child.kill('SIGSTOP'),
     kill: async () => {
       child.kill('SIGKILL')
       await exited

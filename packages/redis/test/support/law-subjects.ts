@@ -10,7 +10,7 @@ import type { RedisCluster } from './redis-cluster.js'
 import { RedisServer } from './redis-server.js'
 
 /** In milliseconds: what leaves a busy machine time for several calls. */
-const TTL = 6_000
+const TTL = 4_000
 
 /** To make a client of a cluster, and its way to the nodes, takes far longer. */
 const CLUSTER_TTL = 5_000

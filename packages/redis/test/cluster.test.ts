@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { keySlot } from '../src/client/key-slot.js'
+import { scriptCalls } from './support/command-count.js'
+import { describeRedis } from './support/describe-redis.js'
+import { eventually } from './support/eventually.js'
+import { libraries } from './support/libraries.js'
+import { untilInLine } from './support/line.js'
+import type { RedisCluster } from './support/redis-cluster.js'
+import type { RedisServer } from './support/redis-server.js'
+import { claimOf, granted, heartbeats, never, Scene } from './support/scene.js'
+
+const FOREVER = { wait: Number.POSITIVE_INFINITY }
+
+/** The slot of a key, who has it, and somebody else who could. */
+async function placeOf(
+  cluster: RedisCluster,
+  key = 'leasehold:{job}',
+): Promise<{ slot: number; from: RedisServer; to: RedisServer }> {
+  const slot = await cluster.slotOf(key)
+  const from = await cluster.ownerOf(slot)
+  const to = cluster.nodes.find((node) => node !== from)
+  if (to === undefined) throw new Error('no other node')
+  return { slot, from, to }
+}
+
+async function move(cluster: RedisCluster, key?: string): Promise<void> {
+  const { slot, from, to } = await placeOf(cluster, key)
+  await cluster.beginMigration(slot, from, to)
+  await cluster.moveKeys(slot)
+  await cluster.endMigration(slot)
+}
+
+describeRedis('a cluster', () => {
+  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, (library) => {
+    it('whose slot moves while a lease is held: heartbeats go on, and its release', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const a = scene.player('a', scene.store(library.cluster(cluster.nodes)))
+        await a.lease.acquire()
+        for (let moved = 0; moved < 3; moved += 1) {
+          await move(cluster)
+          const before = heartbeats(a)
+          await eventually('it is renewed', async () => heartbeats(a) > before)
+        }
+        expect(a.events).not.toContain('jeopardy')
+        expect(await a.lease.release()).toBe(true)
+        expect(a.losses).toEqual([])
+      })
+    })
+
+    it('whose slot is on its way: all that can be done with a lease works, before its key has moved and after', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const client = library.cluster(cluster.nodes)
+        const { slot, from, to } = await placeOf(cluster)
+        const [known, fresh] = [scene.store(client), scene.store(client)]
+        const doAll = async (): Promise<void> => {
+          for (const store of [known, fresh]) {
+            const grant = await granted(store, 'held')
+            expect(await store.renew(grant, never)).toEqual({ renewed: true })
+            expect((await store.acquire(claimOf('other'), never)).granted).toBe(false)
+            expect(await store.read('job', never)).toMatchObject({ grantId: 'held', state: 'leased' })
+            expect(await store.release(grant, never)).toEqual({ released: true })
+          }
+        }
+        await granted(known, 'first')
+        await known.release({ ...claimOf('first'), fencingToken: 0n }, never)
+        await cluster.beginMigration(slot, from, to)
+        await doAll()
+        expect(await cluster.moveKeys(slot)).toBe(1)
+        await doAll()
+        await cluster.endMigration(slot)
+        await doAll()
+      })
+    })
+
+    it('whose slot is on its way, with half of its keys: all of them are renewed', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const prefix = '{leases}:'
+        const store = scene.store(library.cluster(cluster.nodes), { prefix })
+        const names = ['a', 'b', 'c', 'd', 'e', 'f']
+        const grants = await Promise.all(names.map((name) => granted(store, name, { name })))
+        const { slot, from, to } = await placeOf(cluster, prefix)
+        await cluster.beginMigration(slot, from, to)
+        const half = names.slice(0, 3).map((name) => prefix + name)
+        await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, 'KEYS', ...half)
+        const renewed = await store.renewMany(grants, never)
+        expect(renewed).toEqual(grants.map(() => ({ renewed: true })))
+        await cluster.moveKeys(slot)
+        await cluster.endMigration(slot)
+        expect(await store.renewMany(grants, never)).toEqual(renewed)
+      })
+    })
+
+    it('whose slot moves while somebody waits: who waits is served', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const client = library.cluster(cluster.nodes)
+        const [a, b] = [scene.player('a', scene.store(client)), scene.player('b', scene.store(client))]
+        await a.lease.acquire()
+        const { from } = await placeOf(cluster)
+        const waiting = b.lease.acquire(FOREVER)
+        await untilInLine(from, 1)
+        await move(cluster)
+        await a.lease.release()
+        expect(await waiting).toBe(true)
+        expect(b.overlaps).toEqual([])
+      })
+    })
+
+    it('renews many leases of many slots', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const store = scene.store(library.cluster(cluster.nodes))
+        // Braces, and what else a name may have, decide on no slot but their own.
+        const names = [...Array.from({ length: 100 }, (_, n) => `job ${n}`), '{a}', '}{', '{}', 'a{b}c', '{a}2', 'ü{ß}']
+        const grants = await Promise.all(names.map((name, n) => granted(store, `${n}`, { name })))
+        await move(cluster, 'leasehold:{job%207}')
+        expect(await store.renewMany(grants, never)).toEqual(grants.map(() => ({ renewed: true })))
+        for (const [n, name] of names.entries()) {
+          expect(await store.read(name, never)).toMatchObject({ name, grantId: `${n}` })
+        }
+      })
+    })
+
+    it('has all leases in one slot by a prefix with braces, and renews them in one call', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const store = scene.store(library.cluster(cluster.nodes), { prefix: '{leases}:' })
+        const names = Array.from({ length: 30 }, (_, n) => `job-${n}`)
+        const grants = await Promise.all(names.map((name) => granted(store, name, { name })))
+        const { slot, from } = await placeOf(cluster, '{leases}:job-0')
+        expect(await from.command('CLUSTER', 'COUNTKEYSINSLOT', slot)).toBe(names.length)
+        const before = await scriptCalls(from)
+        expect(await store.renewMany(grants, never)).toEqual(grants.map(() => ({ renewed: true })))
+        expect((await scriptCalls(from)) - before).toBe(1)
+      })
+    })
+  })
+
+  it('has keys in the slots that the store takes them to be in', { timeout: 60_000 }, async () => {
+    await Scene.play(async (scene) => {
+      const cluster = await scene.cluster()
+      const keys = ['', 'a', 'foo', 'leasehold:{job}', '{}a', 'a{}{b}', '{a', 'a}', '{{a}}', 'a{b}{c}', 'ü', '{ü}x']
+      for (const key of keys) expect([key, keySlot(key)]).toEqual([key, await cluster.slotOf(key)])
+    })
+  })
+})
