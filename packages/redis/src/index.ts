@@ -6,4 +6,5 @@ export type {
   NodeRedisSentinelClient,
   RedisClient,
 } from './client/redis-client.js'
+export { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 export { RedisLeaseStore, type RedisLeaseStoreOptions } from './redis-lease-store.js'
