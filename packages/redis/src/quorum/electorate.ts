@@ -12,7 +12,7 @@ export class Electorate {
   readonly majority: number
   readonly #clock: Clock
   readonly #aborts = new AbortListeners()
-  /** Those that were waited for in vain, until they answer: they are not waited for again. */
+  /** Those that do not answer at all: they are not waited for until they do. */
   readonly #lagging = new Set<QuorumMember>()
 
   constructor(members: readonly QuorumMember[], clock: Clock) {

@@ -3,12 +3,15 @@ import type { Clock } from '@leasehold/core'
 import type { QuorumMember } from './quorum-member.js'
 import { Tally, type Vote } from './tally.js'
 
-/** For how long servers may go on with what was decided without them, in milliseconds. */
+/**
+ * For how long servers may go on with what was decided without them, in milliseconds. Those that have not answered by then
+ * are not waited for again until they do.
+ */
 const AFTERWARDS = 2_000
 
 /** For how long others are waited for beyond a majority: for as long as that took, within these. Milliseconds. */
-const SHORTEST_GRACE = 5
-const LONGEST_GRACE = 50
+const SHORTEST_GRACE = 50
+const LONGEST_GRACE = 500
 
 /** A question to all servers, and how their votes decide it. */
 export interface Ballot<T, R> {
@@ -111,9 +114,6 @@ export class Poll<T, R> {
     const least = this.#ballot.grace ?? SHORTEST_GRACE
     this.#cancelTimer = this.#clock.schedule(Math.max(Math.min(elapsed, LONGEST_GRACE), least), () => {
       tally.isLate = true
-      for (const [place, member] of this.#members.entries()) {
-        if (tally.votes[place] === undefined) this.#lagging.add(member)
-      }
       this.#decide()
     })
     return false
@@ -126,9 +126,12 @@ export class Poll<T, R> {
     this.#cancelTimer = undefined
     tell()
     if (this.#tally.isFinal || this.#given.signal.aborted) return
-    this.#cancelTimer = this.#clock.schedule(AFTERWARDS, () =>
-      this.#given.abort(new Error('it was decided without it')),
-    )
+    this.#cancelTimer = this.#clock.schedule(AFTERWARDS, () => {
+      for (const [place, member] of this.#members.entries()) {
+        if (this.#tally.votes[place] === undefined) this.#lagging.add(member)
+      }
+      this.#given.abort(new Error('it was decided without it'))
+    })
   }
 
   #end(): void {

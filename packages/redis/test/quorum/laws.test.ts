@@ -1,52 +1,81 @@
+import type { LeaseStore } from '@leasehold/core'
 import { RedisQuorumStore } from '@leasehold/redis'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { describeRedis } from '../support/describe-redis.js'
 import { RedisServer } from '../support/redis-server.js'
 
-/** All laws begin at once: to connect for each of their clients then would take as long as some of them have. */
-const CONNECTED = 80
+/** How many clients the laws share that need none of their own: all begin at once, and some connect thirty. */
+const SHARED = 12
 
 describeRedis('a quorum of three servers', () => {
   let servers: RedisServer[] = []
-  const connected: RedisQuorumStore[] = []
-  let connect = (): RedisQuorumStore => {
-    throw new Error('there are no servers')
-  }
+  let clients: Redis[] = []
+  const shared: RedisQuorumStore[] = []
 
   beforeAll(async () => {
     servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
-    const clients = servers.map(({ port }) => new Redis(port, { lazyConnect: true }))
-    connect = () => new RedisQuorumStore(clients)
-    for (let store = 0; store < CONNECTED; store += 1) connected.push(connect())
-    for (const store of connected) await store.read('nothing', new AbortController().signal)
+    clients = servers.map(({ port }) => new Redis(port, { lazyConnect: true }))
+    for (let client = 0; client < SHARED; client += 1) shared.push(new RedisQuorumStore(clients))
+    await Promise.all(shared.map((store) => store.read('nothing', new AbortController().signal)))
   })
 
   afterAll(async () => {
-    await Promise.all([...connected, ...servers].map((open) => ('stop' in open ? open.stop() : open.close())))
+    await Promise.all(shared.map((store) => store.close()))
+    await Promise.all(servers.map((server) => server.stop()))
   })
 
+  const remove = (name: string): Promise<unknown> => {
+    return Promise.all(servers.map((server) => server.command('DEL', `leasehold:{${name}}`)))
+  }
   const quorum: StoreSubject = {
     name: 'a quorum of three servers',
     time: 'real',
     ttl: 4_000,
     clients: true,
     serverTime: true,
+    start: () => ({ open: () => new RedisQuorumStore(clients), delete: remove }),
+  }
+  const ofShared: StoreSubject = {
+    ...quorum,
     start: () => {
-      const opened: RedisQuorumStore[] = []
-      return {
-        // Many who contend share a few: of each, some ask at once.
-        open: () => {
-          const store = (opened.length < 6 ? undefined : opened.shift()) ?? connected.pop() ?? connect()
-          opened.push(store)
-          return store
-        },
-        delete: (name) => Promise.all(servers.map((server) => server.command('DEL', `leasehold:{${name}}`))),
-      }
+      let opened = 0
+      return { open: () => lent(shared[opened++ % SHARED]), delete: remove }
     },
   }
-  describeStoreLaws(quorum)
-  describeLeaseLaws(leasesOver(quorum))
+
+  // Of a ttl some leave little to requests, while thirty contend for each of many leases.
+  describe('alone', () => describeStoreLaws({ ...ofShared, ttl: 2_000 }, lawsOf('expiry')))
+  describe('among others', () => {
+    describeStoreLaws(quorum, lawsOf('shutdown'))
+    describeStoreLaws(
+      ofShared,
+      storeLaws.filter(({ family }) => family !== 'expiry' && family !== 'shutdown'),
+    )
+  })
+  describeLeaseLaws(leasesOver(ofShared))
 })
+
+function lawsOf(family: string): typeof storeLaws {
+  return storeLaws.filter((law) => law.family === family)
+}
+
+/** A store for one trial, which does not close it. */
+function lent(store: RedisQuorumStore | undefined): LeaseStore {
+  if (store === undefined) throw new Error('there are no servers')
+  const { kind, limits } = store
+  return {
+    kind,
+    limits,
+    acquire: (request, signal) => store.acquire(request, signal),
+    renew: (grant, signal) => store.renew(grant, signal),
+    renewMany: (grants, signal) => store.renewMany(grants, signal),
+    release: (grant, signal) => store.release(grant, signal),
+    read: (name, signal) => store.read(name, signal),
+    change: (grant, to, signal) => store.change(grant, to, signal),
+    break: (name, options, signal) => store.break(name, options, signal),
+    close: () => Promise.resolve(),
+  }
+}
