@@ -1,6 +1,6 @@
 import type { LeaseStore } from '@leasehold/core'
 import { RedisQuorumStore } from '@leasehold/redis'
-import { leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe } from 'vitest'
@@ -47,20 +47,22 @@ describeRedis('a quorum of three servers', () => {
   }
 
   // Of a ttl some leave little to requests, while thirty contend for each of many leases.
-  describe('alone', () => describeStoreLaws({ ...ofShared, ttl: 2_000 }, lawsOf('expiry')))
+  const isTight = ({ family }: { readonly family: string }): boolean => family === 'expiry'
+  const isLoose = (law: { readonly family: string }): boolean => !isTight(law)
+  describe('alone', () => {
+    describeStoreLaws({ ...ofShared, ttl: 2_000 }, storeLaws.filter(isTight))
+    describeLeaseLaws(leasesOver({ ...ofShared, ttl: 2_000 }), leaseLaws.filter(isTight))
+  })
   describe('among others', () => {
-    describeStoreLaws(quorum, lawsOf('shutdown'))
+    const isShutdown = ({ family }: { readonly family: string }): boolean => family === 'shutdown'
+    describeStoreLaws(quorum, storeLaws.filter(isShutdown))
     describeStoreLaws(
       ofShared,
-      storeLaws.filter(({ family }) => family !== 'expiry' && family !== 'shutdown'),
+      storeLaws.filter((law) => isLoose(law) && !isShutdown(law)),
     )
   })
-  describeLeaseLaws(leasesOver(ofShared))
+  describeLeaseLaws(leasesOver(ofShared), leaseLaws.filter(isLoose))
 })
-
-function lawsOf(family: string): typeof storeLaws {
-  return storeLaws.filter((law) => law.family === family)
-}
 
 /** A store for one trial, which does not close it. */
 function lent(store: RedisQuorumStore | undefined): LeaseStore {

@@ -1,0 +1,374 @@
+import { getEventListeners } from 'node:events'
+import {
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
+import { FakeMember, FakeServer } from './support/fake-server.js'
+import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
+
+const forever = new AbortController().signal
+
+describe('the servers of a quorum', () => {
+  const membersOf = (size: number): FakeMember[] => {
+    const { clock } = new QuorumOfFakes()
+    return Array.from({ length: size }, () => new FakeMember(new FakeServer(clock)))
+  }
+
+  it('are three, five or another odd number', () => {
+    for (const size of [3, 5, 7, 13]) expect(new RedisQuorumStore(membersOf(size)).kind).toBe('redis-quorum')
+    for (const size of [0, 1, 2]) {
+      expect(() => new RedisQuorumStore(membersOf(size))).toThrow(/three servers or more, not \d: .* RedisLeaseStore/)
+    }
+    expect(() => new RedisQuorumStore(membersOf(4))).toThrow(
+      'the loss of no more of them than 3 do: take an odd number',
+    )
+    expect(() => new RedisQuorumStore(membersOf(2))).toThrow(LeaseConfigurationError)
+  })
+
+  it('have one vote each', () => {
+    const [member] = membersOf(1) as [FakeMember]
+    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('a client is there twice')
+  })
+})
+
+describe('a grant', () => {
+  it('is of a majority: whoever has less is refused, and frees what it has', async () => {
+    const quorum = new QuorumOfFakes()
+    await quorum.lock(0, 'one')
+    await quorum.lock(1, 'other')
+    const { store } = quorum.open()
+    const outcome = await quorum.during(store.acquire(quorum.request({ owner: 'third' }), forever))
+    expect(outcome.granted).toBe(false)
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual(['one', 'other', undefined])
+  })
+
+  it('comes with the holder only where one has a majority', async () => {
+    const quorum = new QuorumOfFakes(5)
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store, { owner: 'holder' })
+    const held = await quorum.during(store.acquire(quorum.request(), forever))
+    expect(held).toMatchObject({ granted: false, holder: { owner: 'holder', fencingToken: grant.fencingToken } })
+    const split = new QuorumOfFakes(5)
+    for (const [place, owner] of ['a', 'a', 'b', 'b', 'c'].entries()) await split.lock(place, owner, owner)
+    const refused = await split.during(split.open().store.acquire(split.request(), forever))
+    expect(refused).toEqual({ granted: false })
+  })
+
+  it.each([
+    ['dead', 'dead'],
+    ['frozen', 'dead'],
+    ['frozen', 'frozen'],
+  ] as const)('is unknown, and taken back, where two of three are %s and %s', async (one, other) => {
+    const quorum = new QuorumOfFakes()
+    quorum.server(1).state = one
+    quorum.server(2).state = other
+    const { store } = quorum.open()
+    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(500)))).rejects.toThrow(
+      one === 'dead' ? /no majority: 1 of 3 servers answered: connection refused/ : 'time is up',
+    )
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    for (const server of quorum.servers) server.thaw()
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is not held up by a server that is frozen, nor is anything else', async () => {
+    const quorum = new QuorumOfFakes([0n, 70n, 3n])
+    const { store } = quorum.open(() => ({ there: 1, back: 1 }))
+    quorum.server(2).state = 'frozen'
+    const begin = quorum.clock.now()
+    let grant = await quorum.granted(store)
+    expect(quorum.clock.now() - begin).toBeLessThanOrEqual(60)
+    for (const ask of [
+      () => store.renew(grant, forever),
+      () => store.renewMany([grant], forever),
+      () => store.read(NAME, forever),
+      () => store.release(grant, forever),
+    ]) {
+      const since = quorum.clock.now()
+      await quorum.during<unknown>(ask())
+      expect(quorum.clock.now() - since).toBeLessThanOrEqual(60)
+    }
+    await quorum.clock.advance(3_000)
+    const later = quorum.clock.now()
+    grant = await quorum.granted(store, { name: 'another' })
+    // Two round trips, and no more: it is known by now.
+    expect(quorum.clock.now() - later).toBe(4)
+  })
+
+  it('asks the servers once where they agree on the token already, and has the same again', async () => {
+    const quorum = new QuorumOfFakes([0n, 700n, 30n])
+    const { store, members } = quorum.open()
+    const grant = await quorum.granted(store, { grantId: 'again' })
+    const asked = members.map((member) => member.asked.length)
+    expect(await quorum.granted(store, { grantId: 'again' })).toEqual(grant)
+    expect(members.map((member, place) => member.asked.slice(asked[place]))).toEqual([
+      ['acquire'],
+      ['acquire'],
+      ['acquire'],
+    ])
+  })
+
+  it('is refused for good where a majority says so, in the words of the servers', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store, members } = quorum.open()
+    const refuse = (): Promise<never> => Promise.reject(new LeaseUnauthorisedError('NOPERM'))
+    for (const member of members.slice(1)) Object.assign(member, { acquire: refuse, renew: refuse, read: refuse })
+    await expect(quorum.during(store.acquire(quorum.request(), forever))).rejects.toThrow(LeaseUnauthorisedError)
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    await expect(quorum.during(store.read(NAME, forever))).rejects.toThrow(LeaseUnauthorisedError)
+  })
+
+  it('has a ttl: what a server has missed to free would be locked for good', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    expect(store.limits.infinite).toBe(false)
+    const request = quorum.request({ ttl: Number.POSITIVE_INFINITY })
+    await expect(store.acquire(request, forever)).rejects.toThrow(LeaseConfigurationError)
+  })
+})
+
+describe('those who have split the servers', () => {
+  it('do not stand in each others way: the one with the smallest id goes on, the others give way', async () => {
+    const quorum = new QuorumOfFakes()
+    const order = ['a', 'b', 'c']
+    // Each reaches a server of its own first.
+    const asked = order.map((owner, first) => {
+      const { store } = quorum.open((place) => ({ there: place === first ? 1 : 2, back: 1 }))
+      return store.acquire(quorum.request({ owner, grantId: owner }), forever)
+    })
+    const outcomes = await quorum.during(Promise.all(asked))
+    expect(outcomes.map(({ granted }) => granted)).toEqual([true, false, false])
+    expect(await quorum.owners()).toEqual(['a', 'a', 'a'])
+  })
+
+  it('also with a server dead', async () => {
+    const quorum = new QuorumOfFakes()
+    quorum.server(2).state = 'dead'
+    const asked = ['a', 'b'].map((owner, first) => {
+      const { store } = quorum.open((place) => ({ there: place === first ? 1 : 2, back: 1 }))
+      return store.acquire(quorum.request({ owner, grantId: owner }), forever)
+    })
+    const outcomes = await quorum.during(Promise.all(asked))
+    expect(outcomes.map(({ granted }) => granted)).toEqual([true, false])
+  })
+})
+
+describe('a heartbeat', () => {
+  it('is confirmed by a majority, and refused where a majority refuses, for the most telling reason', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.delete(NAME)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+    const other = new QuorumOfFakes(5)
+    const held = other.open().store
+    const lost = await other.granted(held)
+    await other.server(0).store.delete(NAME)
+    await other.server(1).store.delete(NAME)
+    await other.server(2).store.break(NAME, { period: 500 })
+    expect(await other.during(held.renew(lost, forever))).toMatchObject({ renewed: false, reason: 'broken' })
+  })
+
+  it('is unknown where neither is so', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.delete(NAME)
+    quorum.server(1).state = 'dead'
+    await expect(quorum.during(store.renew(grant, forever))).rejects.toThrow(LeaseUnavailableError)
+    expect(await quorum.owners()).toEqual([undefined, 'owner', 'owner'])
+  })
+
+  it('never gives a server that has lost the lease a part in deciding on it', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [0, 1]) await quorum.server(place).store.delete(NAME)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: false, reason: 'deleted' })
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, undefined, 'owner'])
+  })
+
+  it('of many in one call does not share the fate of one that is undecided', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grants = [await quorum.granted(store), await quorum.granted(store, { name: 'undecided' })]
+    await quorum.server(0).store.delete('undecided')
+    quorum.server(1).state = 'frozen'
+    const [sound, undecided] = await quorum.during(store.renewMany(grants, forever), 500)
+    expect(sound).toEqual({ renewed: true })
+    expect(undecided).toBeInstanceOf(LeaseUnavailableError)
+    quorum.server(2).state = 'dead'
+    await expect(quorum.during(store.renewMany(grants, quorum.limit(500)))).rejects.toThrow('time is up')
+  })
+})
+
+describe('a server that has lost a lease', () => {
+  it('has it again after the next heartbeat, with the token and what was said of it', async () => {
+    const quorum = new QuorumOfFakes([0n, 900n, 100n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store, { metadata: { host: 'a' } })
+    expect(grant.fencingToken).toBe(901n)
+    // One after the other: a majority has never heard of the token but by this.
+    for (const place of [0, 1, 2]) {
+      quorum.server(place).restart(0n)
+      expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+      await quorum.clock.advance(100)
+    }
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ ...grant, metadata: { host: 'a' } })
+    await quorum.during(store.release(grant, forever))
+    expect(await quorum.granted(store)).toMatchObject({ fencingToken: 902n })
+  })
+
+  it('does not get it back from one who does not hold it any more', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({ back: operation === 'read' ? 100 : 0 }))
+    const grant = await quorum.granted(store)
+    quorum.server(0).restart(5n)
+    await quorum.during(store.renew(grant, forever))
+    await quorum.during(store.release(grant, forever))
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('does not get back what was broken', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.break(NAME, { period: 0 })
+    await quorum.during(store.renew(grant, forever))
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, 'owner', 'owner'])
+  })
+})
+
+describe('a release', () => {
+  it('is certain when the grant is gone from a majority', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    quorum.server(2).state = 'frozen'
+    expect(await quorum.during(store.release(grant, forever))).toEqual({ released: true })
+    expect(await quorum.during(store.release(grant, forever))).toEqual({ released: false })
+    quorum.server(2).thaw()
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    const successor = await quorum.granted(store, { owner: 'successor' })
+    expect(await quorum.during(store.release(grant, forever))).toMatchObject({
+      released: false,
+      holder: { owner: 'successor', fencingToken: successor.fencingToken },
+    })
+  })
+
+  it('is unknown where a majority does not answer', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [1, 2]) quorum.server(place).state = 'dead'
+    await expect(quorum.during(store.release(grant, forever))).rejects.toThrow(LeaseUnavailableError)
+  })
+})
+
+describe('a record', () => {
+  it('is that of a majority; of what is between, nobody is said to be the owner', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const read = () => quorum.during(store.read(NAME, forever))
+    expect(await read()).toBeUndefined()
+    await quorum.lock(0, 'one')
+    expect(await read()).toBeUndefined()
+    await quorum.lock(1, 'other')
+    expect(await read()).toMatchObject({ state: 'leased', owner: '', grantId: '' })
+    quorum.server(1).state = 'dead'
+    expect(await read()).toMatchObject({ state: 'leased', owner: '', grantId: '' })
+    quorum.server(2).state = 'dead'
+    await expect(read()).rejects.toThrow('1 of 3 servers answered')
+  })
+
+  it('has no owner before a majority has agreed on the token', async () => {
+    const quorum = new QuorumOfFakes([0n, 5n, 9n])
+    const { store } = quorum.open()
+    for (const place of [0, 1, 2]) await quorum.lock(place, 'one', 'one')
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({
+      state: 'leased',
+      owner: '',
+      fencingToken: 10n,
+    })
+    await quorum.granted(store, { owner: 'one', grantId: 'one' })
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ owner: 'one', fencingToken: 10n })
+  })
+
+  it('is not that of a request that is being taken back', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({
+      ...(operation === 'raise' ? { lost: 'request' } : {}),
+      ...(operation === 'release' ? { there: 300 } : {}),
+    }))
+    quorum.server(1).setAhead(NAME, 5n)
+    quorum.server(2).setAhead(NAME, 5n)
+    quorum.server(2).state = 'dead'
+    await expect(store.acquire(quorum.request({ grantId: 'mine' }), AbortSignal.abort())).rejects.toThrow()
+    const asked = store.acquire(quorum.request({ grantId: 'mine' }), quorum.limit(500))
+    await expect(quorum.during(asked)).rejects.toThrow('time is up')
+    quorum.server(0).setAhead(NAME, 5n)
+    expect(await quorum.owners()).toEqual(['owner', 'owner', undefined])
+    // Who finds it and thinks that it was granted after all would lose it a moment later.
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ state: 'leased', grantId: '' })
+  })
+})
+
+describe('a change', () => {
+  it('is unknown, and can be repeated, where a majority is not reached', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [1, 2]) quorum.server(place).state = 'dead'
+    const to = { grantId: 'next', owner: 'next' }
+    await expect(quorum.during(store.change(grant, to, forever))).rejects.toThrow(LeaseUnavailableError)
+    for (const place of [1, 2]) quorum.server(place).state = 'up'
+    const outcome = await quorum.during(store.change(grant, to, forever))
+    expect(outcome).toMatchObject({ granted: true, grant: { ...to, name: NAME, ttl: TTL } })
+    expect(await quorum.owners()).toEqual(['next', 'next', 'next'])
+  })
+})
+
+describe('a break', () => {
+  it('takes a majority', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    await expect(quorum.during(store.break(NAME, {}, forever))).rejects.toThrow(LeaseConflictError)
+    const grant = await quorum.granted(store)
+    quorum.server(0).state = 'dead'
+    expect(await quorum.during(store.break(NAME, { period: 400 }, forever))).toEqual({ remaining: 400 })
+    expect(await quorum.during(store.renew(grant, forever))).toMatchObject({ renewed: false, reason: 'broken' })
+    quorum.server(1).state = 'dead'
+    await expect(quorum.during(store.break(NAME, {}, forever))).rejects.toThrow(LeaseUnavailableError)
+  })
+})
+
+describe('the end', () => {
+  it('waits for no server that does not answer, and leaves no timer and no listener behind', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const { signal } = new AbortController()
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
+    for (const place of [1, 2]) quorum.server(place).thaw()
+    quorum.server(2).state = 'frozen'
+    const grant = await quorum.granted(store)
+    await quorum.during(store.renew(grant, signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.during(store.close(), 1_000)
+    await expect(store.read(NAME, signal)).rejects.toThrow('the store is closed')
+    await quorum.clock.advance(3_000)
+    expect(quorum.clock.pending).toBe(0)
+  })
+})
