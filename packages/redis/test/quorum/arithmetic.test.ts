@@ -355,19 +355,38 @@ describe('a break', () => {
 })
 
 describe('the end', () => {
-  it('waits for no server that does not answer, and leaves no timer and no listener behind', async () => {
+  it('waits a second at most for servers that are to be freed', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
+    await quorum.during(store.close(), 1_000)
+    await expect(store.read(NAME, forever)).rejects.toThrow('the store is closed')
+    expect(quorum.clock.pending).toBe(0)
+  })
+
+  it('of an operation leaves no timer and no listener behind', async () => {
+    const quorum = new QuorumOfFakes([0n, 9n, 4n])
+    const { store } = quorum.open(() => ({ back: 1 }))
+    const { signal } = new AbortController()
+    const grant = await quorum.granted(store)
+    await quorum.during(store.renew(grant, signal))
+    await quorum.during(store.renewMany([grant], signal))
+    await quorum.during(store.read(NAME, signal))
+    await quorum.during(store.release(grant, signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.clock.advance(1)
+    expect(quorum.clock.pending).toBe(0)
+  })
+
+  it('of a server that does not answer is not waited for', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const { signal } = new AbortController()
-    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
-    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
-    for (const place of [1, 2]) quorum.server(place).thaw()
     quorum.server(2).state = 'frozen'
     const grant = await quorum.granted(store)
     await quorum.during(store.renew(grant, signal))
     expect(getEventListeners(signal, 'abort')).toEqual([])
-    await quorum.during(store.close(), 1_000)
-    await expect(store.read(NAME, signal)).rejects.toThrow('the store is closed')
     await quorum.clock.advance(3_000)
     expect(quorum.clock.pending).toBe(0)
   })

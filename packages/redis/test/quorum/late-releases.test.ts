@@ -25,6 +25,20 @@ describe('a request that was taken back', () => {
     expect(await quorum.during(store.renew(outcome.grant, forever))).toEqual({ renewed: true })
   })
 
+  it('is granted to nobody else who has asked under the same id meanwhile', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    const given = store.acquire(quorum.request({ grantId: 'claim' }), quorum.limit(100))
+    const asked = store.acquire(quorum.request({ grantId: 'claim' }), forever)
+    asked.catch(() => {})
+    await expect(quorum.during(given)).rejects.toThrow('time is up')
+    for (const place of [1, 2]) quorum.server(place).thaw()
+    await expect(quorum.during(asked)).rejects.toThrow('taken back meanwhile')
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
   it('is not taken back where the same claim is held already', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
