@@ -6,6 +6,7 @@ export type {
   NodeRedisSentinelClient,
   RedisClient,
 } from './client/redis-client.js'
+export { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 export { type FencedScript, RedisGuard } from './redis-guard.js'
 export { redisLease } from './redis-lease.js'
 export { RedisLeaseStore, type RedisLeaseStoreOptions } from './redis-lease-store.js'

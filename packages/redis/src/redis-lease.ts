@@ -1,5 +1,6 @@
 import { type Clock, type LeaseFactory, type LeaseStore, StoreLease, systemClock } from '@leasehold/core'
 import { openClients } from './open-clients.js'
+import { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 import { RedisLeaseStore } from './redis-lease-store.js'
 import { optionKeys, type RedisOptions, readOptions } from './redis-options.js'
 
@@ -18,8 +19,11 @@ export const redisLease: LeaseFactory = Object.assign(makeLease, { optionKeys })
 
 function openStore(options: RedisOptions, clock: Clock): LeaseStore {
   const { prefix, recordLife } = options
-  const [client] = openClients(options)
+  const clients = openClients(options)
   // A clock that is not the machine's is a test's; the store's must then be the same.
   const time = clock === systemClock ? {} : { clock }
-  return new RedisLeaseStore(client, { prefix, recordLife, ...time })
+  const storeOptions = { prefix, recordLife, ...time }
+  return options.quorum === undefined
+    ? new RedisLeaseStore(clients[0], storeOptions)
+    : new RedisQuorumStore(clients, storeOptions)
 }

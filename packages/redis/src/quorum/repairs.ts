@@ -1,0 +1,63 @@
+import { type Clock, type Grant, LeaseTimeoutError, type RenewOutcome } from '@leasehold/core'
+import type { QuorumMember } from './quorum-member.js'
+import { KIND } from './undecided.js'
+
+/** How long one may take, in milliseconds; the next heartbeat begins another. */
+const LIMIT = 2_000
+
+/**
+ * Gives a grant back to servers that have lost it, or never had it, while a majority has renewed it: so that it outlives the
+ * loss of others later on, as where servers are restarted in turn.
+ *
+ * That is safe, for it only ever locks more. A server is asked as anybody asks it, and refuses where it has granted the
+ * name to somebody else since; the majority by which the holder acts is without it, so nobody else has one; and it takes
+ * over the fencing token, which a later majority of others then finds there. A server that has not the grant any more
+ * because it was broken or taken is left alone.
+ */
+export class Repairs {
+  readonly #members: readonly QuorumMember[]
+  readonly #clock: Clock
+  readonly #isHeld: (grantId: string) => boolean
+  readonly #underWay = new Set<string>()
+
+  /** Nothing is done for a grant that is not held here any more. */
+  constructor(members: readonly QuorumMember[], clock: Clock, isHeld: (grantId: string) => boolean) {
+    this.#members = members
+    this.#clock = clock
+    this.#isHeld = isHeld
+  }
+
+  /** In the background, after a heartbeat that a majority has confirmed; by place, what the servers said to it. */
+  afterHeartbeat(grant: Grant, outcomes: readonly (RenewOutcome | undefined)[]): void {
+    const source = this.#members[outcomes.findIndex((outcome) => outcome?.renewed)]
+    if (source === undefined) return
+    for (const [place, member] of this.#members.entries()) {
+      const outcome = outcomes[place]
+      if (outcome === undefined || outcome.renewed) continue
+      const key = `${place} ${grant.grantId}`
+      if ((outcome.reason !== 'deleted' && outcome.reason !== 'expired') || this.#underWay.has(key)) continue
+      this.#underWay.add(key)
+      // Nobody is there to be told: the next heartbeat says whether it helped.
+      this.#repair(member, source, grant)
+        .catch(() => {})
+        .finally(() => this.#underWay.delete(key))
+    }
+  }
+
+  async #repair(member: QuorumMember, source: QuorumMember, grant: Grant): Promise<void> {
+    const limit = new AbortController()
+    const { name, owner, grantId, ttl, fencingToken } = grant
+    const cancel = this.#clock.schedule(LIMIT, () => {
+      limit.abort(new LeaseTimeoutError('a server was not repaired in time', { leaseName: name, store: KIND }))
+    })
+    try {
+      const record = await source.read(name, limit.signal)
+      if (record?.grantId !== grantId || record.state !== 'leased' || !this.#isHeld(grantId)) return
+      const { metadata } = record
+      const outcome = await member.acquire({ name, owner, grantId, ttl, metadata }, limit.signal)
+      if (outcome.granted) await member.raise(grant, fencingToken, limit.signal)
+    } finally {
+      cancel()
+    }
+  }
+}

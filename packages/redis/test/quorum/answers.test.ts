@@ -1,0 +1,237 @@
+import { getEventListeners } from 'node:events'
+import { LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
+
+const forever = new AbortController().signal
+
+describe('a heartbeat', () => {
+  it('is confirmed by a majority, and refused where a majority refuses, for the most telling reason', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.delete(NAME)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+    const other = new QuorumOfFakes(5)
+    const held = other.open().store
+    const lost = await other.granted(held)
+    await other.server(0).store.delete(NAME)
+    await other.server(1).store.delete(NAME)
+    await other.server(2).store.break(NAME, { period: 500 })
+    expect(await other.during(held.renew(lost, forever))).toMatchObject({ renewed: false, reason: 'broken' })
+  })
+
+  it('is unknown where neither is so', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.delete(NAME)
+    quorum.server(1).state = 'dead'
+    await expect(quorum.during(store.renew(grant, forever))).rejects.toThrow(LeaseUnavailableError)
+    expect(await quorum.owners()).toEqual([undefined, 'owner', 'owner'])
+  })
+
+  it('never gives a server that has lost the lease a part in deciding on it', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [0, 1]) await quorum.server(place).store.delete(NAME)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: false, reason: 'deleted' })
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, undefined, 'owner'])
+  })
+
+  it('of many in one call does not share the fate of one that is undecided', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grants = [await quorum.granted(store), await quorum.granted(store, { name: 'undecided' })]
+    await quorum.server(0).store.delete('undecided')
+    quorum.server(1).state = 'frozen'
+    const [sound, undecided] = await quorum.during(store.renewMany(grants, forever), 500)
+    expect(sound).toEqual({ renewed: true })
+    expect(undecided).toBeInstanceOf(LeaseUnavailableError)
+    quorum.server(2).state = 'dead'
+    await expect(quorum.during(store.renewMany(grants, quorum.limit(500)))).rejects.toThrow('time is up')
+  })
+})
+
+describe('a server that has lost a lease', () => {
+  it('has it again after the next heartbeat, with the token and what was said of it', async () => {
+    const quorum = new QuorumOfFakes([0n, 900n, 100n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store, { metadata: { host: 'a' } })
+    expect(grant.fencingToken).toBe(901n)
+    // One after the other: a majority has never heard of the token but by this.
+    for (const place of [0, 1, 2]) {
+      quorum.server(place).restart(0n)
+      expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+      await quorum.clock.advance(100)
+    }
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ ...grant, metadata: { host: 'a' } })
+    await quorum.during(store.release(grant, forever))
+    expect(await quorum.granted(store)).toMatchObject({ fencingToken: 902n })
+  })
+
+  it('does not get it back from one who does not hold it any more', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({ back: operation === 'read' ? 100 : 0 }))
+    const grant = await quorum.granted(store)
+    quorum.server(0).restart(5n)
+    await quorum.during(store.renew(grant, forever))
+    await quorum.during(store.release(grant, forever))
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('does not get back what was broken', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.server(0).store.break(NAME, { period: 0 })
+    await quorum.during(store.renew(grant, forever))
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual([undefined, 'owner', 'owner'])
+  })
+})
+
+describe('a release', () => {
+  it('is certain when the grant is gone from a majority', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    quorum.server(2).state = 'frozen'
+    expect(await quorum.during(store.release(grant, forever))).toEqual({ released: true })
+    expect(await quorum.during(store.release(grant, forever))).toEqual({ released: false })
+    quorum.server(2).thaw()
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    const successor = await quorum.granted(store, { owner: 'successor' })
+    expect(await quorum.during(store.release(grant, forever))).toMatchObject({
+      released: false,
+      holder: { owner: 'successor', fencingToken: successor.fencingToken },
+    })
+  })
+
+  it('is unknown where a majority does not answer', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [1, 2]) quorum.server(place).state = 'dead'
+    await expect(quorum.during(store.release(grant, forever))).rejects.toThrow(LeaseUnavailableError)
+  })
+})
+
+describe('a record', () => {
+  it('is that of a majority; of what is between, nobody is said to be the owner', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const read = () => quorum.during(store.read(NAME, forever))
+    expect(await read()).toBeUndefined()
+    await quorum.lock(0, 'one')
+    expect(await read()).toBeUndefined()
+    await quorum.lock(1, 'other')
+    expect(await read()).toMatchObject({ state: 'leased', owner: '', grantId: '' })
+    quorum.server(1).state = 'dead'
+    expect(await read()).toMatchObject({ state: 'leased', owner: '', grantId: '' })
+    quorum.server(2).state = 'dead'
+    await expect(read()).rejects.toThrow('1 of 3 servers answered')
+  })
+
+  it('has no owner before a majority has agreed on the token', async () => {
+    const quorum = new QuorumOfFakes([0n, 5n, 9n])
+    const { store } = quorum.open()
+    for (const place of [0, 1, 2]) await quorum.lock(place, 'one', 'one')
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({
+      state: 'leased',
+      owner: '',
+      fencingToken: 10n,
+    })
+    await quorum.granted(store, { owner: 'one', grantId: 'one' })
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ owner: 'one', fencingToken: 10n })
+  })
+
+  it('is not that of a request that is being taken back', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({
+      ...(operation === 'raise' ? { lost: 'request' } : {}),
+      ...(operation === 'release' ? { there: 300 } : {}),
+    }))
+    quorum.server(1).setAhead(NAME, 5n)
+    quorum.server(2).setAhead(NAME, 5n)
+    quorum.server(2).state = 'dead'
+    await expect(store.acquire(quorum.request({ grantId: 'mine' }), AbortSignal.abort())).rejects.toThrow()
+    const asked = store.acquire(quorum.request({ grantId: 'mine' }), quorum.limit(500))
+    await expect(quorum.during(asked)).rejects.toThrow('time is up')
+    quorum.server(0).setAhead(NAME, 5n)
+    expect(await quorum.owners()).toEqual(['owner', 'owner', undefined])
+    // Who finds it and thinks that it was granted after all would lose it a moment later.
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ state: 'leased', grantId: '' })
+  })
+})
+
+describe('a change', () => {
+  it('is unknown, and can be repeated, where a majority is not reached', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    for (const place of [1, 2]) quorum.server(place).state = 'dead'
+    const to = { grantId: 'next', owner: 'next' }
+    await expect(quorum.during(store.change(grant, to, forever))).rejects.toThrow(LeaseUnavailableError)
+    for (const place of [1, 2]) quorum.server(place).state = 'up'
+    const outcome = await quorum.during(store.change(grant, to, forever))
+    expect(outcome).toMatchObject({ granted: true, grant: { ...to, name: NAME, ttl: TTL } })
+    expect(await quorum.owners()).toEqual(['next', 'next', 'next'])
+  })
+})
+
+describe('a break', () => {
+  it('takes a majority', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    await expect(quorum.during(store.break(NAME, {}, forever))).rejects.toThrow(LeaseConflictError)
+    const grant = await quorum.granted(store)
+    quorum.server(0).state = 'dead'
+    expect(await quorum.during(store.break(NAME, { period: 400 }, forever))).toEqual({ remaining: 400 })
+    expect(await quorum.during(store.renew(grant, forever))).toMatchObject({ renewed: false, reason: 'broken' })
+    quorum.server(1).state = 'dead'
+    await expect(quorum.during(store.break(NAME, {}, forever))).rejects.toThrow(LeaseUnavailableError)
+  })
+})
+
+describe('the end', () => {
+  it('waits a second at most for servers that are to be freed', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
+    await quorum.during(store.close(), 1_000)
+    await expect(store.read(NAME, forever)).rejects.toThrow('the store is closed')
+    expect(quorum.clock.pending).toBe(0)
+  })
+
+  it('of an operation leaves no timer and no listener behind', async () => {
+    const quorum = new QuorumOfFakes([0n, 9n, 4n])
+    const { store } = quorum.open(() => ({ back: 1 }))
+    const { signal } = new AbortController()
+    const grant = await quorum.granted(store)
+    await quorum.during(store.renew(grant, signal))
+    await quorum.during(store.renewMany([grant], signal))
+    await quorum.during(store.read(NAME, signal))
+    await quorum.during(store.release(grant, signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.clock.advance(1)
+    expect(quorum.clock.pending).toBe(0)
+  })
+
+  it('of a server that does not answer is not waited for', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const { signal } = new AbortController()
+    quorum.server(2).state = 'frozen'
+    const grant = await quorum.granted(store)
+    await quorum.during(store.renew(grant, signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.clock.advance(3_000)
+    expect(quorum.clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,156 @@
+import { LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
+import { FakeMember, FakeServer } from './support/fake-server.js'
+import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
+
+const forever = new AbortController().signal
+
+describe('the servers of a quorum', () => {
+  const membersOf = (size: number): FakeMember[] => {
+    const { clock } = new QuorumOfFakes()
+    return Array.from({ length: size }, () => new FakeMember(new FakeServer(clock)))
+  }
+
+  it('are three, five or another odd number', () => {
+    for (const size of [3, 5, 7, 13]) expect(new RedisQuorumStore(membersOf(size)).kind).toBe('redis-quorum')
+    for (const size of [0, 1, 2]) {
+      expect(() => new RedisQuorumStore(membersOf(size))).toThrow(/three servers or more, not \d: .* RedisLeaseStore/)
+    }
+    expect(() => new RedisQuorumStore(membersOf(4))).toThrow(
+      'the loss of no more of them than 3 do: take an odd number',
+    )
+    expect(() => new RedisQuorumStore(membersOf(2))).toThrow(LeaseConfigurationError)
+  })
+
+  it('have one vote each', () => {
+    const [member] = membersOf(1) as [FakeMember]
+    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('a client is there twice')
+  })
+})
+
+describe('a grant', () => {
+  it('is of a majority: whoever has less is refused, and frees what it has', async () => {
+    const quorum = new QuorumOfFakes()
+    await quorum.lock(0, 'one')
+    await quorum.lock(1, 'other')
+    const { store } = quorum.open()
+    const outcome = await quorum.during(store.acquire(quorum.request({ owner: 'third' }), forever))
+    expect(outcome.granted).toBe(false)
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual(['one', 'other', undefined])
+  })
+
+  it('comes with the holder only where one has a majority', async () => {
+    const quorum = new QuorumOfFakes(5)
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store, { owner: 'holder' })
+    const held = await quorum.during(store.acquire(quorum.request(), forever))
+    expect(held).toMatchObject({ granted: false, holder: { owner: 'holder', fencingToken: grant.fencingToken } })
+    const split = new QuorumOfFakes(5)
+    for (const [place, owner] of ['a', 'a', 'b', 'b', 'c'].entries()) await split.lock(place, owner, owner)
+    const refused = await split.during(split.open().store.acquire(split.request(), forever))
+    expect(refused).toEqual({ granted: false })
+  })
+
+  it.each([
+    ['dead', 'dead'],
+    ['frozen', 'dead'],
+    ['frozen', 'frozen'],
+  ] as const)('is unknown, and taken back, where two of three are %s and %s', async (one, other) => {
+    const quorum = new QuorumOfFakes()
+    quorum.server(1).state = one
+    quorum.server(2).state = other
+    const { store } = quorum.open()
+    await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(500)))).rejects.toThrow(
+      one === 'dead' ? /no majority: 1 of 3 servers answered: connection refused/ : 'time is up',
+    )
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    for (const server of quorum.servers) server.thaw()
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is not held up by a server that is frozen, nor is anything else', async () => {
+    const quorum = new QuorumOfFakes([0n, 70n, 3n])
+    const { store } = quorum.open(() => ({ there: 1, back: 1 }))
+    quorum.server(2).state = 'frozen'
+    const begin = quorum.clock.now()
+    let grant = await quorum.granted(store)
+    expect(quorum.clock.now() - begin).toBeLessThanOrEqual(60)
+    for (const ask of [
+      () => store.renew(grant, forever),
+      () => store.renewMany([grant], forever),
+      () => store.read(NAME, forever),
+      () => store.release(grant, forever),
+    ]) {
+      const since = quorum.clock.now()
+      await quorum.during<unknown>(ask())
+      expect(quorum.clock.now() - since).toBeLessThanOrEqual(60)
+    }
+    await quorum.clock.advance(3_000)
+    const later = quorum.clock.now()
+    grant = await quorum.granted(store, { name: 'another' })
+    // Two round trips, and no more: it is known by now.
+    expect(quorum.clock.now() - later).toBe(4)
+  })
+
+  it('asks the servers once where they agree on the token already, and has the same again', async () => {
+    const quorum = new QuorumOfFakes([0n, 700n, 30n])
+    const { store, members } = quorum.open()
+    const grant = await quorum.granted(store, { grantId: 'again' })
+    const asked = members.map((member) => member.asked.length)
+    expect(await quorum.granted(store, { grantId: 'again' })).toEqual(grant)
+    expect(members.map((member, place) => member.asked.slice(asked[place]))).toEqual([
+      ['acquire'],
+      ['acquire'],
+      ['acquire'],
+    ])
+  })
+
+  it('is refused for good where a majority says so, in the words of the servers', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store, members } = quorum.open()
+    const refuse = (): Promise<never> => Promise.reject(new LeaseUnauthorisedError('NOPERM'))
+    for (const member of members.slice(1)) Object.assign(member, { acquire: refuse, renew: refuse, read: refuse })
+    await expect(quorum.during(store.acquire(quorum.request(), forever))).rejects.toThrow(LeaseUnauthorisedError)
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+    await expect(quorum.during(store.read(NAME, forever))).rejects.toThrow(LeaseUnauthorisedError)
+  })
+
+  it('has a ttl: what a server has missed to free would be locked for good', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    expect(store.limits.infinite).toBe(false)
+    const request = quorum.request({ ttl: Number.POSITIVE_INFINITY })
+    await expect(store.acquire(request, forever)).rejects.toThrow(LeaseConfigurationError)
+  })
+})
+
+describe('those who have split the servers', () => {
+  it('do not stand in each others way: the one with the smallest id goes on, the others give way', async () => {
+    const quorum = new QuorumOfFakes()
+    const order = ['a', 'b', 'c']
+    // Each reaches a server of its own first.
+    const asked = order.map((owner, first) => {
+      const { store } = quorum.open((place) => ({ there: place === first ? 1 : 2, back: 1 }))
+      return store.acquire(quorum.request({ owner, grantId: owner }), forever)
+    })
+    const outcomes = await quorum.during(Promise.all(asked))
+    expect(outcomes.map(({ granted }) => granted)).toEqual([true, false, false])
+    expect(await quorum.owners()).toEqual(['a', 'a', 'a'])
+  })
+
+  it('also with a server dead', async () => {
+    const quorum = new QuorumOfFakes()
+    quorum.server(2).state = 'dead'
+    const asked = ['a', 'b'].map((owner, first) => {
+      const { store } = quorum.open((place) => ({ there: place === first ? 1 : 2, back: 1 }))
+      return store.acquire(quorum.request({ owner, grantId: owner }), forever)
+    })
+    const outcomes = await quorum.during(Promise.all(asked))
+    expect(outcomes.map(({ granted }) => granted)).toEqual([true, false])
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { QuorumOfFakes } from './support/quorum-of-fakes.js'
+
+const forever = new AbortController().signal
+
+describe('a request that was taken back', () => {
+  it('loses nothing of a later one of the same claim, when a server does late what was asked early', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const claim = { owner: 'claimer', grantId: 'claim' }
+    // One server, and two that hang: nothing comes of it, and all are to be freed again.
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    await expect(quorum.during(store.acquire(quorum.request(claim), quorum.limit(500)))).rejects.toThrow('time is up')
+    await quorum.clock.advance(3_000)
+    // It is asked for again; now the servers thaw, and do what was sent on the connections in any order.
+    const asked = store.acquire(quorum.request(claim), forever)
+    await quorum.clock.settle()
+    for (const place of [1, 2]) quorum.server(place).thaw((sent) => [...sent.slice(2), ...sent.slice(0, 2)])
+    const outcome = await quorum.during(asked)
+    await quorum.clock.advance(100)
+    if (!outcome.granted) expect.fail('refused')
+    const rival = quorum.open().store
+    const rivals = await quorum.during(rival.acquire(quorum.request({ owner: 'rival' }), forever))
+    expect(rivals).toMatchObject({ granted: false, holder: { owner: 'claimer' } })
+    expect(await quorum.during(store.renew(outcome.grant, forever))).toEqual({ renewed: true })
+  })
+
+  it('is granted to nobody else who has asked under the same id meanwhile', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    const given = store.acquire(quorum.request({ grantId: 'claim' }), quorum.limit(100))
+    const asked = store.acquire(quorum.request({ grantId: 'claim' }), forever)
+    asked.catch(() => {})
+    await expect(quorum.during(given)).rejects.toThrow('time is up')
+    for (const place of [1, 2]) quorum.server(place).thaw()
+    await expect(quorum.during(asked)).rejects.toThrow('taken back meanwhile')
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is not taken back where the same claim is held already', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store, { grantId: 'claim' })
+    for (const place of [1, 2]) quorum.server(place).state = 'frozen'
+    const again = store.acquire(quorum.request({ grantId: 'claim' }), quorum.limit(500))
+    await expect(quorum.during(again)).rejects.toThrow('time is up')
+    for (const place of [1, 2]) quorum.server(place).thaw()
+    await quorum.clock.advance(100)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+    expect(await quorum.owners()).toEqual(['owner', 'owner', 'owner'])
+  })
+})

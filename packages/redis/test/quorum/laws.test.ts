@@ -1,0 +1,83 @@
+import type { LeaseStore } from '@leasehold/core'
+import { RedisQuorumStore } from '@leasehold/redis'
+import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { describeRedis } from '../support/describe-redis.js'
+import { RedisServer } from '../support/redis-server.js'
+
+/** How many clients the laws share that need none of their own: all begin at once, and some connect thirty. */
+const SHARED = 12
+
+describeRedis('a quorum of three servers', () => {
+  let servers: RedisServer[] = []
+  let clients: Redis[] = []
+  const shared: RedisQuorumStore[] = []
+
+  beforeAll(async () => {
+    servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
+    clients = servers.map(({ port }) => new Redis(port, { lazyConnect: true }))
+    for (let client = 0; client < SHARED; client += 1) shared.push(new RedisQuorumStore(clients))
+    await Promise.all(shared.map((store) => store.read('nothing', new AbortController().signal)))
+  })
+
+  afterAll(async () => {
+    await Promise.all(shared.map((store) => store.close()))
+    await Promise.all(servers.map((server) => server.stop()))
+  })
+
+  const remove = (name: string): Promise<unknown> => {
+    return Promise.all(servers.map((server) => server.command('DEL', `leasehold:{${name}}`)))
+  }
+  const quorum: StoreSubject = {
+    name: 'a quorum of three servers',
+    time: 'real',
+    ttl: 4_000,
+    clients: true,
+    serverTime: true,
+    start: () => ({ open: () => new RedisQuorumStore(clients), delete: remove }),
+  }
+  const ofShared: StoreSubject = {
+    ...quorum,
+    start: () => {
+      let opened = 0
+      return { open: () => lent(shared[opened++ % SHARED]), delete: remove }
+    },
+  }
+
+  // Of a ttl some leave little to requests, while thirty contend for each of many leases.
+  const isTight = ({ family }: { readonly family: string }): boolean => family === 'expiry'
+  const isLoose = (law: { readonly family: string }): boolean => !isTight(law)
+  describe('alone', () => {
+    describeStoreLaws({ ...ofShared, ttl: 2_000 }, storeLaws.filter(isTight))
+    describeLeaseLaws(leasesOver({ ...ofShared, ttl: 2_000 }), leaseLaws.filter(isTight))
+  })
+  describe('among others', () => {
+    const isShutdown = ({ family }: { readonly family: string }): boolean => family === 'shutdown'
+    describeStoreLaws(quorum, storeLaws.filter(isShutdown))
+    describeStoreLaws(
+      ofShared,
+      storeLaws.filter((law) => isLoose(law) && !isShutdown(law)),
+    )
+  })
+  describeLeaseLaws(leasesOver(ofShared), leaseLaws.filter(isLoose))
+})
+
+/** A store for one trial, which does not close it. */
+function lent(store: RedisQuorumStore | undefined): LeaseStore {
+  if (store === undefined) throw new Error('there are no servers')
+  const { kind, limits } = store
+  return {
+    kind,
+    limits,
+    acquire: (request, signal) => store.acquire(request, signal),
+    renew: (grant, signal) => store.renew(grant, signal),
+    renewMany: (grants, signal) => store.renewMany(grants, signal),
+    release: (grant, signal) => store.release(grant, signal),
+    read: (name, signal) => store.read(name, signal),
+    change: (grant, to, signal) => store.change(grant, to, signal),
+    break: (name, options, signal) => store.break(name, options, signal),
+    close: () => Promise.resolve(),
+  }
+}

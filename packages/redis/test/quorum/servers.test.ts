@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AcquireOutcome, createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
+import { TcpProxy } from '@leasehold/testkit'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { it } from 'vitest'
+import { describeRedis } from '../support/describe-redis.js'
+import { eventually } from '../support/eventually.js'
+import { RedisServer } from '../support/redis-server.js'
+
+const forever = new AbortController().signal
+const ttl = 2_000
+
+/** All tests begin at once, and each starts its servers: until they have settled, requests take long. */
+const wait = 20_000
+const timeouts = { heartbeatTimeout: ttl, heartbeatInterval: 300, operationTimeout: 500 }
+
+/** Three servers of a test's own. */
+class Servers {
+  readonly all: readonly [RedisServer, RedisServer, RedisServer]
+  readonly name = `job-${randomUUID()}`
+  readonly #stores: { close(): Promise<void> }[] = []
+
+  private constructor(all: readonly [RedisServer, RedisServer, RedisServer]) {
+    this.all = all
+  }
+
+  static async use(test: (servers: Servers) => Promise<void>): Promise<void> {
+    const servers = new Servers(await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()]))
+    try {
+      await test(servers)
+    } finally {
+      await Promise.all(servers.#stores.map((store) => store.close()))
+      await Promise.all(servers.all.map((server) => server.stop()))
+    }
+  }
+
+  open(clients: readonly RedisClient[] = this.all.map(({ port }) => new Redis(port, { lazyConnect: true }))) {
+    const store = new RedisQuorumStore(clients)
+    this.#stores.push(store)
+    return store
+  }
+
+  /** A store of one of the servers alone. */
+  openOne({ port }: RedisServer): RedisLeaseStore {
+    const store = new RedisLeaseStore(new Redis(port, { lazyConnect: true }))
+    this.#stores.push(store)
+    return store
+  }
+
+  request(owner: string) {
+    return { name: this.name, owner, grantId: randomUUID(), ttl }
+  }
+
+  async field(server: RedisServer, field: string): Promise<string> {
+    return String(await server.command('HGET', `leasehold:{${this.name}}`, field))
+  }
+}
+
+/** A signal that aborts after so many milliseconds. */
+function limitOf(duration: number): AbortSignal {
+  const controller = new AbortController()
+  systemClock.schedule(duration, () => controller.abort(new LeaseUnavailableError('time is up')))
+  return controller.signal
+}
+
+function grantIn(outcome: AcquireOutcome): Grant {
+  if (outcome.granted) return outcome.grant
+  throw new Error(`refused: ${outcome.holder?.owner ?? 'nobody'} holds it`)
+}
+
+async function tookOf(task: Promise<unknown>): Promise<number> {
+  const since = systemClock.now()
+  await task
+  return systemClock.now() - since
+}
+
+describeRedis('a quorum of three servers', () => {
+  it.concurrent('does without one that is dead', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const [one, other] = [servers.open(), servers.open()]
+      await servers.all[1].kill()
+      const grant = grantIn(await one.acquire(servers.request('one'), forever))
+      expect(await other.acquire(servers.request('other'), forever)).toMatchObject({ holder: { owner: 'one' } })
+      expect(await one.renew(grant, forever)).toEqual({ renewed: true })
+      expect(await one.renewMany([grant], forever)).toEqual([{ renewed: true }])
+      expect(await other.read(servers.name, forever)).toMatchObject({ ...grant, state: 'leased' })
+      expect(await one.release(grant, forever)).toEqual({ released: true })
+      expect(await other.acquire(servers.request('other'), forever)).toMatchObject({ granted: true })
+    })
+  })
+
+  it.concurrent('waits for none that is frozen', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const store = servers.open()
+      await store.read(servers.name, forever)
+      servers.all[2].freeze()
+      // A server that is waited for takes as long as the signal lets it.
+      const signal = limitOf(5_000)
+      let took = 0
+      for (let round = 0; round < 5; round += 1) {
+        const asked = store.acquire(servers.request('one'), signal)
+        took = Math.max(took, await tookOf(asked))
+        const grant = grantIn(await asked)
+        took = Math.max(took, await tookOf(store.renew(grant, signal)))
+        took = Math.max(took, await tookOf(store.read(servers.name, signal)))
+        took = Math.max(took, await tookOf(store.release(grant, signal)))
+      }
+      expect(took).toBeLessThan(1_000)
+      servers.all[2].thaw()
+      await eventually(
+        'it is free there too',
+        async () => (await servers.field(servers.all[2], 'state')) === 'available',
+      )
+    })
+  })
+
+  it.concurrent('grants nothing while two are dead, and a lease that is held ends in time', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const [one, other] = [servers.open(), servers.open()]
+      const held = createLease(one, servers.name, { ...timeouts, owner: 'one' })
+      const lost: string[] = []
+      expect(await held.acquire({ wait, onLost: ({ reason }) => lost.push(reason) })).toBe(true)
+      const { signal } = held
+      await servers.all[0].kill()
+      await servers.all[1].kill()
+      const since = systemClock.now()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      expect(systemClock.now() - since).toBeLessThan(ttl)
+      expect([lost, held.checkLease()]).toEqual([['expired'], false])
+      await sleep(ttl)
+      await expect(other.acquire(servers.request('other'), limitOf(3_000))).rejects.toThrow(LeaseUnavailableError)
+      await eventually('the last is free', async () => (await servers.field(servers.all[2], 'state')) === 'available')
+    })
+  })
+
+  it.concurrent('keeps a lease while its servers are restarted in turn, without data', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const [one, other] = [servers.open(), servers.open()]
+      const held = createLease(one, servers.name, { ...timeouts, heartbeatTimeout: 10_000 })
+      const lost: string[] = []
+      await held.acquire({ wait, onLost: ({ reason }) => lost.push(reason), metadata: { host: 'a' } })
+      const token = held.fencingToken ?? 0n
+      for (const server of servers.all) {
+        await server.restart()
+        await eventually('it has the lease again', async () => (await servers.field(server, 'state')) === 'leased')
+        expect(await servers.field(server, 'metadata')).toBe('{"host":"a"}')
+        expect(BigInt(await servers.field(server, 'token'))).toBeGreaterThanOrEqual(token)
+      }
+      expect([held.checkLease(), held.fencingToken, lost]).toEqual([true, token, []])
+      expect(await other.acquire(servers.request('other'), forever)).toMatchObject({ granted: false })
+      await held.release()
+      const next = grantIn(await other.acquire(servers.request('other'), forever))
+      expect(next.fencingToken).toBeGreaterThan(token)
+    })
+  })
+
+  it.concurrent('takes back what is no majority', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const [first, second, third] = servers.all
+      await servers.openOne(first).acquire(servers.request('one'), forever)
+      await servers.openOne(second).acquire(servers.request('other'), forever)
+      const store = servers.open()
+      expect((await store.acquire(servers.request('third'), forever)).granted).toBe(false)
+      await eventually('it is free', async () => (await servers.field(third, 'state')) === 'available')
+      expect(await servers.field(third, 'owner')).toBe('third')
+      expect([await servers.field(first, 'owner'), await servers.field(second, 'owner')]).toEqual(['one', 'other'])
+    })
+  })
+
+  it.concurrent('gives larger tokens than the server that is ahead of the others, though it be gone', async ({
+    expect,
+  }) => {
+    await Servers.use(async (servers) => {
+      const store = servers.open()
+      const granted = async () => {
+        const grant = grantIn(await store.acquire(servers.request('one'), forever))
+        await store.release(grant, forever)
+        return grant.fencingToken
+      }
+      await granted()
+      const ahead = 8_000_000_000_000_000n
+      await servers.all[0].command('HSET', `leasehold:{${servers.name}}`, 'token', String(ahead))
+      const token = await granted()
+      expect(token).toBe(ahead + 1n)
+      await servers.all[0].kill()
+      expect(await granted()).toBe(ahead + 2n)
+    })
+  })
+
+  it.concurrent('does not renew for who was succeeded', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const [one, other] = [servers.open(), servers.open()]
+      const grant = grantIn(await one.acquire(servers.request('one'), forever))
+      await sleep(ttl + 100)
+      expect((await other.acquire(servers.request('other'), forever)).granted).toBe(true)
+      expect(await one.renew(grant, forever)).toMatchObject({
+        renewed: false,
+        reason: 'taken',
+        holder: { owner: 'other' },
+      })
+    })
+  })
+
+  it.concurrent('serves five who contend, by either library, one at a time', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const inside = new Set<number>()
+      let most = 0
+      const turns = Array.from({ length: 5 }, async (_, place) => {
+        const clients = servers.all.map(({ port }) =>
+          place % 2 === 0 ? new Redis(port, { lazyConnect: true }) : createClient({ socket: { port } }),
+        )
+        const lease = createLease(servers.open(clients), servers.name, { ...timeouts, owner: `${place}` })
+        for (let round = 0; round < 3; round += 1) {
+          expect(await lease.acquire({ wait })).toBe(true)
+          inside.add(place)
+          most = Math.max(most, inside.size)
+          await sleep(5)
+          inside.delete(place)
+          await lease.release()
+        }
+      })
+      await Promise.all(turns)
+      expect(most).toBe(1)
+    })
+  })
+
+  it.concurrent('settles a request whose answers are lost', async ({ expect }) => {
+    await Servers.use(async (servers) => {
+      const proxies = await Promise.all(servers.all.map(({ port }) => TcpProxy.to(port)))
+      try {
+        const store = servers.open(proxies.map(({ port }) => new Redis(port, { lazyConnect: true })))
+        await store.read(servers.name, forever)
+        for (const proxy of proxies.slice(1)) proxy.dropNextResponse()
+        const lease = createLease(store, servers.name, timeouts)
+        expect(await lease.acquire({ wait })).toBe(true)
+        await sleep(ttl)
+        expect(lease.checkLease()).toBe(true)
+        for (const proxy of proxies.slice(1)) proxy.dropNextResponse()
+        expect(await lease.release()).toBe(true)
+      } finally {
+        await Promise.all(proxies.map((proxy) => proxy.close()))
+      }
+    })
+  })
+})

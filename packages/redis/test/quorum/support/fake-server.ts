@@ -1,0 +1,186 @@
+import {
+  AbortListeners,
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  type Clock,
+  type Grant,
+  type LeaseRecord,
+  LeaseUnavailableError,
+  MemoryLeaseStore,
+  type ReleaseOutcome,
+  type RenewOutcome,
+} from '@leasehold/core'
+import type { QuorumMember } from '../../../src/quorum/quorum-member.js'
+
+type State = 'up' | 'dead' | 'frozen'
+
+/**
+ * A server of a quorum in memory, whose fencing tokens are its own. Frozen, it keeps what it is sent, whether the sender
+ * still waits or not, until it is thawed.
+ */
+export class FakeServer {
+  readonly clock: Clock
+  state: State = 'up'
+  #store: MemoryLeaseStore
+  #buffer: (() => void)[] = []
+  /** By how much its tokens are ahead of those of the store, by name. */
+  readonly #ahead = new Map<string, bigint>()
+  #firstToken: bigint
+
+  constructor(clock: Clock, firstToken = 0n) {
+    this.clock = clock
+    this.#firstToken = firstToken
+    this.#store = new MemoryLeaseStore({ clock })
+  }
+
+  get store(): MemoryLeaseStore {
+    return this.#store
+  }
+
+  /** What was sent meanwhile is done in the order in which it was sent, unless it is told otherwise. */
+  thaw(order: (sent: (() => void)[]) => (() => void)[] = (sent) => sent): void {
+    this.state = 'up'
+    for (const deliver of order(this.#buffer.splice(0))) deliver()
+  }
+
+  /** It has lost its data, and counts its tokens from this one. */
+  restart(firstToken: bigint): void {
+    this.#store = new MemoryLeaseStore({ clock: this.clock })
+    this.#ahead.clear()
+    this.#firstToken = firstToken
+    this.#buffer = []
+    this.state = 'up'
+  }
+
+  receive(deliver: () => void): void {
+    if (this.state === 'frozen') this.#buffer.push(deliver)
+    else deliver()
+  }
+
+  aheadOf(name: string): bigint {
+    return this.#ahead.get(name) ?? this.#firstToken
+  }
+
+  setAhead(name: string, ahead: bigint): void {
+    this.#ahead.set(name, ahead)
+  }
+}
+
+/** What a network does to a call: how long it is on its way, there and back, and whether it gets there. */
+export interface Way {
+  readonly there?: number
+  readonly back?: number
+  readonly lost?: 'request' | 'answer'
+}
+
+/** A client of a {@link FakeServer}. */
+export class FakeMember implements QuorumMember {
+  readonly kind = 'fake'
+  readonly limits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: false }
+  readonly server: FakeServer
+  /** What was asked of it, in order. */
+  readonly asked: string[] = []
+  readonly #clock: Clock
+  readonly #wayOf: (operation: string) => Way
+  readonly #aborts = new AbortListeners()
+  #isClosed = false
+
+  constructor(server: FakeServer, clock: Clock = server.clock, wayOf: (operation: string) => Way = () => ({})) {
+    this.server = server
+    this.#clock = clock
+    this.#wayOf = wayOf
+  }
+
+  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+    return this.#told(request.name, await this.#call('acquire', signal, (store) => store.acquire(request)))
+  }
+
+  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+    return this.#told(grant.name, await this.#call('renew', signal, (store) => store.renew(grant)))
+  }
+
+  async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly RenewOutcome[]> {
+    const outcomes = await this.#call('renewMany', signal, (store) => store.renewMany(grants))
+    return outcomes.map((outcome, index) => this.#told(grants[index]?.name ?? '', outcome))
+  }
+
+  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
+    return this.#told(grant.name, await this.#call('release', signal, (store) => store.release(grant)))
+  }
+
+  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    const record = await this.#call('read', signal, (store) => store.read(name))
+    return record === undefined ? undefined : this.#toldRecord(record)
+  }
+
+  async change(grant: Grant, to: { grantId: string; owner: string }, signal: AbortSignal): Promise<AcquireOutcome> {
+    return this.#told(grant.name, await this.#call('change', signal, (store) => store.change(grant, to)))
+  }
+
+  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
+    return await this.#call('break', signal, (store) => store.break(name, options))
+  }
+
+  async raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
+    return await this.#call('raise', signal, async (store) => {
+      const record = await store.read(grant.name)
+      if (record?.state !== 'leased' || record.grantId !== grant.grantId) return { granted: false }
+      const least = fencingToken - record.fencingToken
+      if (least > this.server.aheadOf(grant.name)) this.server.setAhead(grant.name, least)
+      return { granted: true, grant: { ...grant, fencingToken: this.#toldRecord(record).fencingToken } }
+    })
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true
+    return Promise.resolve()
+  }
+
+  #told<T extends AcquireOutcome | RenewOutcome | ReleaseOutcome>(name: string, outcome: T): T {
+    if ('holder' in outcome && outcome.holder !== undefined) {
+      return { ...outcome, holder: this.#toldRecord(outcome.holder) }
+    }
+    if (!('grant' in outcome)) return outcome
+    const { grant } = outcome
+    return { ...outcome, grant: { ...grant, fencingToken: grant.fencingToken + this.server.aheadOf(name) } }
+  }
+
+  #toldRecord(record: LeaseRecord): LeaseRecord {
+    return { ...record, fencingToken: record.fencingToken + this.server.aheadOf(record.name) }
+  }
+
+  #call<T>(operation: string, signal: AbortSignal, perform: (store: MemoryLeaseStore) => Promise<T>): Promise<T> {
+    const { server } = this
+    if (this.#isClosed) return Promise.reject(new LeaseUnavailableError('the store is closed'))
+    if (signal.aborted) return Promise.reject(signal.reason)
+    this.asked.push(operation)
+    if (server.state === 'dead') return Promise.reject(new LeaseUnavailableError('connection refused'))
+    const { there = 0, back = 0, lost } = this.#wayOf(operation)
+    return new Promise<T>((resolve, reject) => {
+      const unlisten = this.#aborts.add(signal, () => reject(signal.reason))
+      const answer = (tell: () => void): void => {
+        if (lost === 'answer') return
+        this.#after(back, () => {
+          unlisten()
+          tell()
+        })
+      }
+      const deliver = (): void => {
+        perform(server.store).then(
+          (outcome) => answer(() => resolve(outcome)),
+          (error: unknown) => answer(() => reject(error)),
+        )
+      }
+      if (lost === 'request') return
+      this.#after(there, () => {
+        if (server.state !== 'dead') server.receive(deliver)
+      })
+    })
+  }
+
+  #after(delay: number, task: () => void): void {
+    if (delay === 0) task()
+    else this.#clock.schedule(delay, task)
+  }
+}

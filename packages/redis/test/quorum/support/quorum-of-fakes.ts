@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { AcquireRequest, Grant } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { expect } from 'vitest'
+import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
+import { FakeMember, FakeServer, type Way } from './fake-server.js'
+
+export const TTL = 10_000
+export const NAME = 'job'
+
+/** Servers in memory, in virtual time, and clients of them. */
+export class QuorumOfFakes {
+  readonly clock = new VirtualClock()
+  readonly servers: readonly FakeServer[]
+  /** Never aborted. */
+  readonly signal = new AbortController().signal
+
+  /** Of so many servers, or of those whose tokens begin with these numbers. */
+  constructor(servers: number | readonly bigint[] = 3) {
+    const firstTokens = typeof servers === 'number' ? Array.from({ length: servers }, () => 0n) : servers
+    this.servers = firstTokens.map((first) => new FakeServer(this.clock, first))
+  }
+
+  /** A store, with its members; the way of the calls may depend on the place of the server. */
+  open(wayOf?: (place: number, operation: string) => Way): { store: RedisQuorumStore; members: FakeMember[] } {
+    const members = this.servers.map((server, place) => {
+      return new FakeMember(server, this.clock, (operation) => wayOf?.(place, operation) ?? {})
+    })
+    return { store: new RedisQuorumStore(members, { clock: this.clock }), members }
+  }
+
+  server(place: number): FakeServer {
+    const server = this.servers[place]
+    if (server === undefined) throw new Error(`there is no server ${place}`)
+    return server
+  }
+
+  request(over: Partial<AcquireRequest> = {}): AcquireRequest {
+    return { name: NAME, owner: 'owner', grantId: randomUUID(), ttl: TTL, ...over }
+  }
+
+  async granted(store: RedisQuorumStore, over: Partial<AcquireRequest> = {}): Promise<Grant> {
+    const outcome = await this.during(store.acquire(this.request(over), this.signal))
+    if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'nobody'}`)
+    return outcome.grant
+  }
+
+  /** By whom each server has the name locked. */
+  async owners(): Promise<(string | undefined)[]> {
+    const records = await Promise.all(this.servers.map(({ store }) => store.read(NAME)))
+    return records.map((record) => (record?.state === 'leased' ? record.owner : undefined))
+  }
+
+  /** Locks one server for somebody who holds no majority. */
+  async lock(place: number, owner: string, grantId: string = randomUUID()): Promise<void> {
+    await this.server(place).store.acquire(this.request({ owner, grantId }))
+  }
+
+  /** Lets time pass until it is settled. */
+  async during<T>(promise: Promise<T>, longest = 60_000): Promise<T> {
+    let isOver = false
+    const over = (): void => {
+      isOver = true
+    }
+    promise.then(over, over)
+    if (!(await this.clock.time.advanceUntil(() => isOver, longest))) throw new Error(`not within ${longest} ms`)
+    return await promise
+  }
+
+  /** A signal that aborts after so many milliseconds. */
+  limit(duration: number): AbortSignal {
+    const controller = new AbortController()
+    this.clock.schedule(duration, () => controller.abort(new Error('time is up')))
+    return controller.signal
+  }
+}

@@ -1,0 +1,85 @@
+import { LeaseSettings, StoreLease, TimeoutSettings } from '@leasehold/core'
+import { Random, VirtualClock, VirtualTime } from '@leasehold/testkit'
+import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
+import { FakeMember, FakeServer, type Way } from './fake-server.js'
+
+const logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** What was seen in one run. */
+export interface Weather {
+  /** Two who might act at the same time, or a token that did not grow. */
+  readonly faults: readonly string[]
+  readonly grants: number
+}
+
+/**
+ * Processes contend for a lease, hold it and let go of it, while servers are killed, frozen and thawed, messages are lost,
+ * come late and overtake one another, and no two clocks run alike. Servers keep their data.
+ */
+export async function roughWeather(seed: number, size: number, duration: number): Promise<Weather> {
+  const random = new Random(seed)
+  const time = new VirtualTime()
+  const drift = (): number => random.between(-0.004, 0.004)
+  const servers = Array.from({ length: size }, () => {
+    return new FakeServer(new VirtualClock({ time, drift: drift() }), BigInt(random.whole(0, 1_000)))
+  })
+  const faults: string[] = []
+  const leases: StoreLease[] = []
+  let grants = 0
+  let lastToken = -1n
+
+  const look = (): void => {
+    const acting = leases.filter((lease) => lease.checkLease())
+    if (acting.length > 1) faults.push(`${acting.length} may act at ${time.now}`)
+  }
+  const watch = (): void => {
+    look()
+    time.schedule(7, watch)
+  }
+  const stir = (): void => {
+    const server = servers[random.whole(0, size - 1)]
+    const what = random.whole(0, 5)
+    if (what === 0 && server !== undefined) server.state = 'dead'
+    else if (what === 1 && server !== undefined) server.state = 'frozen'
+    else server?.thaw((sent) => sent.toSorted(() => random.between(-1, 1)))
+    time.schedule(random.between(20, 1_500), stir)
+  }
+  const process = (owner: string): void => {
+    const clock = new VirtualClock({ time, drift: drift() })
+    const members = servers.map((server) => new FakeMember(server, clock, () => wayOf(random)))
+    const timeouts = new TimeoutSettings({ heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 300 })
+    const store = new RedisQuorumStore(members, { clock })
+    const lease = new StoreLease(new LeaseSettings({ name: 'job', owner, timeouts }), store, {
+      clock,
+      logger,
+      random: () => random.next(),
+    })
+    leases.push(lease)
+    const go = async (): Promise<void> => {
+      if (await lease.acquire({ wait: random.between(0, 4_000) })) {
+        look()
+        grants += 1
+        const { fencingToken } = lease
+        if (fencingToken !== undefined && fencingToken <= lastToken) faults.push(`${fencingToken} after ${lastToken}`)
+        lastToken = fencingToken ?? lastToken
+        await new Promise<void>((done) => void clock.schedule(random.between(0, 4_000), done))
+      }
+      await lease.release()
+    }
+    const again = (): void => void clock.schedule(random.between(1, 300), () => void go().then(again, again))
+    again()
+  }
+
+  watch()
+  stir()
+  for (let count = 0; count < 4; count += 1) process(`process ${count}`)
+  await time.advance(duration)
+  return { faults, grants }
+}
+
+function wayOf(random: Random): Way {
+  const slow = random.chance(0.05) ? 1_500 : 10
+  const lost = random.chance(0.02) ? 'request' : random.chance(0.02) ? 'answer' : undefined
+  const way = { there: random.between(0, slow), back: random.between(0, slow) }
+  return lost === undefined ? way : { ...way, lost }
+}

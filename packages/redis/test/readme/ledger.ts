@@ -1,0 +1,14 @@
+// #region example
+import { createLease } from '@leasehold/core'
+import { RedisQuorumStore } from '@leasehold/redis'
+import { Redis } from 'ioredis'
+
+export async function closeBooks(servers: readonly string[], close: (fencingToken: bigint) => Promise<void>) {
+  const clients = servers.map((url) => new Redis(url, { lazyConnect: true }))
+  const store = new RedisQuorumStore(clients)
+  const lease = createLease(store, 'ledger', { heartbeatTimeout: 15_000, heartbeatInterval: 3_000 })
+  // Whoever writes down what comes of it compares the token, and refuses a smaller one.
+  await lease.run(({ fencingToken }) => close(fencingToken), { wait: 60_000 })
+  await store.close()
+}
+// #endregion example
