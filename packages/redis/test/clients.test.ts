@@ -28,7 +28,7 @@ async function clientsOf(server: RedisServer): Promise<string[]> {
 async function live(scene: Scene, client: RedisClient, name = 'job'): Promise<void> {
   const [one, other] = [scene.store(client), scene.store(client)]
   const [a, b] = [scene.player('a', one, { name }), scene.player('b', other, { name })]
-  expect(await a.lease.acquire()).toBe(true)
+  expect(await a.lease.acquire({ wait: 20_000 })).toBe(true)
   expect(await b.lease.acquire()).toBe(false)
   const waiting = b.lease.acquire({ wait: 20_000 })
   await eventually('a has renewed', async () => a.events.includes('renewed'))
@@ -116,6 +116,20 @@ describeRedis('clients', () => {
         await expect(store.read('job', never)).rejects.toThrow('closed')
         server.thaw()
         await eventually('no connection is left', async () => (await clientsOf(server)).length === 0)
+      })
+    })
+
+    it('of a cluster that put a prefix before their keys have it there too', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const store = scene.store(library.cluster(cluster.nodes, { keyPrefix: 'mine:' }))
+        await granted(store, 'held')
+        await store.acquire(claimOf('waits', { queue: true }), never)
+        const keys = await Promise.all(cluster.nodes.map((node) => node.command('KEYS', '*')))
+        expect(keys.flat()).toEqual(['mine:leasehold:{job}'])
+        const channels = await Promise.all(cluster.nodes.map((node) => node.command('PUBSUB', 'CHANNELS')))
+        expect(channels.flat()).toContainEqual(expect.stringMatching(/^mine:leasehold:turns:/))
+        expect(await store.renew({ ...claimOf('held'), fencingToken: 0n }, never)).toEqual({ renewed: true })
       })
     })
 

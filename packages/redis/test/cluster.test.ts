@@ -36,7 +36,7 @@ describeRedis('a cluster', () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const a = scene.player('a', scene.store(library.cluster(cluster.nodes)))
-        await a.lease.acquire()
+        await a.lease.acquire({ wait: 20_000 })
         for (let moved = 0; moved < 3; moved += 1) {
           await move(cluster)
           const before = heartbeats(a)
@@ -98,7 +98,7 @@ describeRedis('a cluster', () => {
         const cluster = await scene.cluster()
         const client = library.cluster(cluster.nodes)
         const [a, b] = [scene.player('a', scene.store(client)), scene.player('b', scene.store(client))]
-        await a.lease.acquire()
+        await a.lease.acquire({ wait: 20_000 })
         const { from } = await placeOf(cluster)
         const waiting = b.lease.acquire(FOREVER)
         await untilInLine(from, 1)

@@ -28,7 +28,7 @@ describeRedis('a master under sentinels', () => {
         const client = clientOf(group)
         const play = (owner: string): Player => scene.player(owner, scene.store(client), times)
         const [a, b, c] = [play('a'), play('b'), play('c')]
-        await a.lease.acquire()
+        await a.lease.acquire({ wait: 20_000 })
         const token = a.lease.fencingToken ?? 0n
         const waiting = b.lease.acquire({ wait: 90_000 })
         await eventually('a has renewed', async () => heartbeats(a) > 0)

@@ -159,7 +159,7 @@ describeRedis('a node of a cluster that hangs,', () => {
         }
         const own = await play(hung)
         const rest = await Promise.all(others.map(play))
-        for (const { lease } of [own, ...rest]) await lease.acquire()
+        for (const { lease } of [own, ...rest]) await lease.acquire({ wait: 20_000 })
         hung.freeze()
         await eventually('it is noticed', async () => own.events.includes('jeopardy'))
         const before = rest.map(heartbeats)

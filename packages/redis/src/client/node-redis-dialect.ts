@@ -25,10 +25,11 @@ function isSentinel(client: NodeRedisLike): client is NodeRedisSentinelClient {
   return 'getMasterNode' in client
 }
 
-/** Only clients of one server have a prefix that can be read. */
+/** That of a cluster and of sentinels is not among their public properties. */
 function keyPrefixOf(client: NodeRedisLike): string {
   const { keyPrefix } = ('options' in client ? client.options : {}) as { keyPrefix?: unknown }
-  return keyPrefix === undefined ? '' : String(keyPrefix)
+  const { _keyPrefix } = client as { _keyPrefix?: unknown }
+  return String(keyPrefix ?? _keyPrefix ?? '')
 }
 
 /**

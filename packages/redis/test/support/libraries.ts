@@ -11,6 +11,13 @@ export interface Address {
   readonly ca?: string | undefined
 }
 
+/** As whom a cluster is asked, and what is put before keys. */
+interface ClusterAccess {
+  readonly username?: string
+  readonly password?: string
+  readonly keyPrefix?: string
+}
+
 /** Who has to be asked for the master. */
 interface Group {
   readonly name: string
@@ -22,7 +29,7 @@ export interface Library {
   readonly name: string
   /** Nobody has connected them: the store must not need it. */
   server(address: Address, options?: { readonly keyPrefix?: string }): RedisClient
-  cluster(nodes: readonly Address[], access?: Omit<Address, 'port'>): RedisClient
+  cluster(nodes: readonly Address[], access?: ClusterAccess): RedisClient
   sentinel(group: Group): RedisClient
 }
 
@@ -40,11 +47,12 @@ const ioredis: Library = {
       ...(ca === undefined ? {} : { tls: { ca } }),
       ...options,
     }),
-  cluster: (nodes, { username, password } = {}) =>
+  cluster: (nodes, { username, password, ...options } = {}) =>
     new Cluster(
       nodes.map(({ port }) => ({ port, host })),
       {
         lazyConnect: true,
+        ...options,
         redisOptions: {
           ...(username === undefined ? {} : { username }),
           ...(password === undefined ? {} : { password }),
@@ -67,8 +75,9 @@ const nodeRedis: Library = {
       socket: ca === undefined ? { port, host } : { port, host, tls: true, ca },
       ...options,
     }),
-  cluster: (nodes, { username, password } = {}) =>
+  cluster: (nodes, { username, password, ...options } = {}) =>
     model.cluster.duplicate({
+      ...options,
       rootNodes: nodes.map(({ port }) => ({ socket: { port, host } })),
       defaults: {
         ...(username === undefined ? {} : { username }),

@@ -17,7 +17,7 @@ import { RedisServer, type RedisServerOptions } from './redis-server.js'
 import { silentLogger } from './silent-logger.js'
 
 /** Of the leases of a scene, unless others are given. */
-export const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
+export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }
 
 /** Never aborted. */
 export const never = new AbortController().signal
