@@ -165,7 +165,7 @@ describeRedis('those who wait', () => {
         await eventually('the first has died', async () => {
           const place = String(await server.command('HGET', 'leasehold:{job}', 'q:1')).split(' ')[1]
           const [seconds] = (await server.command('TIME')) as readonly string[]
-          return Number(seconds) * 1_000 > Number(place)
+          return Number(seconds) * 1_000_000 > Number(place)
         })
         const start = systemClock.now()
         expect(await b.lease.acquire(FOREVER)).toBe(true)
