@@ -48,8 +48,12 @@ export function toDuration(duration: number): string {
   return duration === Number.POSITIVE_INFINITY ? 'never' : String(Math.ceil(duration))
 }
 
+/** What stands for itself; a GUID does. */
+const plain = /^[\w-]+$/
+
 /** A grant id as the script knows it: without spaces, and not empty. */
 export function toGrantId(grantId: string): string {
+  if (plain.test(grantId)) return grantId
   return grantId === '' ? '%' : encodeURIComponent(grantId)
 }
 

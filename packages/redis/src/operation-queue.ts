@@ -5,14 +5,21 @@ import { hashTag } from './client/key-slot.js'
 import { closedError, type Link, PATIENCE } from './client/link.js'
 import { Operation, type Request, SentCall } from './operation.js'
 
-/** How many operations one call of the script does: so few that client and server work at the same time. */
-const LARGEST_CALL = 32
+/** How many operations one call of the script does. */
+const LARGEST_CALL = 64
+
+/** Into how many calls all that is under way is divided at least, so that client and server work at the same time. */
+const CALLS = 4
+const SMALLEST_CALL = 8
 
 /** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
 const LARGEST_BULK = 512
 
-/** From which age on, in milliseconds, an operation listens to its signal: nearly all are over by then, and listening is dear. */
-const YOUTH = 50
+/**
+ * An operation that has been under way at two looks, so many milliseconds apart, listens to its signal: nearly all are over
+ * by then, and listening is dear.
+ */
+const YOUTH = 25
 
 /**
  * While a slot of a cluster moves, some of its keys may be here and others there: each can be had alone. ioredis asks nodes
@@ -40,9 +47,12 @@ export class OperationQueue {
   readonly #prelude: readonly string[]
   readonly #aborts = new AbortListeners()
   #pending: Operation[] = []
+  /** Those that came since the last look, and those that were under way then already. */
   #young: Operation[] = []
+  #older: Operation[] = []
   #cancelAgeing: (() => void) | undefined
   #isClosed = false
+  /** How many operations have been sent and not answered yet. */
   #underWay = 0
 
   constructor(link: Link, clock: Clock, { recordLife, channel, clustered }: CallContext) {
@@ -82,7 +92,9 @@ export class OperationQueue {
     const pending = this.#pending
     this.#pending = []
     const bulk = pending.filter(({ request }) => request.isBulk)
-    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ request }) => !request.isBulk), LARGEST_CALL)
+    const share = Math.ceil((this.#underWay + pending.length) / CALLS)
+    const largest = Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL)
+    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ request }) => !request.isBulk), largest)
     this.#sendInCalls(bulk, LARGEST_BULK)
   }
 
@@ -99,7 +111,7 @@ export class OperationQueue {
       return
     }
     this.#link.connect().then(
-      (connection) => this.#prepare(connection, operations, isByText),
+      (connection) => this.#prepare(connection, operations.filter(isDue), isByText),
       (error: unknown) => rejectAll(operations, error),
     )
   }
@@ -111,25 +123,26 @@ export class OperationQueue {
     const lane = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
     const call = new SentCall(connection, lane, operations, isByText)
     for (const operation of operations) operation.call = call
-    this.#underWay += 1
+    this.#underWay += operations.length
     const preparing = connection.prepare(key)
     if (preparing === undefined) this.#call(call)
     else {
       preparing.then(
-        () => this.#call(call),
+        () => this.#callDue(call),
         (error: unknown) => this.#onFailure(call, error),
       )
     }
   }
 
-  /** Those whose time limit is over by now are not sent. */
+  #callDue(call: SentCall): void {
+    const { operations } = call
+    call.operations = operations.filter(isDue)
+    this.#underWay -= operations.length - call.operations.length
+    if (call.operations.length === 0) this.#ended(call)
+    else this.#call(call)
+  }
+
   #call(call: SentCall): void {
-    for (const operation of call.operations) if (operation.signal.aborted) operation.end()
-    call.operations = call.operations.filter(({ isSettled }) => !isSettled)
-    if (call.operations.length === 0) {
-      this.#ended(call)
-      return
-    }
     call.run(this.#prelude).then(
       (answers) => this.#onAnswers(call, answers as readonly Answer[]),
       (error: unknown) => this.#onFailure(call, error),
@@ -161,17 +174,18 @@ export class OperationQueue {
     }
   }
 
-  #ended({ connection, lane }: SentCall): void {
-    this.#underWay -= 1
+  #ended({ connection, lane, operations }: SentCall): void {
+    this.#underWay -= operations.length
     connection.traffic.end(lane, this.#clock.now())
   }
 
   /** Those that take longer than others listen to their signals from now on. */
   #age(): void {
-    this.#cancelAgeing = undefined
-    const young = this.#young
+    const older = this.#older
+    this.#older = this.#young.filter(({ isSettled }) => !isSettled)
     this.#young = []
-    for (const operation of young) {
+    this.#cancelAgeing = this.#older.length === 0 ? undefined : this.#clock.schedule(YOUTH, () => this.#age())
+    for (const operation of older) {
       if (operation.isSettled) continue
       operation.unlisten = this.#aborts.add(operation.signal, () => this.#onAbort(operation))
     }
@@ -192,6 +206,12 @@ export class OperationQueue {
     else if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
     else this.#link.replace(call.connection)
   }
+}
+
+/** One whose time limit is over is not sent any more. */
+function isDue(operation: Operation): boolean {
+  if (operation.signal.aborted) operation.end()
+  return !operation.isSettled
 }
 
 function rejectAll(operations: readonly Operation[], error: unknown): void {
