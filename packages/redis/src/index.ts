@@ -1,6 +1,8 @@
 export type {
   IoRedisClient,
   IoRedisClusterClient,
+  IoRedisNode,
+  NodeRedisBase,
   NodeRedisClient,
   NodeRedisClusterClient,
   NodeRedisSentinelClient,

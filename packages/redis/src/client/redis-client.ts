@@ -27,26 +27,23 @@ export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
   duplicate(startupNodes: never[], overrides: object): IoRedisClusterClient
 }
 
-interface NodeRedis {
+/** What all clients of node-redis have in common. */
+export interface NodeRedisBase {
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
   on(event: string, listener: (...args: unknown[]) => void): unknown
   destroy(): unknown
 }
 
-interface SendOptions {
-  readonly abortSignal?: AbortSignal
-}
-
 /** What is used of a client of node-redis 5 and later: `createClient`. */
-export interface NodeRedisClient extends NodeRedis {
+export interface NodeRedisClient extends NodeRedisBase {
   readonly options: object
   duplicate(overrides: object): NodeRedisClient
-  sendCommand(args: string[], options?: SendOptions): Promise<unknown>
+  sendCommand(args: string[], options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>
 }
 
 /** What is used of a cluster client of node-redis 5 and later: `createCluster`. */
-export interface NodeRedisClusterClient extends NodeRedis {
+export interface NodeRedisClusterClient extends NodeRedisBase {
   readonly slots: readonly { readonly master: { readonly address: string } }[]
   nodeClient(node: never): Promise<unknown>
   duplicate(overrides: object): NodeRedisClusterClient
@@ -54,15 +51,19 @@ export interface NodeRedisClusterClient extends NodeRedis {
     firstKey: string | undefined,
     isReadonly: boolean | undefined,
     args: string[],
-    options?: SendOptions,
+    options?: { readonly abortSignal?: AbortSignal },
   ): Promise<unknown>
 }
 
 /** What is used of a Sentinel client of node-redis 5 and later: `createSentinel`. */
-export interface NodeRedisSentinelClient extends NodeRedis {
+export interface NodeRedisSentinelClient extends NodeRedisBase {
   getMasterNode(): unknown
   duplicate(overrides: object): NodeRedisSentinelClient
-  sendCommand(isReadonly: boolean | undefined, args: string[], options?: SendOptions): Promise<unknown>
+  sendCommand(
+    isReadonly: boolean | undefined,
+    args: string[],
+    options?: { readonly abortSignal?: AbortSignal },
+  ): Promise<unknown>
 }
 
 /** A client that the caller has: ioredis or node-redis, for one server, Sentinel or Cluster. */
