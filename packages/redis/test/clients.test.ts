@@ -86,8 +86,17 @@ describeRedis('clients', () => {
       })
     })
 
-    it('of sentinels', async () => {
-      await Scene.play(async (scene) => live(scene, library.sentinel(await scene.sentinel())))
+    it('of sentinels, which keep no connection when the stores are closed', async () => {
+      await Scene.play(async (scene) => {
+        const group = await scene.sentinel()
+        await live(scene, library.sentinel(group))
+        const others = async (sentinel: RedisServer): Promise<string[]> => {
+          return (await clientsOf(sentinel)).filter((line) => !/ name=sentinel-/.test(line))
+        }
+        await eventually('nobody is left', async () => {
+          return (await Promise.all(group.sentinels.map(others))).flat().length === 0
+        })
+      })
     })
 
     it('that are connected are neither used nor closed', async () => {

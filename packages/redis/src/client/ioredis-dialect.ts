@@ -51,10 +51,13 @@ export function ioredisDialect(client: IoRedisClient | IoRedisClusterClient): Di
   }
 }
 
-/** Whether what the sentinels call the master is one, is seen by the ready check. */
+/**
+ * Whether what the sentinels call the master is one, is seen by the ready check. That there is another is told by them: the
+ * one before may go on for seconds, and what it is told then is lost.
+ */
 function optionsFor({ options }: IoRedisClient): object {
   const { sentinels } = options as { sentinels?: unknown }
-  return sentinels ? { ...alone, enableReadyCheck: true } : alone
+  return sentinels ? { ...alone, enableReadyCheck: true, failoverDetector: true } : alone
 }
 
 function isCluster(client: IoRedisClient | IoRedisClusterClient): client is IoRedisClusterClient {

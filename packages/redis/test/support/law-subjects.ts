@@ -13,7 +13,7 @@ import { RedisServer } from './redis-server.js'
 const TTL = 4_000
 
 /** To make a client of a cluster, and its way to the nodes, takes far longer. */
-const CLUSTER_TTL = 5_000
+const CLUSTER_TTL = 12_000
 
 const never = new AbortController().signal
 setMaxListeners(0, never)

@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster, createSentinel } from 'redis'
 
 /** Where a server listens on this machine, and as whom it is asked. */
-export interface Address {
+interface Address {
   readonly port: number
   readonly username?: string
   readonly password?: string | undefined
