@@ -10,10 +10,13 @@ import type { RedisCluster } from './redis-cluster.js'
 import { RedisServer } from './redis-server.js'
 
 /** In milliseconds: what leaves a busy machine time for several calls. */
-const TTL = 4_000
+const TTL = 6_000
 
 /** To make a client of a cluster, and its way to the nodes, takes far longer. */
 const CLUSTER_TTL = 12_000
+
+/** As many clients as most laws have. */
+const FEW = 4
 
 const never = new AbortController().signal
 setMaxListeners(0, never)
@@ -35,10 +38,12 @@ export function onServer(library: Library, server: () => RedisServer): StoreSubj
     serverTime: true,
     start: () => {
       const prefix = `${randomUUID()}:`
+      let count = 0
       return {
         open: () => {
           client ??= library.server(server())
-          return opened(new RedisLeaseStore(client, { prefix }))
+          count += 1
+          return connected(new RedisLeaseStore(client, { prefix }), count)
         },
         delete: (name) => server().command('DEL', `${prefix}{${name}}`),
         holdElsewhere: async (name) => {
@@ -112,10 +117,12 @@ export function onCluster(library: Library, cluster: () => RedisCluster): StoreS
     serverTime: true,
     start: () => {
       const prefix = `${randomUUID()}:`
+      let count = 0
       return {
         open: () => {
           client ??= library.cluster(cluster().nodes)
-          return opened(new RedisLeaseStore(client, { prefix }))
+          count += 1
+          return connected(new RedisLeaseStore(client, { prefix }), count)
         },
         delete: async (name) => {
           const key = `${prefix}{${name}}`
@@ -127,7 +134,11 @@ export function onCluster(library: Library, cluster: () => RedisCluster): StoreS
   }
 }
 
-/** Connected: a law, which has little time, is not about that. */
+/** A few clients are connected, for what a law has of the ttl is not for that; a crowd does it all at once. */
+function connected(store: RedisLeaseStore, count: number): RedisLeaseStore | Promise<RedisLeaseStore> {
+  return count <= FEW ? opened(store) : store
+}
+
 async function opened(store: RedisLeaseStore): Promise<RedisLeaseStore> {
   await store.read('nobody', never)
   return store

@@ -29,6 +29,8 @@ export interface Player {
   readonly losses: LeaseLost[]
   /** The names of its events, in order. */
   readonly events: string[]
+  /** What came between it and its heartbeats. */
+  readonly troubles: unknown[]
   /** Who else was valid when it was granted: nobody, or the lease is no lease. */
   readonly overlaps: string[]
 }
@@ -80,7 +82,7 @@ export class Scene {
   player(owner: string, store: LeaseStore, options: CreateLeaseOptions & { readonly name?: string } = {}): Player {
     const { name = 'job', ...rest } = options
     const lease = createLease(store, name, { ...TIMES, ...rest, owner, logger: silentLogger })
-    const player: Player = { lease, losses: [], events: [], overlaps: [] }
+    const player: Player = { lease, losses: [], events: [], troubles: [], overlaps: [] }
     for (const event of ['acquired', 'renewed', 'jeopardy', 'recovered', 'lost', 'released'] as const) {
       lease.on(event, () => void player.events.push(event))
     }
@@ -88,6 +90,7 @@ export class Scene {
       const others = this.#players.filter((other) => other !== player && isValidRival(other, player))
       player.overlaps.push(...others.map((other) => other.lease.settings.owner))
     })
+    lease.on('jeopardy', ({ cause }) => void player.troubles.push(cause))
     lease.on('lost', (lost) => void player.losses.push(lost))
     this.#players.push(player)
     return player
