@@ -5,7 +5,7 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
+import { ARMED, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
 describe('acquire', () => {
@@ -28,7 +28,7 @@ describe('acquire', () => {
     expect(await acquired).toBe(false)
     expect(lease.state).toBe('idle')
     expect(lease.fencingToken).toBeUndefined()
-    await clock.settle()
+    await clock.advance(ARMED)
     expect(clock.pending).toBe(0)
     expect(events).toEqual([])
   })

@@ -10,7 +10,7 @@ import {
 } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { INTERVAL, LIMIT, setUp, setUpHeld, silentLogger, TTL } from './support/held-lease.js'
+import { ARMED, INTERVAL, LIMIT, setUp, setUpHeld, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
 const signal = new AbortController().signal
@@ -129,7 +129,7 @@ describe('handOff and adopt', () => {
     const { clock, store, lease } = await setUpHeld()
     const rejected = expect(lease.handOff({ owner: 'b' })).rejects.toBeInstanceOf(LeaseTimeoutError)
     const own = store.calls[0]?.grantId
-    await clock.advance(LIMIT)
+    await clock.advance(ARMED + LIMIT)
     await rejected
     const after = store.calls.slice(-2).map(({ method, grantId }) => [method, grantId])
     expect(after).toEqual([

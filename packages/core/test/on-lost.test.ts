@@ -1,7 +1,7 @@
 import { createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
+import { ARMED, INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
 
 describe('onLost', () => {
   it('fires exactly once for a grant, and again for the next', async () => {
@@ -174,7 +174,7 @@ describe('close', () => {
     store.last('release').answer('yes')
     await closed
     expect(lease.state).toBe('idle')
-    await clock.settle()
+    await clock.advance(ARMED)
     expect(clock.pending).toBe(0)
   })
 })

@@ -1,6 +1,6 @@
 import { LeaseError, LeaseTimeoutError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { INTERVAL, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
+import { ARMED, INTERVAL, LIMIT, setUp, setUpHeld, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
 describe('release', () => {
@@ -100,7 +100,7 @@ describe('release', () => {
   it('rejects when it cannot know, and goes on in the background', async () => {
     const { clock, store, lease } = await setUpHeld()
     const rejected = expect(lease.release()).rejects.toBeInstanceOf(LeaseTimeoutError)
-    await clock.advance(LIMIT)
+    await clock.advance(ARMED + LIMIT)
     await rejected
     expect(lease.state).toBe('idle')
     await clock.advance(LIMIT)
@@ -189,7 +189,7 @@ describe('release', () => {
     const released = lease.release()
     store.last('release').answer('yes')
     await released
-    await clock.settle()
+    await clock.advance(ARMED)
     expect(clock.pending).toBe(0)
   })
 

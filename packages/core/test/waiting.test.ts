@@ -2,7 +2,7 @@ import { createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease }
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { contextOf } from '../src/engine/store-context.js'
-import { INTERVAL, LIMIT, setUp, silentLogger, TTL } from './support/held-lease.js'
+import { ARMED, INTERVAL, LIMIT, setUp, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
 interface InMemory {
@@ -59,7 +59,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
       if (store.calls.at(-1)?.method === 'acquire') store.last('acquire').answer(refusal)
     }
     expect(await acquired).toBe(false)
-    await clock.settle()
+    await clock.advance(ARMED)
     expect(lease.state).toBe('idle')
     expect(clock.pending).toBe(0)
   })

@@ -24,6 +24,9 @@ export type GrantEffect =
   | { readonly type: 'granted'; readonly grant: Grant; readonly onLost: readonly ((lost: LeaseLost) => void)[] }
   | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
+const ARMED_IN_PARTS = 20
+const LATEST_ARMED = 50
+
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
 /**
@@ -39,17 +42,20 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   readonly #onGrant: (effect: GrantEffect) => void
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
+  readonly #armWithin: number
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
   #watch: TurnWatch | undefined
   #giveBack: GiveBack | undefined
   #cancelTimer: (() => void) | undefined
   #armedFor = Number.POSITIVE_INFINITY
-  #toBeArmed = false
+  /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
+  #toBeArmed = Number.POSITIVE_INFINITY
 
   constructor(settings: LeaseSettings, store: LeaseStore, sources: Sources, onGrant: (effect: GrantEffect) => void) {
     this.rules = rulesOf(settings, store)
     this.context = contextOf(store, sources.clock)
+    this.#armWithin = store.immediate === undefined ? armWithin(this.rules) : 0
     this.#settings = settings
     this.#store = store
     this.#sources = sources
@@ -128,7 +134,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   arm(): void {
     if (isUnlimited(this.#state)) this.dispatch({ type: 'limit' })
     if (isUnplanned(this.#state)) this.dispatch({ type: 'plan', plan: this.#plan(this.#state.confirmedAt) })
-    this.#toBeArmed = false
+    this.#toBeArmed = Number.POSITIVE_INFINITY
     const at = this.#nextLook()
     const isOver = at === Number.POSITIVE_INFINITY
     if (this.#armedFor <= at && !isOver) return
@@ -139,9 +145,10 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   #armSoon(): void {
-    if (this.#toBeArmed || this.#nextLook() === this.#armedFor) return
-    this.#toBeArmed = true
-    this.context.armSoon(this)
+    const within = hasTime(this.#state) ? this.#armWithin : 0
+    if (this.#toBeArmed <= within || this.#nextLook() === this.#armedFor) return
+    this.#toBeArmed = within
+    this.context.armSoon(this, within)
   }
 
   #nextLook(): number {
@@ -298,4 +305,21 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     const place = state.queue ? state.grantId : undefined
     this.#watch = new TurnWatch(this.rules, this.#store, this.#sources, place, () => this.dispatch({ type: 'turn' }))
   }
+}
+
+/**
+ * Whether the next look may be planned a little later: a call has just been sent, or a whole ttl is before a holder. Who
+ * waits may do so for a shorter time than any call; and the end of a validity is told when it comes.
+ */
+function hasTime(state: EngineState): boolean {
+  if (state.phase === 'held') return isUnplanned(state) && state.holdUntil === Number.POSITIVE_INFINITY
+  return (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
+}
+
+/**
+ * How soon a timer is armed after a call to a server, in milliseconds: most answers come sooner, and a timer costs as much
+ * as all the rest of a call. A small part of any time limit.
+ */
+function armWithin({ operationTimeout, heartbeatInterval }: LeaseRules): number {
+  return Math.min(Math.floor(Math.min(operationTimeout, heartbeatInterval) / ARMED_IN_PARTS), LATEST_ARMED)
 }

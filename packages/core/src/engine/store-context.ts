@@ -17,7 +17,8 @@ export class StoreContext {
   readonly grantIds = new GrantIds()
   readonly renewals: RenewalBatch | undefined
   readonly #clock: Clock
-  #unarmed: Armable[] = []
+  /** The leases whose timers are to be armed, by how soon. */
+  readonly #unarmed = new Map<number, Armable[]>()
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
@@ -28,18 +29,23 @@ export class StoreContext {
   }
 
   /**
-   * Arms the timer of a lease in the next turn of the event loop: most calls in memory, and whole short holds, are over
-   * by then and need none. No timer can run before that turn anyway.
+   * Arms the timer of a lease within so many milliseconds, with those of all others that asked meanwhile; at 0 in the next
+   * turn of the event loop. Most calls, and whole short holds, are over by then and need none.
    */
-  armSoon(lease: Armable): void {
-    this.#unarmed.push(lease)
-    if (this.#unarmed.length === 1) this.#clock.schedule(0, () => this.#arm())
+  armSoon(lease: Armable, within: number): void {
+    const unarmed = this.#unarmed.get(within)
+    if (unarmed !== undefined) {
+      unarmed.push(lease)
+      return
+    }
+    this.#unarmed.set(within, [lease])
+    this.#clock.schedule(within, () => this.#arm(within))
   }
 
-  #arm(): void {
-    const unarmed = this.#unarmed
-    this.#unarmed = []
-    for (const lease of unarmed) lease.arm()
+  #arm(within: number): void {
+    const unarmed = this.#unarmed.get(within)
+    this.#unarmed.delete(within)
+    for (const lease of unarmed ?? []) lease.arm()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LeaseStore } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
-import { INTERVAL, LIMIT, VALIDITY } from '../support/held-lease.js'
+import { ARMED, INTERVAL, LIMIT, VALIDITY } from '../support/held-lease.js'
 import { setUpEngine } from '../support/scripted-engine.js'
 
 const reset = new Error('reset')
@@ -35,15 +35,15 @@ describe('the engine of a lease that is held', () => {
     await hold()
     expect(clock.pending).toBe(1)
     for (let beat = 0; beat < 3; beat += 1) {
-      await clock.advance(INTERVAL)
+      await clock.advance(INTERVAL - (beat === 0 ? 0 : ARMED))
       expect(clock.pending).toBe(1)
       store.last('renew').answer('yes')
-      await clock.settle()
+      await clock.advance(ARMED)
       expect(clock.pending).toBe(1)
     }
     engine.dispatch({ type: 'release' })
     store.last('release').answer('yes')
-    await clock.settle()
+    await clock.advance(ARMED)
     expect(clock.pending).toBe(0)
   })
 
@@ -55,9 +55,9 @@ describe('the engine of a lease that is held', () => {
     schedule.mockClear()
     // The heartbeat is answered, and the timer of its time limit is left to run: the next is due at that very instant.
     store.last('renew').answer('yes')
-    await clock.settle()
-    expect(schedule.mock.calls.filter(([delay]) => delay > 0)).toEqual([])
-    await clock.advance(INTERVAL)
+    await clock.advance(ARMED)
+    expect(schedule.mock.calls.filter(([delay]) => delay > ARMED)).toEqual([])
+    await clock.advance(INTERVAL - ARMED)
     expect(store.count('renew')).toBe(2)
   })
 

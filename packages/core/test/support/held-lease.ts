@@ -5,6 +5,8 @@ import { ScriptedStore } from './scripted-store.js'
 export const TTL = 10_000
 export const INTERVAL = 1_000
 export const LIMIT = 1_000
+/** Within this the timers of these leases are armed. */
+export const ARMED = 50
 
 /** The end of validity of a grant that was sent at 0: ttl − 1 % − 25 ms. */
 export const VALIDITY = 9_875
