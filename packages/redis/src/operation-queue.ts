@@ -91,16 +91,23 @@ export class OperationQueue {
   #flush(): void {
     const pending = this.#pending
     this.#pending = []
-    const bulk = pending.filter(({ request }) => request.isBulk)
     const share = Math.ceil((this.#underWay + pending.length) / CALLS)
     const largest = Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL)
-    this.#sendInCalls(bulk.length === 0 ? pending : pending.filter(({ request }) => !request.isBulk), largest)
-    this.#sendInCalls(bulk, LARGEST_BULK)
+    if (!pending.some(isBulk)) {
+      this.#sendInCalls(pending, largest)
+      return
+    }
+    this.#sendInCalls(
+      pending.filter((operation) => !isBulk(operation)),
+      largest,
+    )
+    this.#sendInCalls(pending.filter(isBulk), LARGEST_BULK)
   }
 
   #sendInCalls(pending: readonly Operation[], largest: number): void {
     for (const group of this.#clustered ? byTag(pending) : [pending]) {
-      for (let from = 0; from < group.length; from += largest) this.#send(group.slice(from, from + largest), false)
+      if (group.length <= largest) this.#send(group, false)
+      else for (let from = 0; from < group.length; from += largest) this.#send(group.slice(from, from + largest), false)
     }
   }
 
@@ -206,6 +213,10 @@ export class OperationQueue {
     else if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
     else this.#link.replace(call.connection)
   }
+}
+
+function isBulk({ request }: Operation): boolean {
+  return request.isBulk
 }
 
 /** One whose time limit is over is not sent any more. */

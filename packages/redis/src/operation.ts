@@ -92,8 +92,10 @@ export class SentCall {
     const keys: string[] = []
     const args = [...prelude]
     for (const { request } of this.operations) {
-      keys.push(request.key)
-      args.push(String(request.words.length), ...request.words)
+      const { key, words } = request
+      keys.push(key)
+      args.push(String(words.length))
+      for (const word of words) args.push(word)
     }
     const call: ScriptCall = this.isByText
       ? { command: 'EVAL', script: leaseScript, keys, args }
