@@ -6,7 +6,7 @@ import { closedError, type Link, PATIENCE } from './client/link.js'
 import { Operation, type Request, SentCall } from './operation.js'
 
 /** How many operations one call of the script does. */
-const LARGEST_CALL = 64
+const LARGEST_CALL = 128
 
 /** Into how many calls all that is under way is divided at least, so that client and server work at the same time. */
 const CALLS = 4
