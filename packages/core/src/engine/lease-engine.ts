@@ -118,7 +118,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     const after = this.state.phase
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
-    this.#armSoon()
+    this.#armSoon(instant)
   }
 
   onRenewed(op: number, outcome: RenewOutcome): void {
@@ -144,8 +144,8 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     if (!isOver) this.#cancelTimer = this.#sources.clock.schedule(at - this.#sources.clock.now(), () => this.#onTimer())
   }
 
-  #armSoon(): void {
-    const within = hasTime(this.#state) ? this.#armWithin : 0
+  #armSoon(instant: Instant): void {
+    const within = this.#armWithin > 0 && hasTime(this.#state, instant) ? this.#armWithin : 0
     if (this.#toBeArmed <= within || this.#nextLook() === this.#armedFor) return
     this.#toBeArmed = within
     this.context.armSoon(this, within)
@@ -308,11 +308,11 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 }
 
 /**
- * Whether the next look may be planned a little later: a call has just been sent, or a whole ttl is before a holder. Who
- * waits may do so for a shorter time than any call; and the end of a validity is told when it comes.
+ * Whether the next look may be planned a little later: a call has just been sent, or the end of the validity is well ahead
+ * of a holder. Who waits may do so for a shorter time than any call; and the end of a validity is told when it comes.
  */
-function hasTime(state: EngineState): boolean {
-  if (state.phase === 'held') return isUnplanned(state) && state.holdUntil === Number.POSITIVE_INFINITY
+function hasTime(state: EngineState, instant: Instant): boolean {
+  if (state.phase === 'held') return isUnplanned(state) && state.validUntil - instant.now > 2 * LATEST_ARMED
   return (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
 }
 
