@@ -89,7 +89,7 @@ export class OperationQueue {
   }
 
   #flush(): void {
-    const pending = this.#pending
+    const pending = this.#pending.filter(isDue)
     this.#pending = []
     const share = Math.ceil((this.#underWay + pending.length) / CALLS)
     const largest = Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL)
@@ -172,9 +172,10 @@ export class OperationQueue {
     if (failed === undefined) this.#ended(call)
     const operations = failed ?? call.operations
     const said = error instanceof Error ? error.message : ''
-    if (!call.isByText && said.startsWith('NOSCRIPT')) this.#send(operations, true)
-    else if (operations.length > 1 && SCATTERED.test(said)) for (const one of operations) this.#send([one], false)
-    else {
+    if (!call.isByText && said.startsWith('NOSCRIPT')) this.#send(operations.filter(isDue), true)
+    else if (operations.length > 1 && SCATTERED.test(said)) {
+      for (const one of operations.filter(isDue)) this.#send([one], false)
+    } else {
       // A master that has become a replica: the client finds the new one when it connects.
       if (said.startsWith('READONLY')) this.#link.drop(call.connection)
       rejectAll(operations, error)

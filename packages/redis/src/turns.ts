@@ -9,7 +9,7 @@ const LONGEST_PAUSE = 2_000
 /** How long an attempt to subscribe may take, in milliseconds: a connection may be dead without a word. */
 const LONGEST_ATTEMPT = 5_000
 
-/** The server's clock counts whole milliseconds. */
+/** Timers may be early by a part of a millisecond. */
 const AFTER_EXPIRY = 2
 
 /** A poll is echoed over the channel: where nothing comes within this, in milliseconds, the subscription is dead. */

@@ -1,6 +1,6 @@
 /**
- * The first and the last part of the script: all that runs for a lease that nobody waits for: the server makes every function anew at
- * each call, and every command of a script costs it a microsecond. What is not as usual is left to the other parts.
+ * The first and the last part of the script, all that runs for a lease that nobody waits for: the server makes every
+ * function anew at each call, and every command of a script costs it a microsecond. What is not as usual is left to the other parts.
  *
  * The record of a name is a hash. Its field `lease` has, at fixed places: the state (1 to 9), until when (11 to 26) and the
  * fencing token (28 to 43), how long the key is kept (45 to 60), three flags (62 to 64: somebody waits in `line`, somebody
