@@ -1,5 +1,6 @@
 import { AbortListeners, type Clock } from '@leasehold/core'
 import type { Answer } from './answers.js'
+import { BusyPoll } from './busy-poll.js'
 import type { Connection } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
 import { closedError, type Link, PATIENCE } from './client/link.js'
@@ -46,6 +47,7 @@ export class OperationQueue {
   readonly #clustered: boolean
   readonly #prelude: readonly string[]
   readonly #aborts = new AbortListeners()
+  readonly #poll = new BusyPoll(() => this.#underWay > 0)
   #pending: Operation[] = []
   /** Those that came since the last look, and those that were under way then already. */
   #young: Operation[] = []
@@ -66,7 +68,6 @@ export class OperationQueue {
   run<T>(request: Request<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closedError())
-      if (signal.aborted) return reject(signal.reason)
       const operation = new Operation<T>(request, signal, resolve, reject) as Operation
       this.#pending.push(operation)
       this.#young.push(operation)
@@ -150,6 +151,7 @@ export class OperationQueue {
   }
 
   #call(call: SentCall): void {
+    this.#poll.start()
     call.run(this.#prelude).then(
       (answers) => this.#onAnswers(call, answers as readonly Answer[]),
       (error: unknown) => this.#onFailure(call, error),
@@ -184,6 +186,7 @@ export class OperationQueue {
 
   #ended({ connection, lane, operations }: SentCall): void {
     this.#underWay -= operations.length
+    this.#poll.end()
     connection.traffic.end(lane, this.#clock.now())
   }
 
