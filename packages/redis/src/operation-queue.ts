@@ -5,6 +5,7 @@ import type { Connection } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
 import { closedError, type Link, PATIENCE } from './client/link.js'
 import { Operation, type Request, SentCall } from './operation.js'
+import { SlowCalls } from './slow-calls.js'
 
 /** How many operations one call of the script does. */
 const LARGEST_CALL = 128
@@ -15,12 +16,6 @@ const SMALLEST_CALL = 8
 
 /** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
 const LARGEST_BULK = 512
-
-/**
- * An operation that has been under way at two looks, so many milliseconds apart, listens to its signal: nearly all are over
- * by then, and listening is dear.
- */
-const YOUTH = 25
 
 /**
  * While a slot of a cluster moves, some of its keys may be here and others there: each can be had alone. ioredis asks nodes
@@ -48,11 +43,8 @@ export class OperationQueue {
   readonly #prelude: readonly string[]
   readonly #aborts = new AbortListeners()
   readonly #poll = new BusyPoll(() => this.#underWay > 0)
+  readonly #slow: SlowCalls<SentCall>
   #pending: Operation[] = []
-  /** Those that came since the last look, and those that were under way then already. */
-  #young: Operation[] = []
-  #older: Operation[] = []
-  #cancelAgeing: (() => void) | undefined
   #isClosed = false
   /** How many operations have been sent and not answered yet. */
   #underWay = 0
@@ -61,7 +53,8 @@ export class OperationQueue {
     this.#link = link
     this.#clock = clock
     this.#clustered = clustered
-    this.#prelude = [String(recordLife * 1_000), channel, clustered ? '1' : '0']
+    this.#slow = new SlowCalls(clock, ({ operations }) => this.#listen(operations))
+    this.#prelude = [String(recordLife * 1_000), `${channel} ${clustered ? 'clustered' : 'single'}`]
   }
 
   /** Rejects with the signal's reason when it aborts, and with a `LeaseError` for what the server or the client said. */
@@ -70,8 +63,6 @@ export class OperationQueue {
       if (this.#isClosed) return reject(closedError())
       const operation = new Operation<T>(request, signal, resolve, reject) as Operation
       this.#pending.push(operation)
-      this.#young.push(operation)
-      this.#cancelAgeing ??= this.#clock.schedule(YOUTH, () => this.#age())
       if (this.#pending.length === 1) this.#flushSoon()
     })
   }
@@ -79,7 +70,7 @@ export class OperationQueue {
   /** Rejects what is not sent yet and all that comes; what is under way ends with its connection. */
   close(): void {
     this.#isClosed = true
-    this.#cancelAgeing?.()
+    this.#slow.stop()
     rejectAll(this.#pending.splice(0), closedError())
   }
 
@@ -118,6 +109,7 @@ export class OperationQueue {
       this.#prepare(current, operations, isByText)
       return
     }
+    this.#listen(operations)
     this.#link.connect().then(
       (connection) => this.#prepare(connection, operations.filter(isDue), isByText),
       (error: unknown) => rejectAll(operations, error),
@@ -132,6 +124,7 @@ export class OperationQueue {
     const call = new SentCall(connection, lane, operations, isByText)
     for (const operation of operations) operation.call = call
     this.#underWay += operations.length
+    this.#slow.add(call)
     const preparing = connection.prepare(key)
     if (preparing === undefined) this.#call(call)
     else {
@@ -184,21 +177,19 @@ export class OperationQueue {
     }
   }
 
-  #ended({ connection, lane, operations }: SentCall): void {
+  #ended(call: SentCall): void {
+    const { connection, lane, operations } = call
+    this.#slow.remove(call)
     this.#underWay -= operations.length
     this.#poll.end()
     connection.traffic.end(lane, this.#clock.now())
   }
 
-  /** Those that take longer than others listen to their signals from now on. */
-  #age(): void {
-    const older = this.#older
-    this.#older = this.#young.filter(({ isSettled }) => !isSettled)
-    this.#young = []
-    this.#cancelAgeing = this.#older.length === 0 ? undefined : this.#clock.schedule(YOUTH, () => this.#age())
-    for (const operation of older) {
-      if (operation.isSettled) continue
-      operation.unlisten = this.#aborts.add(operation.signal, () => this.#onAbort(operation))
+  /** Those that take longer than others listen to their signals. */
+  #listen(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (!operation.isSettled)
+        operation.unlisten ??= this.#aborts.add(operation.signal, () => this.#onAbort(operation))
     }
   }
 

@@ -193,7 +193,9 @@ export class RedisLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl, metadata } = request
     const id = toGrantId(grantId)
     const kept = metadata === undefined ? '' : JSON.stringify(metadata)
-    const words = ['acquire', id, owner, toDuration(ttl), kept, inLine ? '1' : '0']
+    const words = ['acquire', id, owner, toDuration(ttl)]
+    if (inLine) words.push(kept, 'queue')
+    else if (kept !== '') words.push(kept)
     if (!inLine) return this.#run('acquire', name, words, signal, (answer) => acquireOutcome(answer, request))
     const askedAt = this.#clock.now()
     return this.#run('acquire', name, words, signal, (answer) => {

@@ -15,6 +15,7 @@ local function is_in_force(record, id) return record.locked and record.state == 
 local operations = {}
 
 function operations.acquire(record, id, owner, ttl, metadata, queue)
+  metadata = metadata or ''
   if is_in_force(record, id) then
     if metadata == '' then metadata = redis.call('HGET', record.key, 'metadata') end
     return grant(record, id, owner, ttl, metadata, record.token)
@@ -27,7 +28,7 @@ function operations.acquire(record, id, owner, ttl, metadata, queue)
     end
   end
   local place, echo = '', ''
-  if queue == '1' then place, echo = wait(record, id, duration(ttl)) end
+  if queue then place, echo = wait(record, id, duration(ttl)) end
   return with_holder({ 'refused', place, echo }, record)
 end
 
