@@ -1,10 +1,21 @@
-import type { AcquireOutcome, Grant, LeaseRecord, LeaseState, RenewRefusal } from '@leasehold/core'
+import type {
+  AcquireOutcome,
+  Grant,
+  LeaseRecord,
+  LeaseState,
+  ReleaseOutcome,
+  RenewOutcome,
+  RenewRefusal,
+} from '@leasehold/core'
+
+const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
+const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
 
 /** What the script says of an operation: a text, or a word and what belongs to it. */
 export type Answer = string | readonly string[]
 
 /** The record that an answer ends with, if it does; the first `skip` words are others. */
-export function recordIn(name: string, answer: Answer, skip: number): LeaseRecord | undefined {
+function recordIn(name: string, answer: Answer, skip: number): LeaseRecord | undefined {
   const [state, grantId = '', owner = '', token = '0', ttl = '', remaining = '', metadata = '{}', reason = ''] =
     typeof answer === 'string' ? [] : answer.slice(skip)
   if (state === undefined) return undefined
@@ -21,7 +32,7 @@ export function recordIn(name: string, answer: Answer, skip: number): LeaseRecor
 }
 
 /** Who holds the name, in the form that outcomes have it. */
-export function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
+function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
   const holder = recordIn(name, answer, skip)
   return holder === undefined ? {} : { holder }
 }
@@ -34,8 +45,17 @@ export function acquireOutcome(answer: Answer, request: Omit<Grant, 'fencingToke
   return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(token), ttl } }
 }
 
-export function refusalIn(answer: Answer): RenewRefusal {
-  return answer[1] as RenewRefusal
+export function renewOutcome(answer: Answer, name: string): RenewOutcome {
+  if (answer === 'renewed') return RENEWED
+  return { renewed: false, reason: answer[1] as RenewRefusal, ...holderIn(name, answer, 2) }
+}
+
+export function releaseOutcome(answer: Answer, name: string): ReleaseOutcome {
+  return answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) }
+}
+
+export function readOutcome(answer: Answer, name: string): LeaseRecord | undefined {
+  return recordIn(name, answer, 1)
 }
 
 /** A duration as the script writes it. */

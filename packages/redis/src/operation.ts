@@ -6,13 +6,13 @@ import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
 /** What is asked of the script for one lease. */
 export interface Request<T> {
-  /** For errors, such as `renew`. */
+  /** Such as `renew`. */
   readonly operation: string
   readonly leaseName: string
   readonly key: string
-  /** The operation of the script and its arguments. */
-  readonly words: readonly string[]
-  readonly toOutcome: (answer: Answer) => T
+  /** What the operation is told beside its name, as the script reads it. */
+  readonly told: string
+  readonly toOutcome: (answer: Answer, leaseName: string) => T
   /** Whether it is to take few calls, rather than little time. */
   readonly isBulk: boolean
 }
@@ -44,7 +44,8 @@ export class Operation<T = unknown> {
   answer(answer: Answer): void {
     if (!this.#settle()) return
     try {
-      this.#resolve(this.request.toOutcome(answer))
+      const { request } = this
+      this.#resolve(request.toOutcome(answer, request.leaseName))
     } catch (error) {
       this.#fail(error)
     }
@@ -92,10 +93,8 @@ export class SentCall {
     const keys: string[] = []
     const args = [...prelude]
     for (const { request } of this.operations) {
-      const { key, words } = request
-      keys.push(key)
-      args.push(String(words.length))
-      for (const word of words) args.push(word)
+      keys.push(request.key)
+      args.push(`${request.operation} ${request.told}`)
     }
     const call: ScriptCall = this.isByText
       ? { command: 'EVAL', script: leaseScript, keys, args }

@@ -18,9 +18,9 @@ import {
   type Answer,
   acquireOutcome,
   durationIn,
-  holderIn,
-  recordIn,
-  refusalIn,
+  readOutcome,
+  releaseOutcome,
+  renewOutcome,
   toDuration,
   toGrantId,
 } from './answers.js'
@@ -106,13 +106,11 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#run('release', name, ['release', toGrantId(grantId)], signal, (answer) =>
-      answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) },
-    )
+    return this.#run('release', name, toGrantId(grantId), signal, releaseOutcome)
   }
 
   read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    return this.#run('read', name, ['read'], signal, (answer) => recordIn(name, answer, 1))
+    return this.#run('read', name, '', signal, readOutcome)
   }
 
   change(
@@ -120,8 +118,8 @@ export class RedisLeaseStore implements LeaseStore {
     to: { readonly grantId: string; readonly owner: string },
     signal: AbortSignal,
   ): Promise<AcquireOutcome> {
-    const words = ['change', toGrantId(grantId), toGrantId(to.grantId), to.owner]
-    return this.#run('change', name, words, signal, (answer) => acquireOutcome(answer, { ...to, name, ttl }))
+    const told = `${toGrantId(grantId)} ${toGrantId(to.grantId)} ${to.owner}`
+    return this.#run('change', name, told, signal, (answer) => acquireOutcome(answer, { ...to, name, ttl }))
   }
 
   /**
@@ -130,8 +128,8 @@ export class RedisLeaseStore implements LeaseStore {
    * @internal
    */
   raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
-    const words = ['raise', toGrantId(grant.grantId), String(fencingToken)]
-    return this.#run('raise', grant.name, words, signal, (answer) => acquireOutcome(answer, grant))
+    const told = `${toGrantId(grant.grantId)} ${fencingToken}`
+    return this.#run('raise', grant.name, told, signal, (answer) => acquireOutcome(answer, grant))
   }
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
@@ -141,8 +139,8 @@ export class RedisLeaseStore implements LeaseStore {
       const message = `the break period must be 0 or more milliseconds, not ${period}`
       throw new LeaseConfigurationError(message, { leaseName: name, store: 'redis' })
     }
-    const words = ['break', toDuration(period), reason]
-    const remaining = await this.#run('break', name, words, signal, (answer) =>
+    const told = `${toDuration(period)} ${reason}`
+    const remaining = await this.#run('break', name, told, signal, (answer) =>
       answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
     )
     if (remaining !== undefined) return { remaining }
@@ -155,7 +153,7 @@ export class RedisLeaseStore implements LeaseStore {
   withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
     const id = toGrantId(grantId)
     this.#turns.forgetExpiry(id)
-    return this.#run('withdraw', name, ['withdraw', id], signal, () => undefined)
+    return this.#run('withdraw', name, id, signal, () => undefined)
   }
 
   /**
@@ -193,12 +191,10 @@ export class RedisLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl, metadata } = request
     const id = toGrantId(grantId)
     const kept = metadata === undefined ? '' : JSON.stringify(metadata)
-    const words = ['acquire', id, owner, toDuration(ttl)]
-    if (inLine) words.push(kept, 'queue')
-    else if (kept !== '') words.push(kept)
-    if (!inLine) return this.#run('acquire', name, words, signal, (answer) => acquireOutcome(answer, request))
+    const told = `${id} ${toDuration(ttl)} ${inLine ? 'queue' : 'once'} ${kept}\n${owner}`
+    if (!inLine) return this.#run('acquire', name, told, signal, (answer) => acquireOutcome(answer, request))
     const askedAt = this.#clock.now()
-    return this.#run('acquire', name, words, signal, (answer) => {
+    return this.#run('acquire', name, told, signal, (answer) => {
       const outcome = acquireOutcome(answer, request)
       if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
       // The first in line knows when there may be something to be had.
@@ -234,9 +230,7 @@ export class RedisLeaseStore implements LeaseStore {
     const ended = new AbortController()
     const ask = (): void => {
       cancel = this.#clock.schedule(WATCH_PERIOD / 3, ask)
-      this.#run('watch', name, ['watch', String(WATCH_PERIOD)], ended.signal, (answer) =>
-        recordIn(name, answer, 1),
-      ).then(
+      this.#run('watch', name, String(WATCH_PERIOD), ended.signal, readOutcome).then(
         (record) => {
           if (record?.remaining === undefined) this.#turns.ring(`free ${key}`)
         },
@@ -258,22 +252,20 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
-    const toOutcome = (answer: Answer): RenewOutcome =>
-      answer === 'renewed' ? RENEWED : { renewed: false, reason: refusalIn(answer), ...holderIn(name, answer, 2) }
-    return this.#run('renew', name, ['renew', toGrantId(grantId)], signal, toOutcome, isBulk)
+    return this.#run('renew', name, toGrantId(grantId), signal, renewOutcome, isBulk)
   }
 
   #run<T>(
     operation: string,
     leaseName: string,
-    words: readonly string[],
+    told: string,
     signal: AbortSignal,
-    toOutcome: (answer: Answer) => T,
+    toOutcome: (answer: Answer, leaseName: string) => T,
     isBulk = false,
   ): Promise<T> {
     try {
       const key = this.#keys.keyOf(leaseName)
-      return this.#queue.run({ operation, leaseName, key, words, toOutcome, isBulk }, signal)
+      return this.#queue.run({ operation, leaseName, key, told, toOutcome, isBulk }, signal)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -288,6 +280,3 @@ export class RedisLeaseStore implements LeaseStore {
     })
   }
 }
-
-const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
-const RELEASED: ReleaseOutcome = Object.freeze({ released: true })

@@ -30,7 +30,7 @@ async function callsAfter(
   await link.connect()
   const context = { recordLife: 1_000, channel: 'c', clustered: false }
   const queue = new OperationQueue(link, systemClock, context)
-  const request = { operation: 'read', leaseName: 'job', key: 'k', words: ['read'], toOutcome: () => 0, isBulk: false }
+  const request = { operation: 'read', leaseName: 'job', key: 'k', told: '', toOutcome: () => 0, isBulk: false }
   const asking = limits.map(({ signal }) => queue.run(request, signal))
   onAsked()
   const asked = await Promise.allSettled(asking)

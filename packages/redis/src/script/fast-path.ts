@@ -11,7 +11,8 @@
 export const fastPathLua = `
   local is_usual = type(lease) == 'string' and string.find(lease, ' --- ', 61, true) == 61
   local state = is_usual and string.byte(lease)
-  local is_ours = is_usual and operation ~= 'acquire' and id and string.find(lease, id .. ' ', 66, true) == 66
+  -- What renew and release are told is the grant id and no more.
+  local is_ours = is_usual and operation ~= 'acquire' and string.find(lease, told .. ' ', 66, true) == 66
     and string.byte(lease, 11) ~= NINE
   -- By nobody's clock.
   if is_ours and operation == 'release' and state ~= AVAILABLE then
@@ -23,19 +24,16 @@ export const fastPathLua = `
     now = time[1] .. (#time[2] == 6 and time[2] or string.sub('00000' .. time[2], -6))
     micros = tonumber(now)
   end
-  if is_usual and operation == 'acquire' then
-    local ttl = tonumber(ARGV[at + 4])
-    if ttl and (state == AVAILABLE or string.sub(lease, 11, 26) <= now) then
-      local ends, kept = micros + ttl * 1000, string.sub(lease, 45, 60)
-      if string.sub(lease, 28, 43) < now and (tonumber(kept) or 0) >= ends + life then
-        local granted = string.format('leased    %.0f %s %s --- %s %s', ends, now, kept, id, ARGV[at + 4])
-        local metadata = last >= at + 5 and ARGV[at + 5] ~= '' and ARGV[at + 5] or '{}'
-        answer = redis.pcall('HSET', key, 'lease', granted, 'owner', ARGV[at + 3], 'metadata', metadata)
-        if type(answer) == 'number' then answer = now end
-      end
+  if is_usual and operation == 'acquire' and (state == AVAILABLE or string.sub(lease, 11, 26) <= now) then
+    local id, ttl, _, metadata, owner = string.match(told, CLAIM)
+    local kept, ends = string.sub(lease, 45, 60), micros + (tonumber(ttl) or math.huge) * 1000
+    if string.sub(lease, 28, 43) < now and (tonumber(kept) or 0) >= ends + life then
+      local granted = string.format('leased    %.0f %s %s --- %s %s', ends, now, kept, id, ttl)
+      answer = redis.pcall('HSET', key, 'lease', granted, 'owner', owner, 'metadata', metadata == '' and '{}' or metadata)
+      if type(answer) == 'number' then answer = now end
     end
   elseif is_ours and operation == 'renew' and state == LEASED then
-    local ends = micros + (tonumber(string.sub(lease, 67 + #id)) or math.huge) * 1000
+    local ends = micros + (tonumber(string.sub(lease, 67 + #told)) or math.huge) * 1000
     if (tonumber(string.sub(lease, 45, 60)) or 0) >= ends + life then
       answer = redis.pcall('HSET', key, 'lease', string.format('leased    %.0f%s', ends, string.sub(lease, 27)))
       if type(answer) == 'number' then answer = 'renewed' end

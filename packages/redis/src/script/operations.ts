@@ -14,8 +14,8 @@ local function is_in_force(record, id) return record.locked and record.state == 
 
 local operations = {}
 
-function operations.acquire(record, id, owner, ttl, metadata, queue)
-  metadata = metadata or ''
+function operations.acquire(record, told)
+  local id, ttl, queue, metadata, owner = string.match(told, CLAIM)
   if is_in_force(record, id) then
     if metadata == '' then metadata = redis.call('HGET', record.key, 'metadata') end
     return grant(record, id, owner, ttl, metadata, record.token)
@@ -28,7 +28,7 @@ function operations.acquire(record, id, owner, ttl, metadata, queue)
     end
   end
   local place, echo = '', ''
-  if queue then place, echo = wait(record, id, duration(ttl)) end
+  if queue == 'queue' then place, echo = wait(record, id, duration(ttl)) end
   return with_holder({ 'refused', place, echo }, record)
 end
 
@@ -58,7 +58,8 @@ function operations.read(record)
   return described({ 'record' }, record)
 end
 
-function operations.change(record, id, to, owner)
+function operations.change(record, told)
+  local id, to, owner = string.match(told, '^(%S+) (%S+) (.*)$')
   if not is_in_force(record, id) and not is_in_force(record, to) then
     return with_holder({ 'refused', '', '' }, record)
   end
@@ -67,7 +68,8 @@ function operations.change(record, id, to, owner)
 end
 
 -- What has expired is not locked any longer by being broken.
-operations['break'] = function(record, period, reason)
+operations['break'] = function(record, told)
+  local period, reason = string.match(told, '^(%S+) (.*)$')
   if not record.exists or record.state == 'available' then return { 'free' } end
   local remaining = math.max(math.min(record.ends - micros, duration(period) * 1000), 0)
   if remaining == math.huge then remaining = 0 end
@@ -91,7 +93,8 @@ function operations.withdraw(record, id)
 end
 
 -- The grant has the token that a quorum has agreed on.
-function operations.raise(record, id, token)
+function operations.raise(record, told)
+  local id, token = string.match(told, '^(%S+) (%S+)$')
   if not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   record.token, record.is_changed = math.max(record.token, tonumber(token)), true
   return { 'granted', whole(record.token), record.ttl }
@@ -109,9 +112,9 @@ function operations.watch(record, period)
   return operations.read(record)
 end
 
-local function perform(key, lease, operation, ...)
+local function perform(key, lease, operation, told)
   local record = find(key, lease)
-  local answer = operations[operation](record, ...)
+  local answer = operations[operation](record, told)
   if record.is_changed then store(record) end
   return answer, record.is_changed
 end
