@@ -19,9 +19,13 @@ export class KeySpace {
 
   /**
    * With a hash tag in the prefix, such as `{leases}:`, all leases share a slot of a cluster; without one, each name is a
-   * tag. Throws a `LeaseConfigurationError` where the prefix has half a tag.
+   * tag. Throws a `LeaseConfigurationError` where the prefix has half a tag, or white space.
    */
   constructor(prefix: string) {
+    if (/\s/.test(prefix)) {
+      const message = `the prefix '${prefix}' has white space, which the names of channels cannot have: leave it out`
+      throw new LeaseConfigurationError(message, { store: 'redis' })
+    }
     const braces = prefix.replaceAll(/[^{}]/g, '')
     if (braces !== '' && (braces !== '{}' || prefix.includes('{}'))) {
       throw new LeaseConfigurationError(

@@ -59,4 +59,8 @@ describe('the key of a name', () => {
   it.each(['{', 'a}b{', '{}', '{a}{b}', 'a{b'])('has no prefix such as %s, which is half a tag', (prefix) => {
     expect(() => new KeySpace(prefix)).toThrow(LeaseConfigurationError)
   })
+
+  it.each(['my app:', 'app:\n', '\tapp:'])('has no prefix with white space, such as %j', (prefix) => {
+    expect(() => new KeySpace(prefix)).toThrow(LeaseConfigurationError)
+  })
 })
