@@ -26,21 +26,24 @@ interface Task {
   readonly inFlight: number
 }
 
-interface Rate {
+/** What one window came to. */
+interface Window {
   /** Cycles a second. */
   readonly rate: number
+  /** Of the client, in microseconds a cycle. */
+  readonly cpu: number
 }
 
-/** Cycles a second of each contender, round by round. */
-type Rates = Readonly<Record<string, readonly number[]>>
+/** Of each contender, round by round. */
+type Windows = Readonly<Record<string, readonly Window[]>>
 
 /** In a process of its own: measures for one window whenever it is told to. Never ends by itself. */
 export function measureCycles({ contender, port, inFlight }: Task): Promise<never> {
   const session = contenderOf(contender).open(port, use)
   const lanes = Array.from({ length: inFlight }, (_, lane) => session.cycle(`cycles-${contender}-${lane}`))
   process.on('message', async () => {
-    await rateOf(lanes, WARM_UP)
-    process.send?.({ rate: await rateOf(lanes, WINDOW) } satisfies Rate)
+    await run(lanes, WARM_UP)
+    process.send?.(await run(lanes, WINDOW))
   })
   return new Promise(() => {})
 }
@@ -49,51 +52,60 @@ export function measureCycles({ contender, port, inFlight }: Task): Promise<neve
  * Each library in a process of its own, as its users have it: in one, each would run what was compiled for all of them. They
  * take turns, so that what disturbs the machine disturbs all alike.
  */
-async function ratesOf(contenders: readonly Contender[], port: number, inFlight: number): Promise<Rates> {
+async function race(contenders: readonly Contender[], port: number, inFlight: number): Promise<Windows> {
   const racers = contenders.map(({ id }) => {
     const task: Task = { contender: id, port, inFlight }
-    return { id, child: startChild('cycles', task), rates: [] as number[] }
+    return { id, child: startChild('cycles', task), windows: [] as Window[] }
   })
   try {
     // One round more than is counted: in the first, everything is compiled.
     for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const { child, rates } of racers) {
+      for (const { child, windows } of racers) {
         child.send('measure')
-        const [{ rate }] = (await once(child, 'message', { signal: AbortSignal.timeout(PATIENCE) })) as [Rate]
-        if (round > 0) rates.push(rate)
+        const [window] = (await once(child, 'message', { signal: AbortSignal.timeout(PATIENCE) })) as [Window]
+        if (round > 0) windows.push(window)
       }
     }
   } finally {
     for (const { child } of racers) child.kill()
   }
-  return Object.fromEntries(racers.map(({ id, rates }) => [id, rates]))
+  return Object.fromEntries(racers.map(({ id, windows }) => [id, windows]))
 }
 
-async function rateOf(lanes: readonly (() => Promise<void>)[], window: number): Promise<number> {
-  const start = performance.now()
+async function run(lanes: readonly (() => Promise<void>)[], time: number): Promise<Window> {
+  const [start, cpu] = [performance.now(), process.cpuUsage()]
   let cycles = 0
-  const run = async (cycle: () => Promise<void>): Promise<void> => {
-    while (performance.now() - start < window) {
+  const runLane = async (cycle: () => Promise<void>): Promise<void> => {
+    while (performance.now() - start < time) {
       await cycle()
       cycles += 1
     }
   }
-  await Promise.all(lanes.map(run))
-  return cycles / ((performance.now() - start) / 1_000)
+  await Promise.all(lanes.map(runLane))
+  const { user, system } = process.cpuUsage(cpu)
+  return { rate: cycles / ((performance.now() - start) / 1_000), cpu: (user + system) / cycles }
+}
+
+function ratesOf({ id }: Contender, windows: Windows): readonly number[] {
+  return (windows[id] ?? []).map(({ rate }) => rate)
+}
+
+function cpuOf({ id }: Contender, windows: Windows): number {
+  return median((windows[id] ?? []).map(({ cpu }) => cpu))
 }
 
 export async function reportCycles(port: number): Promise<NumberReport> {
   const contenders = contendersFor('cycles')
-  const results: { readonly inFlight: number; readonly rates: Rates }[] = []
-  for (const inFlight of IN_FLIGHT) results.push({ inFlight, rates: await ratesOf(contenders, port, inFlight) })
-  const rateOfIn = (contender: Contender, rates: Rates): number => median(rates[contender.id] ?? [])
+  const results: { readonly inFlight: number; readonly windows: Windows }[] = []
+  for (const inFlight of IN_FLIGHT) results.push({ inFlight, windows: await race(contenders, port, inFlight) })
   const rows = contenders.map((contender) => [
     nameOf(contender),
-    ...results.map(({ rates }) => shown(rateOfIn(contender, rates))),
+    ...results.map(({ windows }) => shown(median(ratesOf(contender, windows)))),
+    ...results.map(({ windows }) => shown(cpuOf(contender, windows))),
     describe(contender.settingsFor(use)),
   ])
-  const ratios = results.flatMap(({ inFlight, rates }) =>
-    contenders.filter(({ ours }) => ours).map((contender) => ratioTo(contender, contenders, inFlight, rates)),
+  const ratios = results.flatMap(({ inFlight, windows }) =>
+    contenders.filter(({ ours }) => ours).map((contender) => ratioTo(contender, contenders, inFlight, windows)),
   )
   return {
     title: 'Uncontended acquire and release',
@@ -102,7 +114,15 @@ export async function reportCycles(port: number): Promise<NumberReport> {
       `median of ${ROUNDS} rounds of ${WINDOW} ms. Locks are made once and used again. Of the rivals it is the bare acquire and`,
       'release, without the renewal that ours and redis-semaphore as it comes start with every acquisition.',
       '',
-      table(['library', ...IN_FLIGHT.map((count) => `${count} in flight`), 'settings'], rows),
+      table(
+        [
+          'library',
+          ...IN_FLIGHT.map((count) => `${count} in flight`),
+          ...IN_FLIGHT.map((count) => `client CPU, µs a cycle, ${count} in flight`),
+          'settings',
+        ],
+        rows,
+      ),
       '',
       'Ours against the best rival on a client that is set alike: the median of the ratios of each round.',
       '',
@@ -112,31 +132,34 @@ export async function reportCycles(port: number): Promise<NumberReport> {
       ),
     ].join('\n'),
     failures: ratios.filter(({ ratio, bound }) => !(ratio >= bound)).map(({ failure }) => failure),
-    charts: results.map(({ inFlight, rates }) =>
+    charts: results.map(({ inFlight, windows }) =>
       chartOf(
         `Acquire and release, cycles a second, ${inFlight} in flight`,
         contenders.map((contender) => ({ contender })),
-        ({ contender }) => rateOfIn(contender, rates),
+        ({ contender }) => median(ratesOf(contender, windows)),
       ),
     ),
   }
 }
 
 /** The best of the rivals in every single round, which is no worse than the best by its median. */
-function ratioTo(own: Contender, contenders: readonly Contender[], inFlight: number, rates: Rates) {
-  const rivals = contenders.filter(({ ours, setting }) => !ours && setting === own.setting)
-  const ofOwn = rates[own.id] ?? []
-  const ratios = ofOwn.map((rate, round) => rate / largest(rivals.map(({ id }) => rates[id]?.[round] ?? Number.NaN)))
+function ratioTo(own: Contender, contenders: readonly Contender[], inFlight: number, windows: Windows) {
+  const rivals = contenders
+    .filter(({ ours, setting }) => !ours && setting === own.setting)
+    .map((contender) => ({ contender, rates: ratesOf(contender, windows) }))
+  const ratios = ratesOf(own, windows).map(
+    (rate, round) => rate / largest(rivals.map(({ rates }) => rates[round] ?? Number.NaN)),
+  )
   const ratio = median(ratios)
   const bound = BOUNDS[inFlight] ?? 1
-  const [best] = [...rivals].sort((a, b) => median(rates[b.id] ?? []) - median(rates[a.id] ?? []))
+  const [best] = [...rivals].sort((a, b) => median(b.rates) - median(a.rates))
   return {
     ratio,
     bound,
     cells: [
       String(inFlight),
       nameOf(own),
-      best === undefined ? '' : nameOf(best),
+      best === undefined ? '' : nameOf(best.contender),
       `${shown(ratio)} ×`,
       `at least ${bound} ×`,
     ],
