@@ -104,6 +104,7 @@ export class OperationQueue {
   }
 
   #send(operations: readonly Operation[], isByText: boolean): void {
+    if (operations.length === 0) return
     const { current } = this.#link
     if (current !== undefined) {
       this.#prepare(current, operations, isByText)
