@@ -24,7 +24,9 @@ export type GrantEffect =
   | { readonly type: 'granted'; readonly grant: Grant; readonly onLost: readonly ((lost: LeaseLost) => void)[] }
   | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
+/** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
 const ARMED_IN_PARTS = 20
+/** And by no more than so many milliseconds. */
 const LATEST_ARMED = 50
 
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []

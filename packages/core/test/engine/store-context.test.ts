@@ -5,6 +5,14 @@ import { contextOf, StoreContext } from '../../src/engine/store-context.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
 
+/** Leases that say when their timers are armed. */
+function setUpArming() {
+  const clock = new VirtualClock()
+  const armed: string[] = []
+  const lease = (name: string) => ({ arm: () => void armed.push(name) })
+  return { clock, context: new StoreContext(new ScriptedStore(), clock), armed, lease }
+}
+
 describe('what the leases of one store share', () => {
   it('is one for the store and the clock, and another for any other', () => {
     const [store, clock] = [new ScriptedStore(), new VirtualClock()]
@@ -26,10 +34,7 @@ describe('what the leases of one store share', () => {
   })
 
   it('arms all timers of a turn of the event loop in the next, each once', async () => {
-    const clock = new VirtualClock()
-    const context = new StoreContext(new ScriptedStore(), clock)
-    const armed: string[] = []
-    const lease = (name: string) => ({ arm: () => void armed.push(name) })
+    const { clock, context, armed, lease } = setUpArming()
     context.armSoon(lease('a'), 0)
     context.armSoon(lease('b'), 0)
     expect(armed).toEqual([])
@@ -43,10 +48,7 @@ describe('what the leases of one store share', () => {
   })
 
   it('arms those that have time within that time, together', async () => {
-    const clock = new VirtualClock()
-    const context = new StoreContext(new ScriptedStore(), clock)
-    const armed: string[] = []
-    const lease = (name: string) => ({ arm: () => void armed.push(name) })
+    const { clock, context, armed, lease } = setUpArming()
     context.armSoon(lease('a'), 20)
     await clock.advance(10)
     context.armSoon(lease('b'), 20)
