@@ -62,14 +62,17 @@ async function race(contenders: readonly Contender[], port: number, inFlight: nu
       const task: Task = { contender: id, port, inFlight }
       return { id, child: startChild('cycles', task) }
     })
-    // One round more than is counted: in the first, everything is compiled.
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const { id, child } of racers) {
-        const window = await nextWindow(child)
-        if (round > 0) windows[id]?.push(window)
+    try {
+      // One round more than is counted: in the first, everything is compiled.
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        for (const { id, child } of racers) {
+          const window = await nextWindow(child)
+          if (round > 0) windows[id]?.push(window)
+        }
       }
+    } finally {
+      for (const { child } of racers) child.kill()
     }
-    for (const { child } of racers) child.kill()
   }
   return windows
 }

@@ -36,7 +36,7 @@ const method = [
   '  client is the limit, not the server.',
   '- Ours does not let the event loop sleep for the some 200 µs after a call in which a near server answers. That shortens a',
   '  single acquisition here; what the client spends is in the columns of its CPU. Over a network whose round trip takes longer,',
-  '  it rests and changes nothing.',
+  '  it rests, but for one call in 65.',
   '- redlock counts the expiry of a lock from before its first attempt: who has waited for longer than the ttl is granted a',
   '  lock that its library takes for expired, is told so at once, and is not renewed. Told to wait without limit',
   '  (`retryCount: -1`), it also tries without limit to release what is gone: that promise never settles.',
