@@ -94,6 +94,22 @@ describeRedis('a server', () => {
       })
     })
 
+    it('whose clock is set back: tokens go on growing', async () => {
+      await Scene.play(async (scene) => {
+        const store = scene.store(clientOf(await scene.server()))
+        let last = await granted(store, 'a')
+        // What a clock leaves behind that was an hour ahead.
+        const ahead = last.fencingToken + 3_600_000_000n
+        await store.raise(last, ahead, never)
+        for (const id of ['b', 'c']) {
+          await store.release(last, never)
+          last = await granted(store, id)
+          expect(last.fencingToken).toBeGreaterThan(ahead)
+        }
+        expect(last.fencingToken).toBe(ahead + 2n)
+      })
+    })
+
     it('that pauses its clients for less than is left: the heartbeat survives; for longer: lost on time', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
