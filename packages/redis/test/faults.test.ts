@@ -110,6 +110,25 @@ describeRedis('a server', () => {
       })
     })
 
+    it('keeps the key of a lease for its life after the end that the last heartbeat, or grant, has set', async () => {
+      await Scene.play(async (scene) => {
+        const [server, ttl, recordLife] = [await scene.server(), 10_000, 1_000]
+        const store = scene.store(clientOf(server), { recordLife })
+        const expectKept = async (ask: () => Promise<unknown>): Promise<void> => {
+          const start = systemClock.now()
+          await ask()
+          const left = Number(await server.command('PTTL', 'leasehold:{job}'))
+          expect(left).toBeGreaterThanOrEqual(ttl + recordLife - (systemClock.now() - start))
+        }
+        const grant = await granted(store, 'a', { ttl })
+        await sleep(recordLife)
+        await expectKept(() => store.renew(grant, never))
+        await store.release(grant, never)
+        await sleep(recordLife)
+        await expectKept(() => granted(store, 'b', { ttl }))
+      })
+    })
+
     it('that pauses its clients for less than is left: the heartbeat survives; for longer: lost on time', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
