@@ -26,13 +26,14 @@ export function toHandOff({ name, owner, grantId, fencingToken, ttl }: Grant): H
   }
 }
 
-/** The grant behind a hand-off that may come from elsewhere; throws a `LeaseConfigurationError` if it is none. */
+/** The grant behind a hand-off, which may come from another process. Throws a `LeaseConfigurationError` if it is not valid. */
 export function fromHandOff(handOff: HandOff): Grant {
-  const { name, owner, grantId, fencingToken, ttl } = handOff
+  // A null or a primitive has no fields, and is rejected as any other value that is not a hand-off.
+  const { name, owner, grantId, fencingToken, ttl } = Object(handOff) as HandOff
   const texts = [name, owner, grantId, fencingToken]
   const isWhole = texts.every((text) => typeof text === 'string') && /^\d+$/.test(fencingToken)
-  if (!isWhole || !(ttl === 'infinite' || ttl > 0)) {
-    throw new LeaseConfigurationError('this is no hand-off: pass on what handOff resolved with, unchanged')
+  if (!isWhole || !(ttl === 'infinite' || (typeof ttl === 'number' && ttl > 0))) {
+    throw new LeaseConfigurationError('this is not a hand-off: pass the value that handOff() resolved with, unchanged')
   }
   const duration = ttl === 'infinite' ? Number.POSITIVE_INFINITY : ttl
   return { name, owner, grantId, fencingToken: BigInt(fencingToken), ttl: duration }

@@ -12,7 +12,6 @@ export { LeaseNameError } from './errors/lease-name-error.js'
 export { LeaseTimeoutError } from './errors/lease-timeout-error.js'
 export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
 export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
-export type { LeasedWork } from './guarded-run.js'
 export type { HandOff } from './hand-off.js'
 export { type AcquireOptions, Lease } from './lease.js'
 export type { LeaseEvents, LeaseListener } from './lease-events.js'
@@ -33,6 +32,7 @@ export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory
 export { LeaseProvider } from './provider/lease-provider.js'
 export { OptionValues } from './provider/option-values.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+export type { LeasedWork } from './run/lease-run.js'
 export type { Grant, LeaseRecord, LeaseState } from './store/lease-record.js'
 export type {
   AcquireOutcome,

@@ -28,3 +28,9 @@ export interface LeaseLost {
   /** The last failure of a heartbeat, where one led to the loss. */
   readonly cause?: unknown
 }
+
+/** The message of the error that reports a loss. */
+export function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
+  const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
+  return `lease '${name}' was lost: ${reason}${by}`
+}

@@ -1,3 +1,4 @@
+import { acquireOptionsError } from './acquire-options.js'
 import type { Clock } from './clock.js'
 import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
@@ -6,18 +7,20 @@ import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { Verdict } from './engine/verdict.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
-import type { LeaseError } from './errors/lease-error.js'
 import { LeaseHeldError } from './errors/lease-held-error.js'
 import { LeaseLostError } from './errors/lease-lost-error.js'
 import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
-import { describeLoss, type LeasedWork, runHeld } from './guarded-run.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease } from './lease.js'
 import { callGuarded, LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
-import type { LeaseLost } from './lease-lost.js'
+import { describeLoss, type LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger } from './logger.js'
+import { type LeasedWork, LeaseRun } from './run/lease-run.js'
+import { nestedRun, overlappingRun, releasedDuringRun } from './run/run-errors.js'
+import { RunQueue } from './run/run-queue.js'
+import { workContext } from './run/work-context.js'
 import type { Grant } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { checkStoreLimits } from './store/store-limits.js'
@@ -47,6 +50,11 @@ export class StoreLease extends Lease {
   /** Those who are told how the release or the hand-off under way ends. */
   #leaving: ((result: ReleaseResult) => void)[] | undefined
   #closed = false
+  #runs: RunQueue | undefined
+  /** The run in progress. */
+  #run: LeaseRun | undefined
+  /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
+  #isKept = false
 
   /** Throws a `LeaseConfigurationError` where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: LeaseEnvironment = {}) {
@@ -92,12 +100,16 @@ export class StoreLease extends Lease {
   }
 
   override acquire(options: AcquireOptions = noOptions): Promise<boolean> {
+    const error = acquireOptionsError(options, this.#details)
+    if (error !== undefined) return Promise.reject(error)
     if (!this.checkLease()) return this.#claim(options, undefined)
+    this.#isKept = true
     this.#addOnLost(options.onLost)
     return Promise.resolve(true)
   }
 
   override release(): Promise<boolean> {
+    this.#run?.end(releasedDuringRun(this.#details))
     const { phase } = this.#engine.state
     if (phase === 'held' || phase === 'jeopardy') {
       const verdict = new Verdict()
@@ -109,25 +121,32 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Acquires the lease, does the work, releases. Rejects with a `LeaseHeldError` when someone else holds the name; with
-   * a `LeaseLostError`, at once, when the lease is lost, even where the work ignores its signal; otherwise ends as the
-   * work does. A release that fails then is an `error` event: it never takes the place of the work's own outcome.
+   * Acquires the lease, does the work and releases. Runs of one object never overlap: a run waits for its turn, first come,
+   * first served, and that time counts towards `wait`. If the lease is held already by an `acquire()` of this object, the
+   * work runs under that grant, and the lease stays held. The same is true if `acquire()` is called during the run.
+   *
+   * Rejects with a `LeaseHeldError` if another owner holds the name, or another run of this object is in progress, for
+   * longer than `wait`; with a `LeaseConflictError` if it is called inside its own work; and at once with a
+   * `LeaseLostError` when the grant ends, even if the work ignores its signal. The reason is `released` after a `release()`,
+   * or a `handOff()` from outside the work, during the run. Otherwise it settles as the work does. A failed release at the
+   * end is an `error` event and does not change the outcome.
    */
-  async run<T>(work: LeasedWork<T>, options: AcquireOptions = {}): Promise<T> {
-    if (!(await this.acquire(options))) {
-      throw new LeaseHeldError(`lease '${this.settings.name}' is held by someone else`, detailsOf(this.#engine.rules))
+  async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
+    this.#checkOptions(options)
+    if (workContext.includes(this)) throw nestedRun(this.#details)
+    const { wait = 0, signal } = options
+    const startedAt = this.#clock.now()
+    this.#runs ??= new RunQueue(this.#clock, this.#engine.context.aborts)
+    if (!this.#runs.tryEnter() && !(await this.#runs.enter(wait, signal))) throw overlappingRun(this.#details)
+    const run = new LeaseRun(options.onLost)
+    this.#run = run
+    try {
+      await this.#beginRun(run, options, wait === 0 ? 0 : Math.max(wait - (this.#clock.now() - startedAt), 0))
+      return await workContext.run(this, () => run.do(work))
+    } finally {
+      await this.#endRun(run)
+      this.#runs.leave()
     }
-    const grant = this.grant
-    if (grant === undefined) throw this.#lossOf({ reason: 'expired' })
-    return await runHeld(
-      {
-        signal: this.signal,
-        fencingToken: grant.fencingToken,
-        onLost: (callback) => this.#addOnLost((lost) => callback(this.#lossOf(lost))),
-        release: () => this.#releaseGrant(grant),
-      },
-      work,
-    )
   }
 
   /**
@@ -143,6 +162,7 @@ export class StoreLease extends Lease {
     if (!this.checkLease()) {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
+    if (!workContext.includes(this)) this.#run?.end(releasedDuringRun(this.#details))
     const target = { grantId: this.#engine.context.grantIds.next(), owner }
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
@@ -159,6 +179,7 @@ export class StoreLease extends Lease {
    * another. Rejects with a `LeaseConfigurationError` where it is meant for another name, owner or ttl.
    */
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
+    this.#checkOptions(options)
     const grant = fromHandOff(handOff)
     this.#checkCanChange()
     const mismatch = mismatchOf(grant, this.#engine.rules)
@@ -175,6 +196,7 @@ export class StoreLease extends Lease {
   /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#runs?.rejectAll(this.#closedError())
     this.#engine.dispatch({ type: 'end', reason: 'closed' })
     await this.release()
   }
@@ -212,12 +234,11 @@ export class StoreLease extends Lease {
     return detailsOf(this.#engine.rules)
   }
 
-  #claim(options: AcquireOptions, adopted: Grant | undefined): Promise<boolean> {
+  #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
     const { wait = 0, signal } = options
-    const refusal = this.#refusalOf(wait)
-    if (refusal !== undefined) return Promise.reject(refusal)
+    if (this.#closed) return Promise.reject(this.#closedError())
     if (signal?.aborted === true) return Promise.reject(signal.reason)
-    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait, options)
+    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait, options, run)
     if (signal !== undefined) {
       claim.unlisten = this.#engine.context.aborts.add(signal, () => {
         this.#engine.unclaim(claim)
@@ -228,10 +249,13 @@ export class StoreLease extends Lease {
     return claim.promise
   }
 
-  #refusalOf(wait: unknown): LeaseError | undefined {
-    if (this.#closed) return new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
-    if (typeof wait === 'number' && wait >= 0) return undefined
-    return new LeaseConfigurationError(`wait must be 0 or more milliseconds, not ${String(wait)}`, this.#details)
+  #checkOptions(options: unknown): void {
+    const error = acquireOptionsError(options, this.#details)
+    if (error !== undefined) throw error
+  }
+
+  #closedError(): LeaseUnavailableError {
+    return new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
   }
 
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
@@ -254,6 +278,30 @@ export class StoreLease extends Lease {
     return true
   }
 
+  /** Gets the run its grant: the one that is held already, or a new one within `wait` milliseconds. */
+  async #beginRun(run: LeaseRun, options: AcquireOptions, wait: number): Promise<void> {
+    const { grant } = this
+    if (grant !== undefined && this.checkLease()) {
+      options.signal?.throwIfAborted()
+      run.begin(grant)
+      return
+    }
+    const isHeld = await this.#claim({ ...options, wait }, undefined, run)
+    run.throwIfEnded()
+    if (!isHeld) throw new LeaseHeldError(`lease '${this.settings.name}' is held by another owner`, this.#details)
+  }
+
+  /** Releases the grant of a run, unless it has ended, another grant has replaced it, or an `acquire()` shares it. */
+  async #endRun(run: LeaseRun): Promise<void> {
+    if (this.#run === run) this.#run = undefined
+    if (this.#isKept || !run.isUnder(this.grant)) return
+    try {
+      await this.release()
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
   /** A release or a hand-off begins, or is shared; from now on nobody is told of a loss. */
   #leave(onEnd: (result: ReleaseResult) => void): void {
     this.#leaving = this.#leaving === undefined ? [onEnd] : [...this.#leaving, onEnd]
@@ -267,20 +315,10 @@ export class StoreLease extends Lease {
     for (const onEnd of leaving) onEnd(result)
   }
 
-  /** The end of a run: frees its grant, unless it is gone or another has taken its place. */
-  async #releaseGrant(grant: Grant): Promise<void> {
-    if (this.grant?.grantId !== grant.grantId) return
-    try {
-      await this.release()
-    } catch (error) {
-      this.#report(error)
-    }
-  }
-
   #onGrant(effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
-        this.#onLost = effect.onLost
+        this.#onGranted(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', effect.grant)
         return
       case 'renewed':
@@ -294,7 +332,7 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
-        this.#tellLoss(effect.lost)
+        this.#tellLoss(effect.grant, effect.lost)
         return
       case 'released':
         if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
@@ -302,12 +340,27 @@ export class StoreLease extends Lease {
     }
   }
 
-  #tellLoss(lost: LeaseLost): void {
-    const callbacks = this.#onLost
+  #onGranted(grant: Grant, claims: readonly Claim[]): void {
+    this.#onLost = noCallbacks
+    this.#isKept = false
+    for (const { run, onLost } of claims) {
+      if (run === undefined) {
+        this.#isKept = true
+        this.#addOnLost(onLost)
+      } else run.begin(grant)
+    }
+  }
+
+  #tellLoss(grant: Grant, lost: LeaseLost): void {
+    const callbacks = [...this.#onLost]
     const controller = this.#controller
+    const run = this.#run?.isUnder(grant) === true ? this.#run : undefined
+    if (run?.onLost !== undefined) callbacks.push(run.onLost)
     this.#onLost = noCallbacks
     this.#controller = undefined
-    controller?.abort(this.#lossOf(lost))
+    const error = this.#lossOf(lost)
+    controller?.abort(error)
+    run?.end(error)
     for (const callback of callbacks)
       callGuarded(
         () => callback(lost),

@@ -1,5 +1,6 @@
 import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
+import type { LeaseRun } from '../run/lease-run.js'
 import { Verdict } from './verdict.js'
 
 /** One caller of `acquire` that waits for the outcome. */
@@ -8,14 +9,17 @@ export class Claim extends Verdict {
   /** When it gives up waiting for its turn; `-Infinity` for one who tries once. */
   readonly waitUntil: number
   readonly metadata: Readonly<Record<string, string>> | undefined
+  /** The run that wants the grant; `undefined` for a caller of `acquire`. */
+  readonly run: LeaseRun | undefined
   /** Stops listening to the caller's signal. */
   unlisten: (() => void) | undefined
 
-  constructor(waitUntil: number, { onLost, metadata }: AcquireOptions) {
+  constructor(waitUntil: number, { onLost, metadata }: AcquireOptions, run?: LeaseRun) {
     super()
     this.waitUntil = waitUntil
     this.onLost = onLost
     this.metadata = metadata
+    this.run = run
   }
 }
 

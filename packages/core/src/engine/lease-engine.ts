@@ -1,4 +1,3 @@
-import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant } from '../store/lease-record.js'
@@ -21,15 +20,13 @@ import { TurnWatch } from './turn-watch.js'
 
 /** What the lease is told: what happened to its grant. */
 export type GrantEffect =
-  | { readonly type: 'granted'; readonly grant: Grant; readonly onLost: readonly ((lost: LeaseLost) => void)[] }
+  | { readonly type: 'granted'; readonly grant: Grant; readonly claims: readonly Claim[] }
   | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
 /** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
 const ARMED_IN_PARTS = 20
 /** And by no more than so many milliseconds. */
 const LATEST_ARMED = 50
-
-const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -233,12 +230,9 @@ export class LeaseEngine implements HeartbeatSender, Armable {
   }
 
   #onGranted(grant: Grant): void {
-    let onLost: ((lost: LeaseLost) => void)[] | undefined
-    for (const claim of this.#claims.takeAll()) {
-      if (claim.onLost !== undefined) onLost = [...(onLost ?? []), claim.onLost]
-      claim.resolve(true)
-    }
-    this.#onGrant({ type: 'granted', grant, onLost: onLost ?? noCallbacks })
+    const claims = this.#claims.takeAll()
+    for (const claim of claims) claim.resolve(true)
+    this.#onGrant({ type: 'granted', grant, claims })
   }
 
   /** Tells those whose time is up: that someone else holds the lease, or what failed. */

@@ -1,13 +1,14 @@
 import type { LeaseLostReason } from '../lease-lost.js'
 import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 
-/** The lease was lost: whoever gets this error no longer holds it and must not act on the resource. */
+/** The lease is no longer held. Stop acting on the resource. */
 export class LeaseLostError extends LeaseError {
   override readonly name = 'LeaseLostError'
   override readonly code = 'lost'
-  readonly reason: LeaseLostReason
+  /** Why the grant ended. `released`: its owner released it, or handed it off, while a `run` was in progress. */
+  readonly reason: LeaseLostReason | 'released'
 
-  constructor(message: string, details: LeaseErrorDetails & { readonly reason: LeaseLostReason }) {
+  constructor(message: string, details: LeaseErrorDetails & { readonly reason: LeaseLostReason | 'released' }) {
     super(message, details)
     this.reason = details.reason
   }

@@ -21,21 +21,12 @@ describe('the engine of a lease, asked to claim', () => {
     expect(engine.isQuiet).toBe(true)
   })
 
-  it('tells the callbacks of all who shared the attempt, in their order', async () => {
+  it('names all claims that shared the attempt, in their order, with the grant', async () => {
     const { clock, store, told, claim } = setUpEngine()
-    const [a, b] = [vi.fn(), vi.fn()]
-    claim(ONCE, a)
-    claim()
-    claim(ONCE, b)
+    const claims = [claim(ONCE, vi.fn()), claim(), claim(ONCE, vi.fn())]
     store.last('acquire').answer('yes')
     await clock.settle()
-    expect(told).toEqual([{ type: 'granted', grant: expect.anything(), onLost: [a, b] }])
-  })
-
-  it('tells no callbacks where there are none', async () => {
-    const { hold, told } = setUpEngine()
-    await hold()
-    expect(told).toMatchObject([{ type: 'granted', onLost: [] }])
+    expect(told).toEqual([{ type: 'granted', grant: expect.anything(), claims }])
   })
 
   it('asks once more for one who tries once while others wait for the next attempt, and only then', async () => {

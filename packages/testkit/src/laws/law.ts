@@ -7,6 +7,7 @@ export type LawFamily =
   | 'renewal'
   | 'loss'
   | 'release'
+  | 'runs'
   | 'fencing'
   | 'change'
   | 'break'

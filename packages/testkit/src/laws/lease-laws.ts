@@ -5,6 +5,7 @@ import { leaseHandOverLaws } from './lease/hand-over.js'
 import { leaseLossLaws } from './lease/loss.js'
 import { leaseReleaseLaws } from './lease/release.js'
 import { leaseRenewalLaws } from './lease/renewal.js'
+import { leaseRunLaws } from './lease/runs.js'
 import { leaseShutdownLaws } from './lease/shutdown.js'
 import { leaseValidityLaws } from './lease/validity.js'
 import { leaseWaitingLaws } from './lease/waiting.js'
@@ -22,6 +23,7 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseValidityLaws,
   ...leaseLossLaws,
   ...leaseReleaseLaws,
+  ...leaseRunLaws,
   ...leaseHandOverLaws,
   ...leaseShutdownLaws,
   ...leaseClockLaws,

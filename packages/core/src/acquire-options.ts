@@ -1,0 +1,42 @@
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from './errors/lease-error.js'
+
+/**
+ * The error for a value that is not valid as `AcquireOptions`; `undefined` if it is valid. JavaScript users pass anything,
+ * and a wrong value that is found later surfaces as an untyped error, or not at all.
+ */
+export function acquireOptionsError(options: unknown, details: LeaseErrorDetails): LeaseConfigurationError | undefined {
+  const fault = faultOf(options)
+  return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
+}
+
+function faultOf(options: unknown): string | undefined {
+  if (options === undefined) return undefined
+  if (typeof options !== 'object' || options === null)
+    return `the options of acquire and run must be an object, not ${shown(options)}`
+  const { wait, signal, onLost, metadata } = options as Record<string, unknown>
+  if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
+    return `wait must be 0 or more milliseconds, or Infinity, not ${shown(wait)}`
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    return `signal must be an AbortSignal, not ${shown(signal)}`
+  if (onLost !== undefined && typeof onLost !== 'function') return `onLost must be a function, not ${shown(onLost)}`
+  return metadata === undefined ? undefined : faultOfMetadata(metadata)
+}
+
+/** The reason why a value is not valid as metadata; `undefined` if it is valid. */
+function faultOfMetadata(metadata: unknown): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+    return `metadata must be an object of texts, not ${shown(metadata)}`
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    if (typeof value !== 'string')
+      return `metadata.${key} must be a text, not ${shown(value)}: turn it into a string first`
+  }
+  return undefined
+}
+
+function shown(value: unknown): string {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
+}

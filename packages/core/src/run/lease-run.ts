@@ -1,0 +1,61 @@
+import type { LeaseLostError } from '../errors/lease-lost-error.js'
+import type { LeaseLost } from '../lease-lost.js'
+import type { Grant } from '../store/lease-record.js'
+
+/** The work of `run`. It starts once the lease is held. */
+export type LeasedWork<T> = (held: { signal: AbortSignal; fencingToken: bigint }) => Promise<T>
+
+/** One run: gets a grant, does its work, and ends with the work or with the grant, whichever ends first. */
+export class LeaseRun {
+  /** The callback that the caller of `run` gave. */
+  readonly onLost: ((lost: LeaseLost) => void) | undefined
+  readonly #controller = new AbortController()
+  readonly #ended: Promise<never>
+  #reject: (error: LeaseLostError) => void = () => {}
+  #grant: Grant | undefined
+
+  constructor(onLost: ((lost: LeaseLost) => void) | undefined) {
+    this.onLost = onLost
+    this.#ended = new Promise((_, reject) => {
+      this.#reject = reject
+    })
+    // The run may end before anything waits for it, or after its work.
+    this.#ended.catch(() => {})
+  }
+
+  /** Whether the run works under this grant. */
+  isUnder(grant: Grant | undefined): boolean {
+    return this.#grant !== undefined && this.#grant.grantId === grant?.grantId
+  }
+
+  begin(grant: Grant): void {
+    this.#grant = grant
+  }
+
+  /** The grant has ended, or is not wanted any more: aborts the signal of the work and rejects the run. */
+  end(error: LeaseLostError): void {
+    this.#reject(error)
+    this.#controller.abort(error)
+  }
+
+  throwIfEnded(): void {
+    this.#controller.signal.throwIfAborted()
+  }
+
+  /**
+   * Does the work, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its signal; the
+   * outcome of such work is dropped.
+   */
+  async do<T>(work: LeasedWork<T>): Promise<T> {
+    this.throwIfEnded()
+    const grant = this.#grant
+    if (grant === undefined) throw new Error('a run was started without a grant')
+    const held = { signal: this.#controller.signal, fencingToken: grant.fencingToken }
+    return await Promise.race([this.#ended, startWork(() => work(held))])
+  }
+}
+
+/** Turns an error that the work throws before it returns a promise into a rejection. */
+async function startWork<T>(work: () => Promise<T>): Promise<T> {
+  return await work()
+}

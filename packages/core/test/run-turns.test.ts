@@ -1,0 +1,391 @@
+import { createLease, LeaseConflictError, LeaseHeldError, LeaseLostError, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { setUp, silentLogger } from './support/held-lease.js'
+
+function setUpInMemory() {
+  const clock = new VirtualClock()
+  const store = new MemoryLeaseStore({ clock })
+  const open = (owner: string) => createLease(store, 'job', { owner, clock, logger: silentLogger })
+  return { clock, store, lease: open('me'), other: open('other') }
+}
+
+/** Work that lasts until the test ends it. */
+function pendingWork<T = string>() {
+  const started: { signal: AbortSignal; fencingToken: bigint }[] = []
+  let resolve: (value: T) => void = () => {}
+  const ended = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  const work = (held: { signal: AbortSignal; fencingToken: bigint }): Promise<T> => {
+    started.push(held)
+    return ended
+  }
+  return { work, started, end: (value: T) => resolve(value) }
+}
+
+describe('runs of one lease object', () => {
+  it('do not overlap: the second waits for its turn, and gets a grant of its own', async () => {
+    const { clock, lease } = setUpInMemory()
+    const [first, second] = [pendingWork(), pendingWork()]
+    const firstRun = lease.run(first.work)
+    const secondRun = lease.run(second.work, { wait: Number.POSITIVE_INFINITY })
+    await clock.settle()
+    expect([first.started.length, second.started.length]).toEqual([1, 0])
+    first.end('first')
+    await clock.settle()
+    expect(second.started.length).toBe(1)
+    expect(second.started[0]?.fencingToken).toBeGreaterThan(first.started[0]?.fencingToken ?? 0n)
+    second.end('second')
+    expect(await Promise.all([firstRun, secondRun])).toEqual(['first', 'second'])
+    expect(lease.checkLease()).toBe(false)
+  })
+
+  it('are served first come, first served', async () => {
+    const { lease } = setUpInMemory()
+    const order: number[] = []
+    const runs = [0, 1, 2, 3].map((place) =>
+      lease.run(
+        async () => {
+          order.push(place)
+        },
+        { wait: 1_000 },
+      ),
+    )
+    await Promise.all(runs)
+    expect(order).toEqual([0, 1, 2, 3])
+  })
+
+  it('reject with a LeaseHeldError that names this owner, at once without a wait', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = pendingWork()
+    const firstRun = lease.run(first.work)
+    await expect(lease.run(async () => 'never')).rejects.toMatchObject({ name: 'LeaseHeldError', holder: 'me' })
+    first.end('first')
+    expect(await firstRun).toBe('first')
+    await clock.settle()
+  })
+
+  it('reject with a LeaseHeldError when the wait is over before their turn', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = pendingWork()
+    const firstRun = lease.run(first.work)
+    let began = false
+    const late = lease.run(
+      async () => {
+        began = true
+      },
+      { wait: 1_000 },
+    )
+    const rejected = expect(late).rejects.toMatchObject({ name: 'LeaseHeldError', holder: 'me' })
+    await clock.advance(1_000)
+    await rejected
+    first.end('first')
+    await firstRun
+    await clock.settle()
+    expect(began).toBe(false)
+    expect(await lease.run(async () => 'next')).toBe('next')
+  })
+
+  it('spend one wait on both their turn and the lease', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const first = pendingWork()
+    const firstRun = lease.run(first.work)
+    const second = lease.run(async () => 'second', { wait: 3_000 })
+    const rejected = expect(second).rejects.toBeInstanceOf(LeaseHeldError)
+    const taken = other.acquire({ wait: Number.POSITIVE_INFINITY })
+    await clock.advance(2_000)
+    first.end('first')
+    await firstRun
+    expect(await taken).toBe(true)
+    const before = clock.now()
+    await clock.advance(1_500)
+    await rejected
+    expect(before).toBe(2_000)
+    await other.release()
+  })
+
+  it('stop waiting for their turn when their signal aborts, with its reason', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = pendingWork()
+    const firstRun = lease.run(first.work)
+    const cancelled = new AbortController()
+    const second = lease.run(async () => 'second', { wait: Number.POSITIVE_INFINITY, signal: cancelled.signal })
+    const third = lease.run(async () => 'third', { wait: Number.POSITIVE_INFINITY })
+    const reason = new Error('not needed any more')
+    const rejected = expect(second).rejects.toBe(reason)
+    cancelled.abort(reason)
+    await rejected
+    first.end('first')
+    expect(await Promise.all([firstRun, third])).toEqual(['first', 'third'])
+    await clock.settle()
+  })
+
+  it('that wait reject when the lease is closed', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = lease.run(pendingWork().work)
+    const second = lease.run(async () => 'second', { wait: Number.POSITIVE_INFINITY })
+    const rejected = [
+      expect(first).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'closed' }),
+      expect(second).rejects.toMatchObject({ code: 'unavailable' }),
+    ]
+    await lease.close()
+    await clock.settle()
+    await Promise.all(rejected)
+  })
+
+  it('go on after one whose work fails, and after one that was not granted', async () => {
+    const { lease, other } = setUpInMemory()
+    const failed = lease.run(() => Promise.reject(new Error('work')))
+    const next = lease.run(async () => 'next', { wait: 1_000 })
+    await expect(failed).rejects.toThrow('work')
+    expect(await next).toBe('next')
+    await other.acquire()
+    await expect(lease.run(async () => 'refused')).rejects.toBeInstanceOf(LeaseHeldError)
+    await other.release()
+    expect(await lease.run(async () => 'again')).toBe('again')
+  })
+})
+
+describe('a run inside its own work', () => {
+  it('rejects with a LeaseConflictError instead of waiting for itself', async () => {
+    const { lease } = setUpInMemory()
+    const result = lease.run(async () => {
+      await Promise.resolve()
+      const inner = lease.run(async () => 'inner', { wait: Number.POSITIVE_INFINITY })
+      await expect(inner).rejects.toBeInstanceOf(LeaseConflictError)
+      expect(lease.checkLease()).toBe(true)
+      return 'outer'
+    })
+    expect(await result).toBe('outer')
+    expect(lease.checkLease()).toBe(false)
+  })
+
+  it('rejects so as well behind the work of another lease', async () => {
+    const { lease, clock, store } = setUpInMemory()
+    const between = createLease(store, 'between', { clock, logger: silentLogger })
+    const result = lease.run(() =>
+      between.run(async () => {
+        await expect(lease.run(async () => 'inner')).rejects.toBeInstanceOf(LeaseConflictError)
+        return 'between'
+      }),
+    )
+    expect(await result).toBe('between')
+  })
+
+  it('is a run like any other once the outer run has ended', async () => {
+    const { clock, store, lease } = setUpInMemory()
+    const elsewhere = pendingWork<void>()
+    const run = createLease(store, 'elsewhere', { clock, logger: silentLogger }).run(elsewhere.work)
+    let later: Promise<string> | undefined
+    const gate = pendingWork<void>()
+    await lease.run(async () => {
+      later = gate.work({ signal: lease.signal, fencingToken: 0n }).then(() => lease.run(async () => 'later'))
+    })
+    gate.end()
+    await clock.settle()
+    expect(await later).toBe('later')
+    elsewhere.end()
+    await run
+  })
+
+  it('does not stand in the way of a run that was started beside it', async () => {
+    const { lease } = setUpInMemory()
+    const first = pendingWork()
+    const runs = [lease.run(first.work), lease.run(async () => 'beside', { wait: 1_000 })]
+    first.end('first')
+    expect(await Promise.all(runs)).toEqual(['first', 'beside'])
+  })
+})
+
+describe('a run next to acquire()', () => {
+  it('works under the grant of acquire() and leaves it held', async () => {
+    const { lease } = setUpInMemory()
+    await lease.acquire()
+    const token = lease.fencingToken
+    expect(await lease.run(async ({ fencingToken }) => fencingToken)).toBe(token)
+    expect(lease.checkLease()).toBe(true)
+    expect(lease.fencingToken).toBe(token)
+  })
+
+  it('leaves the lease held as well where acquire() was called while it worked, or waited for the grant', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    await clock.settle()
+    expect(await lease.acquire()).toBe(true)
+    work.end('done')
+    await run
+    expect(lease.checkLease()).toBe(true)
+    await lease.release()
+
+    await other.acquire()
+    const waiting = lease.run(async () => 'waited', { wait: Number.POSITIVE_INFINITY })
+    const acquired = lease.acquire({ wait: Number.POSITIVE_INFINITY })
+    await clock.settle()
+    await other.release()
+    await clock.settle()
+    expect(await Promise.all([waiting, acquired])).toEqual(['waited', true])
+    expect(lease.checkLease()).toBe(true)
+  })
+
+  it('rejects, and calls its own onLost once, when that grant is lost', async () => {
+    const { clock, store, lease } = setUpInMemory()
+    await lease.acquire()
+    const [told, toldLater]: string[][] = [[], []]
+    const ended = await lease.run(async () => 'ended', { onLost: ({ reason }) => toldLater?.push(reason) })
+    const work = pendingWork()
+    const run = lease.run(work.work, { onLost: ({ reason }) => told?.push(reason) })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'broken' })
+    await store.break('job', { period: 0 })
+    await clock.advance(60_000)
+    await rejected
+    expect(work.started[0]?.signal.aborted).toBe(true)
+    expect([ended, told, toldLater]).toEqual(['ended', ['broken'], []])
+  })
+})
+
+describe('a release() during a run', () => {
+  it('aborts the run with the reason "released", and calls no onLost', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const work = pendingWork()
+    let told = 0
+    const run = lease.run(work.work, { onLost: () => (told += 1) })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released', owner: 'me' })
+    await clock.settle()
+    expect(await lease.release()).toBe(true)
+    await rejected
+    expect(work.started[0]?.signal.reason).toBeInstanceOf(LeaseLostError)
+    expect(told).toBe(0)
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('ends a run that still waits for its grant in the same way, and its work never starts', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    await other.acquire()
+    const work = pendingWork()
+    const run = lease.run(work.work, { wait: Number.POSITIVE_INFINITY })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released' })
+    await clock.settle()
+    await lease.release()
+    await rejected
+    await other.release()
+    await clock.settle()
+    expect(work.started).toEqual([])
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('between the grant and the first step of the work keeps the work from starting', async () => {
+    const { store, lease } = setUp()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'released' })
+    lease.on('acquired', () => void lease.release())
+    store.last('acquire').answer('yes')
+    await Promise.resolve()
+    await rejected
+    expect(work.started).toEqual([])
+  })
+
+  it('does not concern the run that comes next', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = lease.run(pendingWork().work)
+    const second = pendingWork()
+    const secondRun = lease.run(second.work, { wait: Number.POSITIVE_INFINITY })
+    const rejected = expect(first).rejects.toMatchObject({ reason: 'released' })
+    await lease.release()
+    await rejected
+    await clock.settle()
+    second.end('second')
+    expect(await secondRun).toBe('second')
+  })
+})
+
+describe('a hand-off during a run', () => {
+  it('ends the run with the reason "released" where it comes from outside the work', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const run = lease.run(pendingWork().work)
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released' })
+    await clock.settle()
+    expect(await other.adopt(await lease.handOff({ owner: 'other' }))).toBe(true)
+    await rejected
+    expect(other.checkLease()).toBe(true)
+  })
+
+  it('from the work itself is the last thing that the work does: the run ends as the work does', async () => {
+    const { lease, other } = setUpInMemory()
+    const handOff = await lease.run(() => lease.handOff({ owner: 'other' }))
+    expect(await other.adopt(handOff)).toBe(true)
+    expect(other.checkLease()).toBe(true)
+  })
+})
+
+describe('a run that has ended', () => {
+  it('does not free a later grant of the same object', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const run = lease.run(() => new Promise(() => {}))
+    const rejected = expect(run).rejects.toBeInstanceOf(LeaseLostError)
+    await clock.settle()
+    const released = lease.release()
+    const acquired = lease.acquire()
+    await rejected
+    expect(await Promise.all([released, acquired])).toEqual([true, true])
+    await clock.settle()
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+
+  it('does not free a grant that was acquired in the moment of the loss', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    let again: Promise<boolean> | undefined
+    const run = lease.run(() => new Promise(() => {}), {
+      onLost: () => {
+        again = lease.acquire()
+      },
+    })
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'broken' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    await clock.advance(60_000)
+    await rejected
+    expect(await again).toBe(true)
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+
+  it('does not give up a claim that was begun in the moment of the loss', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    let again: Promise<boolean> | undefined
+    const run = lease.run(() => new Promise(() => {}), {
+      onLost: () => {
+        again = lease.acquire({ wait: Number.POSITIVE_INFINITY })
+      },
+    })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    expect(await other.acquire()).toBe(true)
+    await clock.advance(60_000)
+    await rejected
+    await other.release()
+    await clock.settle()
+    expect(await again).toBe(true)
+    expect(lease.checkLease()).toBe(true)
+  })
+
+  it('does not free a later grant, though its work ends only then', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'broken' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    await clock.advance(60_000)
+    await rejected
+    expect(await lease.acquire()).toBe(true)
+    work.end('late')
+    await clock.settle()
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+})
