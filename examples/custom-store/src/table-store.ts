@@ -3,6 +3,7 @@ import {
   type AcquireOutcome,
   type AcquireRequest,
   checkLeaseName,
+  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   type LeaseRecord,
@@ -42,6 +43,7 @@ export class TableLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl, metadata = {} } = request
     checkLeaseName(name)
     this.#checkTtl(name, ttl)
+    checkMetadata(metadata)
     const row = this.#table.rows.get(name)
     const isOurs = row?.grant.grantId === grantId
     if (row !== undefined && this.#isInForce(row) && !isOurs) return { granted: false, holder: this.#recordOf(row) }

@@ -5,6 +5,7 @@ import {
   type BreakOptions,
   type Clock,
   checkLeaseName,
+  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -66,6 +67,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl, metadata = {} } = request
     checkLeaseName(name)
     checkTtl(name, ttl)
+    checkMetadata(metadata, { leaseName: name, store: this.kind })
     return await this.#inRounds('acquire', name, signal, async (resource) => {
       const found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
       if (found === undefined) return undefined

@@ -1,5 +1,7 @@
+import { shown } from './describe-value.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { faultOfMetadata } from './metadata.js'
 
 /**
  * The error for a value that is not valid as `AcquireOptions`; `undefined` if it is valid. JavaScript users pass anything,
@@ -22,21 +24,4 @@ function faultOf(options: unknown): string | undefined {
     return `signal must be an AbortSignal, not ${shown(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function') return `onLost must be a function, not ${shown(onLost)}`
   return metadata === undefined ? undefined : faultOfMetadata(metadata)
-}
-
-/** The reason why a value is not valid as metadata; `undefined` if it is valid. */
-function faultOfMetadata(metadata: unknown): string | undefined {
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
-    return `metadata must be an object of texts, not ${shown(metadata)}`
-  }
-  for (const [key, value] of Object.entries(metadata)) {
-    if (typeof value !== 'string')
-      return `metadata.${key} must be a text, not ${shown(value)}: turn it into a string first`
-  }
-  return undefined
-}
-
-function shown(value: unknown): string {
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 }

@@ -26,6 +26,7 @@ export {
   MemoryLeaseStore,
   type MemoryLeaseStoreOptions,
 } from './memory/memory-lease-store.js'
+export { checkMetadata } from './metadata.js'
 export { toMilliseconds } from './provider/duration.js'
 export type { ConfigSource } from './provider/lease-block.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'

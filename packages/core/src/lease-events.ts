@@ -1,6 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import type { LeaseLost } from './lease-lost.js'
 import type { Grant } from './store/lease-record.js'
+import { callGuarded } from './user-code.js'
 
 /** What a `StoreLease` tells, and with what. */
 export interface LeaseEvents {
@@ -59,15 +60,5 @@ export class LeaseEventEmitter {
       known.set(listener, guarded)
     }
     return guarded
-  }
-}
-
-/** Calls what a user gave; what it throws, or what its promise rejects with, goes to `report`. */
-export function callGuarded(call: () => unknown, report: (error: unknown) => void): void {
-  try {
-    const result = call()
-    if (result instanceof Promise) result.catch(report)
-  } catch (error) {
-    report(error)
   }
 }

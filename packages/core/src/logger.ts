@@ -1,3 +1,6 @@
+import { describeValue } from './describe-value.js'
+import { callGuarded } from './user-code.js'
+
 /** What the library reports to; `console`, pino and winston fit as they are. */
 export interface Logger {
   debug(message: string, details?: unknown): void
@@ -17,10 +20,18 @@ export const defaultLogger: Logger = {
   error: warnProcess,
 }
 
+/** Logs. A logger of the user that fails is replaced by a process warning, so that the message is not lost. */
+export function logSafely(logger: Logger, level: keyof Logger, message: string, details?: unknown): void {
+  callGuarded(
+    () => logger[level](message, details),
+    (error) => warnProcess(`${message} (the logger failed: ${describeValue(error)})`, details),
+  )
+}
+
 function warnProcess(message: string, details?: unknown): void {
   const detail = details instanceof Error ? (details.stack ?? details.message) : details
   process.emitWarning(message, {
     type: 'LeaseholdWarning',
-    ...(detail === undefined ? {} : { detail: String(detail) }),
+    ...(detail === undefined ? {} : { detail: describeValue(detail) }),
   })
 }

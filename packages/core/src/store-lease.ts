@@ -12,11 +12,11 @@ import { LeaseLostError } from './errors/lease-lost-error.js'
 import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease } from './lease.js'
-import { callGuarded, LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
+import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import { describeLoss, type LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
-import { defaultLogger, type Logger } from './logger.js'
+import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { type LeasedWork, LeaseRun } from './run/lease-run.js'
 import { nestedRun, overlappingRun, releasedDuringRun } from './run/run-errors.js'
 import { RunQueue } from './run/run-queue.js'
@@ -25,6 +25,7 @@ import type { Grant } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { systemClock } from './system-clock.js'
+import { callGuarded, guardClock, guardRandom } from './user-code.js'
 
 export interface LeaseEnvironment {
   /** The machine's clock unless given. */
@@ -61,9 +62,16 @@ export class StoreLease extends Lease {
     super(settings)
     checkStoreLimits(settings, store)
     this.#store = store
-    this.#clock = environment.clock ?? systemClock
     this.#logger = environment.logger ?? defaultLogger
-    const sources = { clock: this.#clock, random: environment.random ?? Math.random }
+    const { clock, random } = environment
+    const report = (error: unknown): void => this.#report(error)
+    const isOwnClock = clock !== undefined && clock !== systemClock
+    this.#clock = isOwnClock ? guardClock(clock, systemClock, report) : systemClock
+    const sources = {
+      clock: this.#clock,
+      userClock: clock,
+      random: random === undefined ? Math.random : guardRandom(random, report),
+    }
     this.#engine = new LeaseEngine(settings, store, sources, (effect) => this.#onGrant(effect))
   }
 
@@ -238,7 +246,9 @@ export class StoreLease extends Lease {
     const { wait = 0, signal } = options
     if (this.#closed) return Promise.reject(this.#closedError())
     if (signal?.aborted === true) return Promise.reject(signal.reason)
-    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait, options, run)
+    const now = this.#clock.now()
+    if (now === Number.POSITIVE_INFINITY) return Promise.reject(this.#noTime())
+    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) {
       claim.unlisten = this.#engine.context.aborts.add(signal, () => {
         this.#engine.unclaim(claim)
@@ -252,6 +262,13 @@ export class StoreLease extends Lease {
   #checkOptions(options: unknown): void {
     const error = acquireOptionsError(options, this.#details)
     if (error !== undefined) throw error
+  }
+
+  #noTime(): LeaseConfigurationError {
+    return new LeaseConfigurationError(
+      `lease '${this.settings.name}' cannot be acquired: its clock has no time; see the error that it reported`,
+      this.#details,
+    )
   }
 
   #closedError(): LeaseUnavailableError {
@@ -328,11 +345,19 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('recovered', effect.grant)
         return
       case 'jeopardy':
-        this.#logger.debug(`the heartbeat of lease '${this.settings.name}' failed or is late`, effect.cause)
+        logSafely(
+          this.#logger,
+          'debug',
+          `the heartbeat of lease '${this.settings.name}' failed or is late`,
+          effect.cause,
+        )
         this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
         this.#tellLoss(effect.grant, effect.lost)
+        return
+      case 'fault':
+        this.#report(effect.error)
         return
       case 'released':
         if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
@@ -379,7 +404,8 @@ export class StoreLease extends Lease {
   }
 
   #log(error: unknown): void {
-    this.#logger.error(`lease '${this.settings.name}' of '${this.settings.owner}': an error in the background`, error)
+    const { name, owner } = this.settings
+    logSafely(this.#logger, 'error', `lease '${name}' of '${owner}': an error in the background`, error)
   }
 
   #checkCanChange(): void {

@@ -1,8 +1,10 @@
+import { describeValue } from './describe-value.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { adaptiveStrategy } from './renewal/adaptive-strategy.js'
 import { eagerStrategy, lazyStrategy } from './renewal/fraction-strategy.js'
 import { intervalStrategy } from './renewal/interval-strategy.js'
 import type { RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+import { readGuarded } from './user-code.js'
 
 /** The renewal strategies that can be named in settings. */
 export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive'
@@ -58,8 +60,8 @@ export class TimeoutSettings implements RenewalTimes {
       )
     }
     this.strategy = strategyOf(options.strategy ?? 'interval')
-    const wrong = this.strategy.check(this)
-    if (wrong !== undefined) throw new LeaseConfigurationError(wrong)
+    const fault = faultOf(this.strategy, this)
+    if (fault !== undefined) throw new LeaseConfigurationError(fault)
   }
 }
 
@@ -70,13 +72,32 @@ function defaultInterval(heartbeatTimeout: number): number {
 
 function checkDuration(field: string, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return
-  throw new LeaseConfigurationError(`${field} must be a positive, finite number of milliseconds, not ${String(value)}`)
+  throw new LeaseConfigurationError(
+    `${field} must be a positive, finite number of milliseconds, not ${describeValue(value)}`,
+  )
 }
 
 function strategyOf(strategy: RenewalStrategyName | RenewalStrategy): RenewalStrategy {
-  if (typeof strategy === 'object') return strategy
-  if (Object.hasOwn(strategies, strategy)) return strategies[strategy]()
+  if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) return strategies[strategy]()
+  const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
+  if (typeof strategy === 'object' && typeof check === 'function' && typeof plan === 'function') return strategy
+  const given = typeof strategy === 'object' ? 'an object without check() and plan()' : `'${describeValue(strategy)}'`
   throw new LeaseConfigurationError(
-    `strategy must be one of ${Object.keys(strategies).join(', ')}, or a RenewalStrategy, not '${String(strategy)}'`,
+    `strategy must be one of ${Object.keys(strategies).join(', ')}, or a RenewalStrategy, not ${given}`,
   )
+}
+
+/** The reason why the times do not suit the strategy; `undefined` if they do. The strategy may be the user's. */
+function faultOf(strategy: RenewalStrategy, times: RenewalTimes): string | undefined {
+  let cause: unknown
+  const fault = readGuarded(
+    () => strategy.check(times),
+    (error) => {
+      cause = error
+    },
+  )
+  if (cause !== undefined)
+    throw new LeaseConfigurationError(`strategy.check() failed: ${describeValue(cause)}`, { cause })
+  if (fault === undefined || typeof fault === 'string') return fault
+  return `strategy.check() must return a sentence, or undefined, not ${describeValue(fault)}`
 }

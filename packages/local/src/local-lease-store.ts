@@ -4,6 +4,7 @@ import {
   type BreakOptions,
   type Clock,
   checkLeaseName,
+  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   type LeaseRecord,
@@ -98,7 +99,9 @@ export class LocalLeaseStore implements LeaseStore {
     checkGrantId(request.grantId)
     checkTtl(request.ttl)
     const { metadata } = request
-    const own = metadata === undefined ? request : { ...request, metadata: copyOf(metadata) }
+    checkMetadata(metadata, { leaseName: request.name, store: this.kind })
+    // What the caller changes later is not written.
+    const own = metadata === undefined ? request : { ...request, metadata: { ...metadata } }
     return this.#batch.add(signal, () => this.#cycle.acquire(own))
   }
 
@@ -202,16 +205,4 @@ function checkTtl(ttl: unknown): void {
   throw new LeaseConfigurationError(`ttl must be 1 to ${LONGEST_TTL} milliseconds, or Infinity, not ${String(ttl)}`, {
     store: 'local',
   })
-}
-
-/** What the caller changes later is not written; what is not text is refused before the transaction. */
-function copyOf(metadata: Readonly<Record<string, string>>): Record<string, string> {
-  const copy: Record<string, string> = {}
-  for (const [key, value] of Object.entries<unknown>(metadata)) {
-    if (typeof value !== 'string') {
-      throw new LeaseConfigurationError(`metadata must be strings; '${key}' is ${typeof value}`, { store: 'local' })
-    }
-    copy[key] = value
-  }
-  return copy
 }

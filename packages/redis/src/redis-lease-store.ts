@@ -3,6 +3,7 @@ import {
   type AcquireRequest,
   type BreakOptions,
   type Clock,
+  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -189,6 +190,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   #claim(request: AcquireRequest, inLine: boolean, signal: AbortSignal): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, metadata } = request
+    checkMetadata(metadata, { leaseName: name, store: this.kind })
     const id = toGrantId(grantId)
     const kept = metadata === undefined ? '' : JSON.stringify(metadata)
     const told = `${id} ${toDuration(ttl)} ${inLine ? 'queue' : 'once'} ${kept}\n${owner}`

@@ -3,6 +3,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkLeaseName } from '../lease-name.js'
+import { checkMetadata } from '../metadata.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -91,6 +92,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     const { name, grantId } = request
     checkLeaseName(name)
     this.#checkTtl(request)
+    checkMetadata(request.metadata, { leaseName: name, store: this.kind })
     return await this.#inRounds(name, signal, async () => {
       const { owner, ttl, metadata = {} } = request
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata }, signal)

@@ -1,3 +1,4 @@
+import { describeValue } from '../describe-value.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
@@ -15,11 +16,19 @@ export function timedOut(rules: LeaseRules, method: string, limit: number): Leas
 /** The typed error for whatever a store rejected with: a LeaseError as it is, anything else as unavailable. */
 export function toLeaseError(rules: LeaseRules, method: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${reason}`, {
+  return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${describeValue(error)}`, {
     ...detailsOf(rules),
     cause: error,
   })
+}
+
+/** The failure of a call to a store whose answer is not valid. */
+export function invalidAnswer(rules: LeaseRules, method: string, fault: string): LeaseUnavailableError {
+  return new LeaseUnavailableError(
+    `${method} of lease '${rules.name}': the ${rules.kind} store answered something that is not valid: ${fault}; whether ` +
+      'the operation took effect is unknown. This is a fault of the store: check it with the laws of the test kit',
+    detailsOf(rules),
+  )
 }
 
 /** Whether the call certainly had no effect, and repeating it is of no use. */

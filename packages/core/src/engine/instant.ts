@@ -15,7 +15,7 @@ export class Instant implements Circumstances {
   }
 
   isOf(clock: Clock): boolean {
-    return this.#sources.clock === clock
+    return (this.#sources.userClock ?? this.#sources.clock) === clock
   }
 
   get now(): number {

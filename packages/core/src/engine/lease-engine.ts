@@ -2,16 +2,18 @@ import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
+import { callGuarded, planHeartbeat } from '../user-code.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreCall } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from './engine-state.js'
-import { isDefinitive, ownLeftover, toLeaseError } from './failures.js'
+import { invalidAnswer, isDefinitive, ownLeftover, toLeaseError } from './failures.js'
 import { GiveBack } from './give-back.js'
 import { Instant } from './instant.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
 import type { Sources } from './sources.js'
+import { faultOfAnswer } from './store-answers.js'
 import { StoreCaller } from './store-caller.js'
 import { type Armable, contextOf, type StoreContext } from './store-context.js'
 import { callWithin } from './timed-call.js'
@@ -21,6 +23,8 @@ import { TurnWatch } from './turn-watch.js'
 /** What the lease is told: what happened to its grant. */
 export type GrantEffect =
   | { readonly type: 'granted'; readonly grant: Grant; readonly claims: readonly Claim[] }
+  /** Code that the user supplied failed. */
+  | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
 /** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
@@ -53,7 +57,7 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   constructor(settings: LeaseSettings, store: LeaseStore, sources: Sources, onGrant: (effect: GrantEffect) => void) {
     this.rules = rulesOf(settings, store)
-    this.context = contextOf(store, sources.clock)
+    this.context = contextOf(store, sources.userClock ?? sources.clock)
     this.#armWithin = store.immediate === undefined ? armWithin(this.rules) : 0
     this.#settings = settings
     this.#store = store
@@ -120,8 +124,10 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     this.#armSoon(instant)
   }
 
-  onRenewed(op: number, outcome: RenewOutcome): void {
-    this.dispatch({ type: 'renew-answer', op, outcome })
+  onRenewed(op: number, outcome: unknown): void {
+    const fault = faultOfAnswer('renew', outcome)
+    if (fault === undefined) this.dispatch({ type: 'renew-answer', op, outcome: outcome as RenewOutcome })
+    else this.onFailed(op, invalidAnswer(this.rules, 'heartbeat', fault))
   }
 
   onFailed(op: number, failure: unknown): void {
@@ -226,7 +232,12 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   #observe(effect: EngineEffect): void {
     if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
-    if (effect.latency !== undefined) this.#settings.timeouts.strategy.observe?.(effect.latency)
+    const { latency } = effect
+    if (latency === undefined) return
+    callGuarded(
+      () => this.#settings.timeouts.strategy.observe?.(latency),
+      (error) => this.#report(error),
+    )
   }
 
   #onGranted(grant: Grant): void {
@@ -283,10 +294,14 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     ).catch(() => {})
   }
 
+  #report(error: unknown): void {
+    this.#onGrant({ type: 'fault', error })
+  }
+
   /** When the heartbeat after a request that was sent then is due. */
   #plan(sentAt: number): HeartbeatPlan {
     const { timeouts } = this.#settings
-    const plan = timeouts.strategy.plan(timeouts, this.#sources.random())
+    const plan = planHeartbeat(timeouts, this.#sources.random(), (error) => this.#report(error))
     return this.context.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
   }
 

@@ -51,7 +51,7 @@ export function turnPause(
   holder: LeaseRecord | undefined,
   random: number,
 ): number {
-  const atExpiry = (holder?.remaining ?? Number.POSITIVE_INFINITY) + AFTER_EXPIRY
+  const atExpiry = remainingOf(holder) + AFTER_EXPIRY
   if (rules.watched) {
     const seldom = jittered(Math.min(rules.ttl, LONGEST_UNREPEATED) / 3, random)
     return rules.ordered ? seldom : Math.min(seldom, atExpiry)
@@ -60,4 +60,10 @@ export function turnPause(
   const first = Math.max(longest / 20, SHORTEST_POLL)
   const pause = jittered(Math.min(first * 1.5 ** Math.min(refusals - 1, 32), longest), random)
   return Math.min(pause, atExpiry)
+}
+
+/** For how long the store says that the holder has the name; `Infinity` where it does not say so, or says nonsense. */
+function remainingOf(holder: LeaseRecord | undefined): number {
+  const remaining: unknown = holder?.remaining
+  return typeof remaining === 'number' && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
 }

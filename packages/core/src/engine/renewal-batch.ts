@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
-import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
+import type { LeaseStore } from '../store/lease-store.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
@@ -11,7 +11,8 @@ const STEPS = 8
 
 /** Who sent a heartbeat; told of its answer with the number that it gave. */
 export interface HeartbeatSender {
-  onRenewed(op: number, outcome: RenewOutcome): void
+  /** `outcome` comes from the store as it is, and need not be valid. */
+  onRenewed(op: number, outcome: unknown): void
   onFailed(op: number, error: unknown): void
 }
 
@@ -54,12 +55,13 @@ export class RenewalBatch {
       controller.abort(new LeaseTimeoutError('the heartbeats timed out')),
     )
     try {
-      const outcomes = await this.#store.renewMany(
+      const outcomes: unknown = await this.#store.renewMany(
         batch.map(({ grant }) => grant),
         controller.signal,
       )
+      if (!Array.isArray(outcomes)) throw new TypeError('renewMany must resolve with an array of outcomes')
       batch.forEach(({ sender, op }, place) => {
-        const outcome = outcomes[place]
+        const outcome: unknown = outcomes[place]
         if (outcome === undefined) sender.onFailed(op, new Error('renewMany answered fewer outcomes than grants'))
         else if (outcome instanceof Error) sender.onFailed(op, outcome)
         else sender.onRenewed(op, outcome)

@@ -1,10 +1,19 @@
-import type { AcquireRequest, ImmediateOperations, LeaseStore } from '../store/lease-store.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import type {
+  AcquireOutcome,
+  AcquireRequest,
+  ImmediateOperations,
+  LeaseStore,
+  ReleaseOutcome,
+  RenewOutcome,
+} from '../store/lease-store.js'
 import type { Attempt } from './attempt-signals.js'
 import type { StoreCall } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
-import { isDefinitive, toLeaseError } from './failures.js'
+import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
 import type { Instant } from './instant.js'
 import type { LeaseRules } from './lease-rules.js'
+import { faultOfAnswer } from './store-answers.js'
 import type { StoreContext } from './store-context.js'
 
 /** Makes the calls of one lease to its store, one at a time, each with a signal that ends it. */
@@ -43,13 +52,10 @@ export class StoreCaller {
   #ask(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
     const attempt = this.#context.signals.take()
     this.#attempt = attempt
-    const failed = (failure: unknown): void => this.#ended(attempt, this.#failureOf(op, call, failure))
-    try {
-      this.#send(op, call, attempt, metadata, failed)
-    } catch (failure) {
-      // A store that throws instead of rejecting; told in a microtask, as every other failure.
-      queueMicrotask(() => failed(failure))
-    }
+    this.#send(call, attempt.signal, metadata).then(
+      (answer) => this.#ended(attempt, this.#eventOf(op, call, answer)),
+      (failure) => this.#ended(attempt, this.#failureOf(op, call, failure)),
+    )
   }
 
   #askNow(
@@ -60,11 +66,30 @@ export class StoreCaller {
     instant: Instant,
   ): AnswerEvent {
     try {
-      if (call.method === 'release') return { type: 'release-answer', op, outcome: immediate.release(call.grant) }
+      if (call.method === 'release') return this.#eventOf(op, call, immediate.release(call.grant))
       const now = instant.isOf(immediate.clock) ? instant.now : immediate.clock.now()
-      return { type: 'acquire-answer', op, outcome: immediate.acquire(this.#requestOf(call, metadata), now) }
+      return this.#eventOf(op, call, immediate.acquire(this.#requestOf(call, metadata), now))
     } catch (failure) {
       return this.#failureOf(op, call, failure)
+    }
+  }
+
+  /** The event for an answer. One that is not valid is a failure: whether the operation took effect is unknown. */
+  #eventOf(op: number, { method }: StoreCall, answer: unknown): AnswerEvent {
+    const fault = faultOfAnswer(method, answer)
+    if (fault !== undefined) {
+      return { type: 'failure', op, error: invalidAnswer(this.#rules, method, fault), definitive: false }
+    }
+    switch (method) {
+      case 'acquire':
+      case 'change':
+        return { type: 'acquire-answer', op, outcome: answer as AcquireOutcome }
+      case 'read':
+        return { type: 'read-answer', op, record: answer as LeaseRecord | undefined }
+      case 'renew':
+        return { type: 'renew-answer', op, outcome: answer as RenewOutcome }
+      case 'release':
+        return { type: 'release-answer', op, outcome: answer as ReleaseOutcome }
     }
   }
 
@@ -91,41 +116,25 @@ export class StoreCaller {
     attempt.controller.abort()
   }
 
-  #send(
-    op: number,
+  /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
+  async #send(
     call: StoreCall,
-    attempt: Attempt,
+    signal: AbortSignal,
     metadata: Readonly<Record<string, string>> | undefined,
-    failed: (failure: unknown) => void,
-  ): void {
+  ): Promise<unknown> {
     const store = this.#store
-    const { signal } = attempt
     switch (call.method) {
       case 'acquire':
-        store
-          .acquire(this.#requestOf(call, metadata), signal)
-          .then((outcome) => this.#ended(attempt, { type: 'acquire-answer', op, outcome }), failed)
-        return
+        return await store.acquire(this.#requestOf(call, metadata), signal)
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
-        store
-          .change(call.grant, call.to, signal)
-          .then((outcome) => this.#ended(attempt, { type: 'acquire-answer', op, outcome }), failed)
-        return
+        return await store.change(call.grant, call.to, signal)
       case 'read':
-        store
-          .read(this.#rules.name, signal)
-          .then((record) => this.#ended(attempt, { type: 'read-answer', op, record }), failed)
-        return
+        return await store.read(this.#rules.name, signal)
       case 'renew':
-        store
-          .renew(call.grant, signal)
-          .then((outcome) => this.#ended(attempt, { type: 'renew-answer', op, outcome }), failed)
-        return
+        return await store.renew(call.grant, signal)
       case 'release':
-        store
-          .release(call.grant, signal)
-          .then((outcome) => this.#ended(attempt, { type: 'release-answer', op, outcome }), failed)
+        return await store.release(call.grant, signal)
     }
   }
 

@@ -1,6 +1,9 @@
 import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
+import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { systemClock } from '../system-clock.js'
+import { guardClock } from '../user-code.js'
 import { AttemptSignals } from './attempt-signals.js'
 import { GrantIds } from './grant-ids.js'
 import { RenewalBatch } from './renewal-batch.js'
@@ -55,6 +58,15 @@ export class StoreContext {
  */
 const contexts = new WeakMap<LeaseStore, WeakMap<Clock, StoreContext>>()
 
+/** Leases report the faults of their clock themselves; for the timers that they share, one warning is enough. */
+function reportOnce(): (error: unknown) => void {
+  let isReported = false
+  return (error) => {
+    if (!isReported) defaultLogger.error('the clock of a lease failed', error)
+    isReported = true
+  }
+}
+
 /** What the leases of this store share with one another. */
 export function contextOf(store: LeaseStore, clock: Clock): StoreContext {
   let byClock = contexts.get(store)
@@ -64,7 +76,7 @@ export function contextOf(store: LeaseStore, clock: Clock): StoreContext {
   }
   let context = byClock.get(clock)
   if (context === undefined) {
-    context = new StoreContext(store, clock)
+    context = new StoreContext(store, clock === systemClock ? clock : guardClock(clock, systemClock, reportOnce()))
     byClock.set(clock, context)
   }
   return context

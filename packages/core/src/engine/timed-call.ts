@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
-import { timedOut, toLeaseError } from './failures.js'
+import { invalidAnswer, timedOut, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
+import { faultOfAnswer } from './store-answers.js'
 
 /**
  * Makes one call to the store beside those of the life cycle, within the time limit of a call. Rejects with a
@@ -9,7 +10,7 @@ import type { LeaseRules } from './lease-rules.js'
 export async function callWithin<T>(
   rules: LeaseRules,
   clock: Clock,
-  method: string,
+  method: 'read' | 'release' | 'withdraw',
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { operationTimeout } = rules
@@ -23,7 +24,10 @@ export async function callWithin<T>(
     })
   })
   try {
-    return await Promise.race([call(controller.signal), late])
+    const answer = await Promise.race([call(controller.signal), late])
+    const fault = method === 'withdraw' ? undefined : faultOfAnswer(method, answer)
+    if (fault !== undefined) throw invalidAnswer(rules, method, fault)
+    return answer
   } catch (error) {
     throw toLeaseError(rules, method, error)
   } finally {

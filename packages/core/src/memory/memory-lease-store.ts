@@ -3,6 +3,7 @@ import type { Clock } from '../clock.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkMetadata } from '../metadata.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -214,6 +215,7 @@ export class MemoryLeaseStore implements LeaseStore {
       // The name of a record was checked when it came.
       (record === undefined ? nameFailure(name) : undefined)
     if (failure !== undefined) throw failure
+    if (request.metadata !== undefined) checkMetadata(request.metadata, { leaseName: name, store: this.kind })
     if (record !== undefined) {
       settle(record, now)
       if (record.state === 'leased' && record.grant.grantId === grantId) {

@@ -1,12 +1,11 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
-import type { LeaseStore } from './lease-store.js'
+import type { LeaseStore, StoreLimits } from './lease-store.js'
 
 /** Throws a `LeaseConfigurationError` unless the store accepts the ttl of the settings. */
-export function checkStoreLimits(
-  { name, owner, timeouts }: LeaseSettings,
-  { kind = 'custom', limits }: LeaseStore,
-): void {
+export function checkStoreLimits({ name, owner, timeouts }: LeaseSettings, store: LeaseStore): void {
+  checkIsStore(store, name, owner)
+  const { kind = 'custom', limits } = store
   const ttl = timeouts.heartbeatTimeout
   const { minTtl, maxTtl, infinite } = limits
   const isInfinite = ttl === Number.POSITIVE_INFINITY
@@ -19,5 +18,23 @@ export function checkStoreLimits(
       owner,
       store: kind,
     },
+  )
+}
+
+const required = ['acquire', 'renew', 'release', 'read'] as const
+
+/** JavaScript users may pass anything, such as the promise of a store. */
+function checkIsStore(store: unknown, leaseName: string, owner: string): void {
+  const given = Object(store) as Partial<LeaseStore>
+  const missing = required.find((method) => typeof given[method] !== 'function')
+  const { minTtl, maxTtl } = Object(given.limits) as Partial<StoreLimits>
+  const lack =
+    missing === undefined
+      ? !(typeof minTtl === 'number' && typeof maxTtl === 'number') && 'limits with minTtl and maxTtl'
+      : `${missing}()`
+  if (lack === false) return
+  throw new LeaseConfigurationError(
+    `lease '${leaseName}': the store must be a LeaseStore, but it has no ${lack}: pass the store itself, not its class or a promise`,
+    { leaseName, owner },
   )
 }

@@ -9,8 +9,14 @@ const LIMIT = rules.operationTimeout
 describe('a call beside those of the life cycle', () => {
   it('resolves as the store does, and leaves no timer behind', async () => {
     const clock = new VirtualClock()
-    expect(await callWithin(rules, clock, 'read', async () => 7)).toBe(7)
+    expect(await callWithin(rules, clock, 'read', async () => undefined)).toBeUndefined()
+    expect(await callWithin(rules, clock, 'withdraw', async () => 7)).toBe(7)
     expect(clock.pending).toBe(0)
+  })
+
+  it('rejects where the answer is not valid', async () => {
+    const answer = callWithin(rules, new VirtualClock(), 'release', async () => 7)
+    await expect(answer).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   it('rejects when its time is up, with an error that names the call, and ends it', async () => {

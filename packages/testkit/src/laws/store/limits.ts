@@ -30,6 +30,14 @@ export const storeLimitLaws: readonly StoreLaw[] = [
     }
     assert.equal(await trial.read(client), undefined)
   }),
+  law('limits', 'metadata with a value that is not a text is rejected, without effect', async (trial) => {
+    const client = await trial.open()
+    const { name, ttl, signal } = trial
+    const metadata = { attempt: 1 } as unknown as Record<string, string>
+    const request = { name, owner: 'owner', grantId: trial.guid('id'), ttl, metadata }
+    await assert.rejects(client.acquire(request, signal), LeaseConfigurationError)
+    assert.equal(await trial.read(client), undefined)
+  }),
   law('limits', 'no operation leaves a listener on its signal', async (trial) => {
     const client = await trial.open()
     const { signal } = new AbortController()

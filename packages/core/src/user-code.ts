@@ -1,0 +1,92 @@
+import type { Clock } from './clock.js'
+import { describeValue } from './describe-value.js'
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+
+/** Receives what user code threw, and what it returned in vain. It must not throw. */
+type Report = (error: unknown) => void
+
+/** Calls user code. An error that it throws, or that its promise rejects with, goes to `report`. */
+export function callGuarded(call: () => unknown, report: Report): void {
+  try {
+    const result = call()
+    if (isThenable(result)) Promise.resolve(result).then(undefined, report)
+  } catch (error) {
+    report(error)
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+/** Calls user code that must answer at once. If it answers with a promise instead, a rejection of that is reported. */
+export function readGuarded(read: () => unknown, report: Report): unknown {
+  let value: unknown
+  callGuarded(() => {
+    value = read()
+    return value
+  }, report)
+  return value
+}
+
+/**
+ * A clock of the user that fails safely: while it has no valid time, the time is `Infinity`, so that every validity is
+ * over; a timer that it cannot schedule runs on `spare`.
+ */
+export function guardClock(clock: Clock, spare: Clock, report: Report): Clock {
+  return {
+    now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
+    suspended: () => numberFrom(() => clock.suspended?.() ?? 0, 'clock.suspended()', report) ?? 0,
+    schedule: (delay, task) => {
+      try {
+        const cancel: unknown = clock.schedule(delay, task)
+        if (typeof cancel === 'function') return () => callGuarded(() => cancel(), report)
+        report(new LeaseConfigurationError(`clock.schedule() must return a function, not ${describeValue(cancel)}`))
+        return () => {}
+      } catch (error) {
+        report(error)
+        return spare.schedule(delay, task)
+      }
+    },
+  }
+}
+
+/** A source of chance of the user; the middle where it fails. */
+export function guardRandom(random: () => number, report: Report): () => number {
+  return () => {
+    const drawn = numberFrom(random, 'random()', report)
+    if (drawn === undefined) return 0.5
+    if (drawn >= 0 && drawn <= 1) return drawn
+    report(new LeaseConfigurationError(`random() must return a number from 0 to 1, not ${drawn}`))
+    return 0.5
+  }
+}
+
+/** The plan of a strategy. A strategy that throws, or returns no plan, is replaced by `heartbeatInterval` this time. */
+export function planHeartbeat(
+  timeouts: RenewalTimes & { readonly strategy: RenewalStrategy },
+  jitter: number,
+  report: Report,
+): HeartbeatPlan {
+  const { strategy, heartbeatInterval, operationTimeout } = timeouts
+  const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)
+  const { after, attemptTimeout } = Object(plan) as Partial<HeartbeatPlan>
+  if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }
+  const given = `{ after: ${describeValue(after)}, attemptTimeout: ${describeValue(attemptTimeout)} }`
+  report(
+    new LeaseConfigurationError(`strategy.plan() must return { after, attemptTimeout } in milliseconds, not ${given}`),
+  )
+  return { after: heartbeatInterval, attemptTimeout: operationTimeout }
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value > 0
+}
+
+function numberFrom(read: () => unknown, source: string, report: Report): number | undefined {
+  const value = readGuarded(read, report)
+  if (typeof value === 'number' && !Number.isNaN(value)) return value
+  report(new LeaseConfigurationError(`${source} must return a number, not ${describeValue(value)}`))
+  return undefined
+}
