@@ -32,10 +32,15 @@ export class TableLeaseStore implements LeaseStore {
   readonly kind = 'table'
   readonly limits = { minTtl: 100, maxTtl: 3_600_000, infinite: false, ordered: false }
   readonly #table: Table
-  #closed = false
+  readonly #closing = new AbortController()
 
   constructor(table: Table) {
     this.#table = table
+  }
+
+  /** Holders and waiters learn by it that the store was closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
   }
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
@@ -81,7 +86,7 @@ export class TableLeaseStore implements LeaseStore {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
   }
 
   #isInForce({ endsAt }: Row): boolean {
@@ -101,7 +106,7 @@ export class TableLeaseStore implements LeaseStore {
   }
 
   #check(signal: AbortSignal): void {
-    if (this.#closed) throw new LeaseUnavailableError('the table store is closed', { store: this.kind })
+    if (this.closed.aborted) throw new LeaseUnavailableError('the table store is closed', { store: this.kind })
     signal.throwIfAborted()
   }
 }

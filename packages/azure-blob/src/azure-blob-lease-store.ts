@@ -53,7 +53,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #resourceOf: (name: string) => LeaseResource
   readonly #create: boolean
   readonly #clock: Clock
-  #closed = false
+  readonly #closing = new AbortController()
 
   /** The client is the caller's own, with its credentials, retries and proxies; it is not closed with the store. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
@@ -61,6 +61,11 @@ export class AzureBlobLeaseStore implements LeaseStore {
     this.#resourceOf = resourcesIn(client, prefix)
     this.#create = create
     this.#clock = clock
+  }
+
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
   }
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
@@ -211,7 +216,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
   }
 
   /** Begins an operation anew when another writer came in between; every failure is a typed one. */
@@ -224,7 +229,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const details = { leaseName: name, store: this.kind }
     const resource = this.#resourceOf(name)
     for (let count = 0; count < ROUNDS; count += 1) {
-      if (this.#closed) throw new LeaseUnavailableError(`the ${this.kind} store is closed`, details)
+      if (this.#closing.signal.aborted) throw new LeaseUnavailableError(`the ${this.kind} store is closed`, details)
       signal.throwIfAborted()
       try {
         const outcome = await round(resource)

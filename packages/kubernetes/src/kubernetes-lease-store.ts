@@ -101,6 +101,11 @@ export class KubernetesLeaseStore implements LeaseStore {
     return await this.#store.break(name, options, signal)
   }
 
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#store.closed
+  }
+
   async close(): Promise<void> {
     await this.#store.close()
   }

@@ -59,6 +59,7 @@ export class LocalLeaseStore implements LeaseStore {
   readonly #batch: OperationBatch
   readonly #bells: WakeBells
   readonly #watches: TurnWatches
+  readonly #ending = new AbortController()
   #closing: Promise<void> | undefined
 
   /**
@@ -168,6 +169,11 @@ export class LocalLeaseStore implements LeaseStore {
     }
   }
 
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#ending.signal
+  }
+
   /** Held leases stay in the folder, and expire there. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -175,6 +181,7 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   async #close(): Promise<void> {
+    this.#ending.abort()
     this.#batch.close()
     this.#watches.close()
     this.#bells.close()

@@ -74,6 +74,7 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #queue: OperationQueue
   readonly #turns: Turns
   readonly #clock: Clock
+  readonly #closing = new AbortController()
 
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}) {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
@@ -181,7 +182,13 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
   close(): Promise<void> {
+    this.#closing.abort()
     this.#queue.close()
     this.#link.close()
     this.#turns.close()

@@ -47,7 +47,7 @@ export interface CasStoreOptions {
 }
 
 /** A store that can hand leases over and break them. */
-export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break'>>
+export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed'>>
 
 /**
  * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
@@ -72,7 +72,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly #observations: Observations<V>
   /** The entries of the grants made here, as last written: a heartbeat then needs no read. */
   readonly #written = new Map<string, CasEntry<V>>()
-  #closed = false
+  readonly #closing = new AbortController()
 
   constructor(register: CasRegister<V>, { clock = systemClock, minTtl = 1_000, maxTtl = HOUR }: CasStoreOptions) {
     if (!(minTtl > 0 && maxTtl >= minTtl && maxTtl < Number.POSITIVE_INFINITY)) {
@@ -86,6 +86,10 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     this.#clock = clock
     this.#observations = new Observations(maxTtl)
     if (register.watch !== undefined) this.watch = (name, signal) => this.#watch(name, signal)
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal
   }
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
@@ -185,7 +189,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     this.#written.clear()
     await this.#register.close?.()
   }
@@ -337,7 +341,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   #checkUsable(signal: AbortSignal): void {
-    if (this.#closed) throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { store: this.kind })
+    if (this.#closing.signal.aborted)
+      throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { store: this.kind })
     signal.throwIfAborted()
   }
 

@@ -30,6 +30,8 @@ type AskedEvent =
   | { readonly type: 'cancel' }
   | { readonly type: 'release' }
   | { readonly type: 'hand-off'; readonly to: HandOffTarget }
+  /** The store was closed: it answers nothing any more. */
+  | { readonly type: 'store-closed'; readonly error: unknown }
   /** The grant is to end without a release. */
   | { readonly type: 'end'; readonly reason: LeaseLostReason }
 

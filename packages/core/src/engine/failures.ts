@@ -31,6 +31,13 @@ export function invalidAnswer(rules: LeaseRules, method: string, fault: string):
   )
 }
 
+export function storeClosed(rules: LeaseRules): LeaseUnavailableError {
+  return new LeaseUnavailableError(
+    `the ${rules.kind} store of lease '${rules.name}' is closed: make a lease over an open one`,
+    detailsOf(rules),
+  )
+}
+
 /** Whether the call certainly had no effect, and repeating it is of no use. */
 export function isDefinitive(error: unknown): boolean {
   if (!(error instanceof LeaseError)) return false

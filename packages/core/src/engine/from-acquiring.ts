@@ -30,6 +30,8 @@ export function fromAcquiring(
       return sendClaim(rules, circumstances.now, state.op, state)
     case 'queue':
       return quiet({ ...state, queue: true })
+    case 'store-closed':
+      return endClosed(state, event.error)
     case 'cancel':
     case 'release':
       return abandon(state)
@@ -179,6 +181,11 @@ function waitOutFailure(
     },
     effects: [...before, { type: 'failed', error: failure, definitive }],
   }
+}
+
+function endClosed({ op, call }: Acquiring, error: unknown): Transition {
+  const failed: EngineEffect = { type: 'failed', error, definitive: true }
+  return { state: { phase: 'idle', op }, effects: call === undefined ? [failed] : [{ type: 'abort' }, failed] }
 }
 
 /** Nobody waits any more: the call is ended, and what it may have brought about is taken back. */

@@ -32,6 +32,8 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
       return onPlan(state, event.plan)
     case 'hand-off':
       return leave(state, event.to)
+    case 'store-closed':
+      return lose(state, { reason: 'closed' }, true)
     case 'end':
       return lose(state, { reason: event.reason }, true)
     default:

@@ -23,6 +23,8 @@ export function fromReleasing(
       return onRead(rules, state, event, circumstances)
     case 'failure':
       return onFailure(rules, state, event, circumstances)
+    case 'store-closed':
+      return abortCall(state, giveUp(state, event.error))
     case 'limit':
       return quiet({ ...state, limitAt: limitOf(rules, state, circumstances) })
     case 'tick':
@@ -111,9 +113,13 @@ function onTick(rules: LeaseRules, state: Releasing, { now }: Circumstances): Tr
   if (state.limitAt !== undefined && now >= state.limitAt) {
     const asked = state.to === undefined ? 'release' : 'hand-off'
     const ended = giveUp(state, state.failure ?? timedOut(rules, asked, rules.operationTimeout))
-    return state.call === undefined ? ended : { state: ended.state, effects: [{ type: 'abort' }, ...ended.effects] }
+    return abortCall(state, ended)
   }
   return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state)
+}
+
+function abortCall({ call }: Releasing, next: Transition): Transition {
+  return call === undefined ? next : { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }
 }
 
 /** Unknown: the rest is done in the background, for as long as the grant can last. */

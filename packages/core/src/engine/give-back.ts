@@ -105,6 +105,8 @@ export class GiveBack {
   #scheduleNext(leftover: Leftover): void {
     if (this.#leftovers.get(leftover.grantId) !== leftover) return
     const left = leftover.until - this.#clock.now()
+    // A closed store answers nothing any more; a release by the user still learns that it could not be done.
+    if (this.#store.closed?.aborted === true && left > 0) return
     if (left <= 0) {
       this.#forget(leftover)
       return

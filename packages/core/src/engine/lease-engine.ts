@@ -7,7 +7,7 @@ import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreCall } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from './engine-state.js'
-import { invalidAnswer, isDefinitive, ownLeftover, toLeaseError } from './failures.js'
+import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { GiveBack } from './give-back.js'
 import { Instant } from './instant.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
@@ -15,7 +15,7 @@ import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
 import type { Sources } from './sources.js'
 import { faultOfAnswer } from './store-answers.js'
 import { StoreCaller } from './store-caller.js'
-import { type Armable, contextOf, type StoreContext } from './store-context.js'
+import { type Armable, contextOf, type Engaged, type StoreContext } from './store-context.js'
 import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
@@ -36,7 +36,7 @@ const LATEST_ARMED = 50
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements HeartbeatSender, Armable {
+export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   readonly rules: LeaseRules
   readonly context: StoreContext
   readonly #settings: LeaseSettings
@@ -77,7 +77,13 @@ export class LeaseEngine implements HeartbeatSender, Armable {
 
   /** Lets a caller share the attempt under way, or begins one. */
   claim(claim: Claim, adopted?: Grant): void {
+    if (this.context.isClosed) {
+      claim.unlisten?.()
+      claim.reject(storeClosed(this.rules))
+      return
+    }
     this.#claims.add(claim)
+    this.context.engage(this, true)
     const { phase } = this.#state
     if (phase === 'idle') {
       // Whoever comes while an adoption is still to begin shares it.
@@ -121,7 +127,16 @@ export class LeaseEngine implements HeartbeatSender, Armable {
     const after = this.state.phase
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
+    if (this.isQuiet) this.context.engage(this, false)
     this.#armSoon(instant)
+  }
+
+  onStoreClosed(): void {
+    const error = storeClosed(this.rules)
+    this.dispatch({ type: 'store-closed', error })
+    // Those that came while another grant was being released or taken back.
+    for (const claim of this.#claims.takeAll()) claim.reject(error)
+    this.context.engage(this, false)
   }
 
   onRenewed(op: number, outcome: unknown): void {

@@ -13,6 +13,11 @@ export interface Armable {
   arm(): void
 }
 
+/** A lease that holds its name or waits for it. */
+export interface Engaged {
+  onStoreClosed(): void
+}
+
 /** What the leases of one store share. */
 export class StoreContext {
   readonly signals = new AttemptSignals()
@@ -20,15 +25,35 @@ export class StoreContext {
   readonly grantIds = new GrantIds()
   readonly renewals: RenewalBatch | undefined
   readonly #clock: Clock
+  readonly #closed: AbortSignal | undefined
+  /** The leases to notify when the store is closed. */
+  readonly #engaged = new Set<Engaged>()
   /** The leases whose timers are to be armed, by how soon. */
   readonly #unarmed = new Map<number, Armable[]>()
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
+    this.#closed = store.closed
+    this.#closed?.addEventListener('abort', () => this.#onClosed(), { once: true })
     const { renewMany } = store
     if (renewMany !== undefined) {
       this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock)
     }
+  }
+
+  get isClosed(): boolean {
+    return this.#closed?.aborted === true
+  }
+
+  /** Says whether a lease holds its name or waits for it, so that it has to know when the store is closed. */
+  engage(lease: Engaged, isEngaged: boolean): void {
+    if (this.#closed === undefined) return
+    if (isEngaged) this.#engaged.add(lease)
+    else this.#engaged.delete(lease)
+  }
+
+  #onClosed(): void {
+    for (const lease of [...this.#engaged]) lease.onStoreClosed()
   }
 
   /**

@@ -52,7 +52,7 @@ export class MemoryLeaseStore implements LeaseStore {
   readonly #rooms: WaitingRooms
   /** The largest token of all deleted names: whichever of them comes back goes on above it. */
   #deletedToken = 0n
-  #closed = false
+  readonly #closing = new AbortController()
 
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
     this.#clock = clock
@@ -65,6 +65,10 @@ export class MemoryLeaseStore implements LeaseStore {
       const record = this.#records.get(name)
       return record !== undefined && isLocked(record) ? record.lockedUntil : Number.NEGATIVE_INFINITY
     })
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal
   }
 
   /**
@@ -181,7 +185,7 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     this.#rooms.close()
     this.#records.clear()
     return Promise.resolve()
@@ -314,7 +318,8 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   #unusable(signal: AbortSignal | undefined): LeaseError | undefined {
-    if (this.#closed) return new LeaseUnavailableError('the store is closed: make a new one', { store: this.kind })
+    if (this.#closing.signal.aborted)
+      return new LeaseUnavailableError('the store is closed: make a new one', { store: this.kind })
     if (signal?.aborted !== true) return undefined
     const { reason } = signal
     if (reason instanceof LeaseError) return reason

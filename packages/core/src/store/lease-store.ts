@@ -89,6 +89,11 @@ export interface LeaseStore {
    * throw what those reject with; the engine then answers a caller without a detour through the event loop.
    */
   readonly immediate?: ImmediateOperations
+  /**
+   * Aborted as soon as `close` is called. Holders then lose their leases at once (`closed`), and waiters are rejected.
+   * Without it they find out by the calls that fail: a holder when its validity ends, a waiter without a limit never.
+   */
+  readonly closed?: AbortSignal
   /** What kind of store it is, for errors and logs, such as `memory` or `redis`. */
   readonly kind?: string
 

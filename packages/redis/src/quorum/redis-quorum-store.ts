@@ -54,7 +54,7 @@ export class RedisQuorumStore implements LeaseStore {
   readonly #heartbeats: Heartbeats
   /** The ids of the grants that are held through this store, as far as it was told. */
   readonly #held = new Set<string>()
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   /**
    * One client a server. Throws a `LeaseConfigurationError` where they are fewer than three, an even number, or where one
@@ -183,9 +183,14 @@ export class RedisQuorumStore implements LeaseStore {
     )
   }
 
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
   /** Within a second: requests that came to nothing are still being taken back. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     await this.#leftovers.ended()
     await Promise.all(this.#electorate.members.map((member) => member.close()))
   }
@@ -201,7 +206,7 @@ export class RedisQuorumStore implements LeaseStore {
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw closedError()
+    if (this.#closing.signal.aborted) throw closedError()
   }
 
   #checkTtl({ name, ttl }: AcquireRequest): void {

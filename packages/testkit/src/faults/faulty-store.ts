@@ -20,6 +20,7 @@ interface Scripted {
 export class FaultyStore implements LeaseStore {
   readonly limits: LeaseStore['limits']
   readonly kind: string
+  readonly closed?: AbortSignal
   readonly acquire: LeaseStore['acquire']
   readonly renew: LeaseStore['renew']
   readonly release: LeaseStore['release']
@@ -44,6 +45,7 @@ export class FaultyStore implements LeaseStore {
     this.#clock = clock
     this.limits = store.limits
     this.kind = store.kind ?? 'store'
+    if (store.closed !== undefined) this.closed = store.closed
     this.acquire = (request, signal) =>
       this.#call('acquire', request.name, signal, () => store.acquire(request, signal))
     this.renew = (grant, signal) => this.#call('renew', grant.name, signal, () => store.renew(grant, signal))

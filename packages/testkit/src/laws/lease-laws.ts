@@ -39,6 +39,7 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
   infinite: 'the store has no leases without expiry',
   deletion: 'the subject cannot delete a record',
   'any-name': 'the lease does not take every name',
+  closing: 'the store has no signal for its closing',
   'virtual-time': 'time is real',
 }
 

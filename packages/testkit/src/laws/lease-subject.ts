@@ -15,6 +15,8 @@ export type LeaseAbility =
   | 'infinite'
   | 'deletion'
   | 'any-name'
+  /** The store notifies its leases when it is closed. */
+  | 'closing'
   | 'virtual-time'
 
 /** What a lease of a trial is made of. */

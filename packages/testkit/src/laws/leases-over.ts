@@ -48,7 +48,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
 function abilitiesOf(
   { time, anyName = true }: StoreSubject,
   backend: StoreBackend,
-  { limits, change, break: breakLease }: LeaseStore,
+  { limits, change, break: breakLease, closed }: LeaseStore,
 ): LeaseAbility[] {
   const abilities: readonly (readonly [LeaseAbility, boolean])[] = [
     ['wait', true],
@@ -60,6 +60,7 @@ function abilitiesOf(
     ['infinite', limits.infinite],
     ['deletion', backend.delete !== undefined],
     ['any-name', anyName],
+    ['closing', closed !== undefined],
     ['virtual-time', time === 'virtual'],
   ]
   return abilities.flatMap(([ability, has]) => (has ? [ability] : []))

@@ -47,6 +47,7 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
   processes: 'the subject cannot hold a lease in another process',
   'server-time': 'expiry is by observation, not by a clock of the backend',
   'any-name': 'the store does not take every name',
+  closing: 'the store has no signal for its closing',
 }
 
 /** Checks one law over a backend of its own. Rejects where it is broken. */

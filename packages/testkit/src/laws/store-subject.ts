@@ -15,6 +15,7 @@ export type StoreAbility =
   | 'processes'
   | 'server-time'
   | 'any-name'
+  | 'closing'
 
 /** One backend, made for one trial: empty, and shared by all clients that are opened. */
 export interface StoreBackend {

@@ -130,6 +130,8 @@ export class StoreTrial {
         return this.#subject.serverTime === true
       case 'any-name':
         return this.#subject.anyName !== false
+      case 'closing':
+        return client.closed !== undefined
       case 'deletion':
         return this.backend.delete !== undefined
       case 'restart':

@@ -29,6 +29,26 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(waited), false)
     assert.equal(waiter.lease.checkLease(), false)
   }),
+  lawFor(
+    ['closing'],
+    'shutdown',
+    'closing the store ends what is held at once, and rejects who waits',
+    async (trial) => {
+      const held = await trial.openHeld()
+      const waiter = await trial.open()
+      const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch((error: unknown) => error)
+      await trial.pass(trial.interval / 5)
+      await trial.during(Promise.all([held.store.close(), waiter.store.close()]))
+      assert.equal(held.lease.checkLease(), false)
+      assert.deepEqual(
+        held.losses.map(({ reason }) => reason),
+        ['closed'],
+      )
+      assert(held.storeLease.remaining === 0 && (await trial.during(waited)) instanceof LeaseUnavailableError)
+      const later = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
+      await assert.rejects(trial.during(later), LeaseUnavailableError)
+    },
+  ),
   lawFor(['store', 'virtual-time'], 'shutdown', 'a lease that was released leaves no timer behind', async (trial) => {
     const { lease, machine } = await trial.openHeld()
     await trial.pass(trial.ttl)

@@ -13,6 +13,19 @@ export const storeShutdownLaws: readonly StoreLaw[] = [
     await assert.rejects(client.release(grant, trial.signal), LeaseUnavailableError)
     await assert.rejects(trial.read(client), LeaseUnavailableError)
   }),
+  lawFor(
+    ['closing'],
+    'shutdown',
+    'close aborts the signal for it before it resolves, and not earlier',
+    async (trial) => {
+      const client = await trial.open()
+      await trial.granted(client)
+      assert.equal(client.closed?.aborted, false)
+      const closing = client.close()
+      assert.equal(client.closed?.aborted, true)
+      await closing
+    },
+  ),
   law('shutdown', 'to close twice is no error', async (trial) => {
     const client = await trial.open()
     await client.close()

@@ -1,0 +1,112 @@
+import { createLease, type LeaseLost, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger, TTL } from './support/held-lease.js'
+import { recordOf, ScriptedStore } from './support/scripted-store.js'
+
+const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeout: 1_000 }
+
+function setUpClosable() {
+  const clock = new VirtualClock()
+  const closing = new AbortController()
+  const store = Object.assign(new ScriptedStore(), { closed: closing.signal })
+  const open = () => createLease(store, 'job', { ...times, owner: 'me', clock, logger: silentLogger })
+  return { clock, closing, store, lease: open(), open }
+}
+
+describe('closing a store', () => {
+  it('ends what is held at once: the holder loses it as "closed", and checkLease is false', async () => {
+    const { clock, closing, store, lease } = setUpClosable()
+    const losses: LeaseLost[] = []
+    const acquired = lease.acquire({ onLost: (lost) => losses.push(lost) })
+    store.last('acquire').answer('yes')
+    await acquired
+    const { signal } = lease
+    closing.abort()
+    expect(lease.checkLease()).toBe(false)
+    expect(signal.aborted).toBe(true)
+    expect(losses).toEqual([{ reason: 'closed' }])
+    await clock.settle()
+  })
+
+  it('rejects a run whose work is in progress with the reason "closed"', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
+    const run = lease.run(() => new Promise(() => {}))
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'closed' })
+    await clock.settle()
+    await store.close()
+    await rejected
+  })
+
+  it('rejects those who wait, whether a call is under way or not', async () => {
+    const { clock, closing, store, lease, open } = setUpClosable()
+    const other = open()
+    const waiting = [lease, other].map((each) => each.acquire({ wait: Number.POSITIVE_INFINITY }))
+    const rejected = waiting.map((each) =>
+      expect(each).rejects.toMatchObject({ code: 'unavailable', leaseName: 'job' }),
+    )
+    store.last('acquire').answer({ granted: false, holder: recordOf() })
+    await clock.settle()
+    closing.abort()
+    await Promise.all(rejected)
+    expect(store.calls.some(({ signal }) => signal.aborted)).toBe(true)
+    await clock.advance(3 * TTL)
+    expect(store.calls.length).toBe(2)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('rejects those who wait for an earlier grant to be released', async () => {
+    const { clock, closing, store, lease } = setUpClosable()
+    const acquired = lease.acquire()
+    store.last('acquire').answer('yes')
+    await acquired
+    const released = expect(lease.release()).rejects.toBeInstanceOf(LeaseUnavailableError)
+    const again = expect(lease.acquire({ wait: Number.POSITIVE_INFINITY })).rejects.toBeInstanceOf(
+      LeaseUnavailableError,
+    )
+    await clock.settle()
+    closing.abort()
+    await Promise.all([released, again])
+    expect(lease.state).toBe('idle')
+  })
+
+  it('rejects claims that come later at once, without a call', async () => {
+    const { closing, store, lease, open } = setUpClosable()
+    closing.abort()
+    const error = { code: 'unavailable', message: expect.stringContaining('closed') }
+    await expect(lease.acquire({ wait: Number.POSITIVE_INFINITY })).rejects.toMatchObject(error)
+    await expect(open().acquire()).rejects.toMatchObject(error)
+    expect(store.calls).toEqual([])
+  })
+
+  it('sends nothing more, and lets a later release know that the grant could not be freed', async () => {
+    const { clock, closing, store, lease } = setUpClosable()
+    const acquired = lease.acquire()
+    store.last('acquire').answer('yes')
+    await acquired
+    closing.abort()
+    await clock.settle()
+    store.last('release').fail(new LeaseUnavailableError('the store is closed'))
+    await clock.advance(3 * TTL)
+    expect(store.count('release')).toBe(1)
+    const released = expect(lease.release()).rejects.toBeInstanceOf(LeaseUnavailableError)
+    store.last('release').fail(new LeaseUnavailableError('the store is closed'))
+    await released
+  })
+
+  it('concerns no lease that is idle, and keeps none alive', async () => {
+    const { closing, store, lease } = setUpClosable()
+    const losses: LeaseLost[] = []
+    lease.on('lost', (lost) => losses.push(lost))
+    const acquired = lease.acquire()
+    store.last('acquire').answer('yes')
+    await acquired
+    const released = lease.release()
+    store.last('release').answer('yes')
+    await released
+    closing.abort()
+    expect(losses).toEqual([])
+  })
+})
