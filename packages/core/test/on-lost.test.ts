@@ -1,5 +1,5 @@
 import { createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
-import { VirtualClock } from '@leasehold/testkit'
+import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
 
@@ -162,6 +162,27 @@ describe('maxHold', () => {
     expect(losses).toEqual([{ reason: 'max-hold' }])
     await clock.settle()
     expect(await store.read('job', new AbortController().signal)).toMatchObject({ state: 'available' })
+  })
+
+  it('of an adopted lease counts from the instant at which the adoption was sent, not from its answer', async () => {
+    const clock = new VirtualClock()
+    const memory = new MemoryLeaseStore({ clock })
+    const environment = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: INTERVAL, clock }
+    const from = createLease(memory, 'job', { ...environment, owner: 'from', logger: silentLogger })
+    await from.acquire()
+    const handOff = await from.handOff({ owner: 'to' })
+    const slow = new FaultyStore(memory, { clock })
+    slow.inject({ kind: 'answer-late', duration: INTERVAL / 2 }, 'change')
+    const to = createLease(slow, 'job', { ...environment, owner: 'to', maxHold: 3 * TTL, logger: silentLogger })
+    const sentAt = clock.now()
+    const adopted = to.adopt(handOff)
+    await clock.advance(INTERVAL / 2)
+    expect(await adopted).toBe(true)
+    expect(clock.now()).toBeGreaterThan(sentAt)
+    await clock.advance(3 * TTL - (clock.now() - sentAt) - 1)
+    expect(to.checkLease()).toBe(true)
+    clock.block(1)
+    expect(to.checkLease()).toBe(false)
   })
 })
 

@@ -179,7 +179,7 @@ describe('seededFaults', () => {
     expect(faults.length).toBeLessThan(1_100)
     expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(['delay', 'hang']))
     for (const fault of faults) if (fault.kind === 'delay') expect(fault.duration).toBeLessThanOrEqual(100)
-    expect(new Set(draw(7).map((fault) => fault?.kind)).size).toBe(8)
+    expect(new Set(draw(7).map((fault) => fault?.kind)).size).toBe(9)
     expect(draw(7, { rate: 0 }).every((fault) => fault === undefined)).toBe(true)
   })
 })

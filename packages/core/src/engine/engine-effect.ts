@@ -20,8 +20,16 @@ export type EngineEffect =
   | { readonly type: 'lost'; readonly grant: Grant; readonly lost: LeaseLost }
   /** A release or a hand-off has ended. */
   | { readonly type: 'released'; readonly result: ReleaseResult }
-  /** Takes back what may have been granted, or is left in the store, under this id: in the background. */
-  | { readonly type: 'give-back'; readonly grantId: string; readonly grant: Grant | undefined }
+  /**
+   * Takes back what may have been granted, or is left in the store, under this id: in the background. `grant` is absent
+   * where it is not known whether there is one; with it, `hasStray` says that there may be another one later.
+   */
+  | {
+      readonly type: 'give-back'
+      readonly grantId: string
+      readonly grant: Grant | undefined
+      readonly hasStray: boolean
+    }
   /** Gives up the place in the store's queue. */
   | { readonly type: 'withdraw'; readonly grantId: string }
 

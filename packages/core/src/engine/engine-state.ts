@@ -68,6 +68,8 @@ export interface Held {
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
   readonly failure: unknown
+  /** Whether an earlier request under the grant id may still reach the store, and lock the name when the grant has ended. */
+  readonly hasStray: boolean
 }
 
 export interface Releasing {
@@ -83,6 +85,8 @@ export interface Releasing {
   readonly limitAt: number | undefined
   readonly failures: number
   readonly failure: unknown
+  /** See {@link Held.hasStray}. */
+  readonly hasStray: boolean
 }
 
 export interface HandOffTarget {

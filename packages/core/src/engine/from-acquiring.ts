@@ -80,15 +80,23 @@ function onAnswer(
 ): Transition {
   if (!awaits(state, event.op)) return quiet(state)
   const { outcome } = event
-  if (outcome.granted) return granted(rules, state, outcome.grant, circumstances)
+  if (outcome.granted) return granted(rules, state, outcome.grant, state.sentAt, circumstances)
   return refused(rules, state, outcome.holder, circumstances)
 }
 
-function granted(rules: LeaseRules, state: Acquiring, grant: Grant, circumstances: Circumstances): Transition {
-  const held = becomeHeld(rules, state, grant, circumstances)
+function granted(
+  rules: LeaseRules,
+  state: Acquiring,
+  grant: Grant,
+  sentAt: number,
+  circumstances: Circumstances,
+): Transition {
+  // With a request that may have taken effect before the last one was sent, one of the two may still be on its way.
+  const hasStray = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
+  const held = becomeHeld(rules, { ...state, sentAt }, grant, hasStray, circumstances)
   if (circumstances.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant }] }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
-  const error = timedOut(rules, 'acquire', circumstances.now - state.sentAt)
+  const error = timedOut(rules, 'acquire', circumstances.now - sentAt)
   return waitOutFailure(rules, uncertain(state), error, false, circumstances)
 }
 
@@ -120,7 +128,7 @@ function onRead(
     const { name, owner, grantId, fencingToken, ttl } = record
     const grant = { name, owner, grantId, fencingToken, ttl }
     const sentAt = state.uncertainSince ?? state.sentAt
-    return granted(rules, { ...state, sentAt }, grant, circumstances)
+    return granted(rules, state, grant, sentAt, circumstances)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   // A holder that is not recorded may be the very request that is to be settled, before it wrote its record.
@@ -194,7 +202,7 @@ function abandon(state: Acquiring): Transition {
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
   if (state.call !== undefined || state.uncertainSince !== undefined) {
-    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined })
+    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined, hasStray: true })
   }
   return { state: { phase: 'idle', op: state.op }, effects }
 }

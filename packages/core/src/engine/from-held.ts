@@ -44,20 +44,19 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
 /** The state in which a grant is held that was confirmed by the claim sent at `sentAt`. */
 export function becomeHeld(
   rules: LeaseRules,
-  { op, sentAt }: Acquiring,
+  { op, sentAt }: Pick<Acquiring, 'op' | 'sentAt'>,
   grant: Grant,
+  hasStray: boolean,
   circumstances: Circumstances,
 ): Held {
-  return confirmed(rules, op, grant, sentAt, sentAt + rules.maxHold, circumstances)
+  return confirmed(rules, { op, grant, holdUntil: sentAt + rules.maxHold, hasStray }, sentAt, circumstances)
 }
 
 /** Held, by a request that was sent at `sentAt` and confirmed. */
 function confirmed(
   rules: LeaseRules,
-  op: number,
-  grant: Grant,
+  { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
   sentAt: number,
-  holdUntil: number,
   { suspended }: Circumstances,
 ): Held {
   return {
@@ -73,6 +72,7 @@ function confirmed(
     attemptTimeout: rules.operationTimeout,
     failures: 0,
     failure: undefined,
+    hasStray,
   }
 }
 
@@ -119,7 +119,7 @@ function onRenewed(
   { op, outcome }: Answer<'renew-answer'>,
   circumstances: Circumstances,
 ): Transition {
-  const { call, grant, holdUntil } = state
+  const { call, grant } = state
   if (!awaits(state, op) || call === undefined) return quiet(state)
   if (!outcome.renewed) {
     const { reason, holder } = outcome
@@ -127,7 +127,7 @@ function onRenewed(
   }
   const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: circumstances.now - call.sentAt }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
-  return { state: confirmed(rules, op, grant, call.sentAt, holdUntil, circumstances), effects }
+  return { state: confirmed(rules, state, call.sentAt, circumstances), effects }
 }
 
 /** Unknown is not lost: the heartbeat is repeated inside the validity that is left. */
@@ -157,9 +157,11 @@ function causeOf({ failure }: Held): { cause?: unknown } {
 
 /** `left`: whether the store may still have the grant, so that it is to be freed there. */
 function lose(state: Held, lost: Extract<EngineEffect, { type: 'lost' }>['lost'], left: boolean): Transition {
-  const { grant } = state
+  const { grant, hasStray } = state
   const effects: EngineEffect[] = state.call === undefined ? [] : [{ type: 'abort' }]
-  if (left) effects.push({ type: 'give-back', grantId: grant.grantId, grant })
+  if (left || hasStray) {
+    effects.push({ type: 'give-back', grantId: grant.grantId, grant: left ? grant : undefined, hasStray })
+  }
   effects.push({ type: 'lost', grant, lost })
   return { state: { phase: 'idle', op: state.op }, effects }
 }
@@ -176,6 +178,7 @@ function leave(state: Held, to: HandOffTarget | undefined): Transition {
     limitAt: undefined,
     failures: 0,
     failure: undefined,
+    hasStray: state.hasStray,
   })
   if (state.call === undefined) return next
   return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }

@@ -52,6 +52,7 @@ function send(state: Releasing, call: StoreCall): Transition {
       limitAt: state.limitAt,
       failures: state.failures,
       failure: state.failure,
+      hasStray: state.hasStray,
     },
     effects: [{ type: 'call', op, call }],
   }
@@ -124,13 +125,17 @@ function abortCall({ call }: Releasing, next: Transition): Transition {
 
 /** Unknown: the rest is done in the background, for as long as the grant can last. */
 function giveUp(state: Releasing, error: unknown): Transition {
-  const { grant, to } = state
-  const effects: EngineEffect[] = [{ type: 'give-back', grantId: grant.grantId, grant }]
-  if (to !== undefined) effects.push({ type: 'give-back', grantId: to.grantId, grant: undefined })
-  const ended = end(state, { ended: 'unknown', error })
-  return { state: ended.state, effects: [...effects, ...ended.effects] }
+  const { op, grant, to, hasStray } = state
+  const effects: EngineEffect[] = [{ type: 'give-back', grantId: grant.grantId, grant, hasStray }]
+  if (to !== undefined) effects.push({ type: 'give-back', grantId: to.grantId, grant: undefined, hasStray: true })
+  return {
+    state: { phase: 'idle', op },
+    effects: [...effects, { type: 'released', result: { ended: 'unknown', error } }],
+  }
 }
 
-function end(state: Releasing, result: ReleaseResult): Transition {
-  return { state: { phase: 'idle', op: state.op }, effects: [{ type: 'released', result }] }
+function end({ op, grant, hasStray }: Releasing, result: ReleaseResult): Transition {
+  const effects: EngineEffect[] = [{ type: 'released', result }]
+  if (hasStray) effects.unshift({ type: 'give-back', grantId: grant.grantId, grant: undefined, hasStray })
+  return { state: { phase: 'idle', op }, effects }
 }

@@ -1,19 +1,27 @@
 import type { Clock } from '../clock.js'
-import type { Grant } from '../store/lease-record.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
 import type { LeaseRules } from './lease-rules.js'
 import { callWithin } from './timed-call.js'
 
-/** A request whose outcome is unknown may still arrive after a look at the record: so it is looked at again. */
+/** A request whose outcome is unknown may still reach the store after a look at the record, so it looks again. */
 const LOOKS = 2
 
-/** For how long a grant that never expires is tried to be given back, in milliseconds. */
+/** For how long to try to give back a grant that never expires, in milliseconds. */
 const LONGEST = 600_000
+
+/** For how long a request that was given up may still reach the store, in milliseconds. */
+const LONGEST_ON_THE_WAY = 600_000
+
+/** How many grant ids are remembered for such requests. */
+const MOST_STRAYS = 8
 
 interface Leftover {
   readonly grantId: string
-  /** Unknown where the answer was lost: whether there is a grant has to be read. */
-  readonly grant: Grant | undefined
+  /** Absent where the answer was lost: a read has to show whether there is a grant. */
+  grant: Grant | undefined
+  /** Whether a request under the grant id may still reach the store, after the grant was given back. */
+  readonly hasStray: boolean
   /** After this it has expired by itself, or is left to an operator. */
   readonly until: number
   looks: number
@@ -23,14 +31,20 @@ interface Leftover {
 }
 
 /**
- * Takes back, in the background, what the store may still hold for us and nobody here wants any more. Everything it
- * does is conditional on the grant id, so that it can free nobody else's grant; what expires by itself is then left.
+ * Takes back, in the background, grants that the store may still have for this lease and that nothing here wants any more.
+ * Every call is conditional on the grant id, so that it never frees the grant of another.
+ *
+ * A request that was given up can reach the store even later, when its repetition has been granted and released, and then
+ * locks the name under our own grant id. So the ids of such requests are remembered (strays): a refusal by one of them, or
+ * a release, takes the grant back.
  */
 export class GiveBack {
   readonly #rules: LeaseRules
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #leftovers = new Map<string, Leftover>()
+  /** Until when the request of a grant id may still reach the store. */
+  readonly #strays = new Map<string, number>()
 
   constructor(rules: LeaseRules, store: LeaseStore, clock: Clock) {
     this.#rules = rules
@@ -38,6 +52,7 @@ export class GiveBack {
     this.#clock = clock
   }
 
+  /** Whether nothing is being given back. */
   get isEmpty(): boolean {
     return this.#leftovers.size === 0
   }
@@ -46,23 +61,59 @@ export class GiveBack {
     return grantId !== undefined && this.#leftovers.has(grantId)
   }
 
-  /** Takes back a grant, or whatever a request of unknown outcome may have brought about under its id. */
-  add(grantId: string, grant: Grant | undefined): void {
-    this.#forget(this.#leftovers.get(grantId))
-    const until = this.#clock.now() + Math.min(this.#rules.ttl, LONGEST)
-    const leftover: Leftover = { grantId, grant, until, looks: LOOKS, tries: 0, trying: undefined, cancel: undefined }
-    this.#leftovers.set(grantId, leftover)
-    // In a microtask: who is told of a loss gets to stop before the name is freed.
+  /** Takes back a grant, or what a request of unknown outcome may have brought about under its id. */
+  add(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
+    // In a microtask: code that is notified of a loss gets to stop before the name is freed.
+    const leftover = this.#keep(grantId, grant, hasStray)
+    if (hasStray) this.#remember(grantId)
     queueMicrotask(() => this.#tryAgain(leftover))
   }
 
-  /** Tries, once and now, to give back all that is left. Rejects where the store did not answer. */
+  /** Begins to take back the grant of a holder, if it comes from a request of ours that was late. Says whether it does. */
+  reclaim(holder: LeaseRecord): boolean {
+    const isUnknown = holder.grantId === ''
+    const strays = this.#straysOnTheWay().filter((grantId) => isUnknown || grantId === holder.grantId)
+    for (const grantId of strays) this.#keep(grantId, isUnknown ? undefined : holder, true)
+    return strays.length > 0
+  }
+
+  /** Tries, once and now, to give back all that is left. Rejects if the store does not answer. */
   async settle(): Promise<void> {
     await Promise.all([...this.#leftovers.values()].map((leftover) => this.#try(leftover)))
   }
 
+  /** The same, with all that requests which were late may have brought about. */
+  async settleWithStrays(): Promise<void> {
+    for (const grantId of this.#straysOnTheWay()) {
+      if (!this.#leftovers.has(grantId)) this.#keep(grantId, undefined, true).looks = 1
+    }
+    await this.settle()
+  }
+
+  #keep(grantId: string, grant: Grant | undefined, hasStray: boolean): Leftover {
+    const known = this.#leftovers.get(grantId)
+    if (known !== undefined) this.#forget(known)
+    const until = this.#clock.now() + Math.min(this.#rules.ttl, LONGEST)
+    const leftover = { grantId, grant, hasStray, until, looks: LOOKS, tries: 0, trying: undefined, cancel: undefined }
+    this.#leftovers.set(grantId, leftover)
+    return leftover
+  }
+
+  #remember(grantId: string): void {
+    this.#strays.delete(grantId)
+    this.#strays.set(grantId, this.#clock.now() + LONGEST_ON_THE_WAY)
+    const [oldest] = this.#strays.keys()
+    if (this.#strays.size > MOST_STRAYS && oldest !== undefined) this.#strays.delete(oldest)
+  }
+
+  #straysOnTheWay(): string[] {
+    const now = this.#clock.now()
+    for (const [grantId, until] of this.#strays) if (now >= until) this.#strays.delete(grantId)
+    return [...this.#strays.keys()]
+  }
+
   #tryAgain(leftover: Leftover): void {
-    // A store that does not answer is asked again later; there is nobody to tell.
+    // A store that does not answer is asked again later; nothing waits for the answer.
     this.#try(leftover).catch(() => {})
   }
 
@@ -81,7 +132,7 @@ export class GiveBack {
     const grant = leftover.grant ?? (await this.#findLocked())
     if (grant?.grantId === grantId) {
       await this.#release(grant)
-      return this.#forget(leftover)
+      return this.#lookOrForget(leftover)
     }
     // Locked, but the store cannot tell by whom: it may be by our request, before its record was written.
     if (grant?.grantId === '' && (await this.#release({ ...grant, owner: this.#rules.owner, grantId })).released) {
@@ -91,7 +142,13 @@ export class GiveBack {
     if (leftover.looks === 0) this.#forget(leftover)
   }
 
-  /** Who has the name locked. */
+  /** The grant is gone. Where a request of the same id may still come, looks for another one. */
+  #lookOrForget(leftover: Leftover): void {
+    if (leftover.grant !== undefined && leftover.hasStray) leftover.grant = undefined
+    else this.#forget(leftover)
+  }
+
+  /** The record of the name, if it is locked. */
   async #findLocked(): Promise<Grant | undefined> {
     const { name } = this.#rules
     const record = await callWithin(this.#rules, this.#clock, 'read', (signal) => this.#store.read(name, signal))
@@ -111,14 +168,13 @@ export class GiveBack {
       this.#forget(leftover)
       return
     }
-    // Whoever claims or releases meanwhile tries as well: the last try by itself is no later than it is of use.
+    // A claim or a release tries as well meanwhile. The last try by itself is no later than it is of use.
     const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(leftover.tries, 8), LONGEST / 10, left)
     leftover.tries += 1
     leftover.cancel = this.#clock.schedule(pause, () => this.#tryAgain(leftover))
   }
 
-  #forget(leftover: Leftover | undefined): void {
-    if (leftover === undefined) return
+  #forget(leftover: Leftover): void {
     leftover.cancel?.()
     if (this.#leftovers.get(leftover.grantId) === leftover) this.#leftovers.delete(leftover.grantId)
   }

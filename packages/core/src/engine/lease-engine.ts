@@ -1,6 +1,6 @@
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
-import type { Grant } from '../store/lease-record.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
 import { type Claim, Claims } from './claims.js'
@@ -50,6 +50,9 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   #state: EngineState = { phase: 'idle', op: 0 }
   #watch: TurnWatch | undefined
   #giveBack: GiveBack | undefined
+  /** Whether a refused attempt waits until a grant of our own late request is taken back. */
+  #isReclaiming = false
+  #hasReclaimed = false
   #cancelTimer: (() => void) | undefined
   #armedFor = Number.POSITIVE_INFINITY
   /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
@@ -106,7 +109,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     const dropped = this.#claims.takeAll()
     this.dispatch({ type: 'cancel' })
     try {
-      await this.settleLeftovers()
+      await this.#giveBack?.settle()
       for (const claim of dropped) claim.resolve(false)
     } catch (error) {
       for (const claim of dropped) claim.reject(error)
@@ -114,9 +117,9 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     }
   }
 
-  /** Frees what earlier grants, or requests of unknown outcome, may have left in the store. */
+  /** Frees all that earlier grants, and requests that were given up, may have left in the store. Rejects if unknown. */
   async settleLeftovers(): Promise<void> {
-    if (this.#giveBack?.isEmpty === false) await this.#giveBack.settle()
+    await this.#giveBack?.settleWithStrays()
   }
 
   dispatch(event: EngineEvent, instant = new Instant(this.#sources)): void {
@@ -199,6 +202,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     const adopted = this.#adopted
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
+    this.#hasReclaimed = false
     this.dispatch({ type: 'acquire', grantId: this.context.grantIds.next(), queue: this.#queues, adopted })
   }
 
@@ -224,7 +228,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
         this.#caller.abort()
         return
       case 'give-back':
-        this.#takeBack(effect.grantId, effect.grant)
+        this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
         return
       case 'withdraw':
         this.#withdraw(effect.grantId)
@@ -233,8 +237,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
         this.#onGranted(effect.grant)
         return
       case 'refused':
-        // Refused by our own earlier grant, which is still being taken back: that is no one else.
-        this.#endWaits(instant.now, this.#giveBack?.has(effect.holder?.grantId) ? ownLeftover(this.rules) : undefined)
+        this.#onRefused(effect.holder, instant)
         return
       case 'failed':
         this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : instant.now, effect.error)
@@ -253,6 +256,29 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
       () => this.#settings.timeouts.strategy.observe?.(latency),
       (error) => this.#report(error),
     )
+  }
+
+  #onRefused(holder: LeaseRecord | undefined, instant: Instant): void {
+    if (this.#isReclaiming) return
+    if (holder !== undefined && !this.#hasReclaimed && this.#giveBack?.reclaim(holder) === true) {
+      void this.#reclaim()
+      return
+    }
+    // Refused by our own earlier grant, which is still being taken back: no other owner holds the name.
+    this.#endWaits(instant.now, this.#giveBack?.has(holder?.grantId) ? ownLeftover(this.rules) : undefined)
+  }
+
+  /** Takes back what a late request of ours was granted, and asks again: once in an attempt, in case it does not help. */
+  async #reclaim(): Promise<void> {
+    this.#hasReclaimed = true
+    this.#isReclaiming = true
+    try {
+      await this.#giveBack?.settle()
+    } catch {
+      // The next answer tells what came of it.
+    }
+    this.#isReclaiming = false
+    this.dispatch({ type: 'turn' })
   }
 
   #onGranted(grant: Grant): void {
@@ -292,12 +318,12 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     const state = this.#state
     if (state.phase === 'acquiring' && state.grantId === grant.grantId) return
     if (state.phase !== 'idle' && state.phase !== 'acquiring' && state.grant.grantId === grant.grantId) return
-    this.#takeBack(grant.grantId, grant)
+    this.#takeBack(grant.grantId, grant, false)
   }
 
-  #takeBack(grantId: string, grant: Grant | undefined): void {
+  #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
     this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#sources.clock)
-    this.#giveBack.add(grantId, grant)
+    this.#giveBack.add(grantId, grant, hasStray)
   }
 
   /** Asked once: without an answer the place goes stale by itself, for it is not repeated any more. */

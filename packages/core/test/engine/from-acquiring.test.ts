@@ -156,7 +156,7 @@ describe('from acquiring, a read after a lost answer', () => {
 
   it('that finds our grant makes it held, from the first request that may have been granted', () => {
     expect(after(reading, { type: 'read-answer', op: 2, record: ours }, 900)).toEqual({
-      state: held({ op: 2, confirmedAt: 100, validUntil: 9_975 }),
+      state: held({ op: 2, confirmedAt: 100, validUntil: 9_975, hasStray: true }),
       effects: [{ type: 'granted', grant }],
     })
     const { state } = after(
@@ -239,10 +239,10 @@ describe('from acquiring, when the store or a caller says so', () => {
       effects: [
         { type: 'abort' },
         { type: 'withdraw', grantId: 'mine' },
-        { type: 'give-back', grantId: 'mine', grant: undefined },
+        { type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true },
       ],
     })
-    const effects = [{ type: 'give-back', grantId: 'mine', grant: undefined }]
+    const effects = [{ type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true }]
     expect(after({ ...waits, uncertainSince: 0 }, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects })
     expect(after(waits, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects: [] })
   })
@@ -250,5 +250,24 @@ describe('from acquiring, when the store or a caller says so', () => {
   it.each(['acquire', 'limit'] as const)('%s changes nothing', (type) => {
     const state = acquiring()
     expect(after(state, { type, grantId: 'other', queue: true } as EngineEvent, 0)).toEqual({ state, effects: [] })
+  })
+})
+
+describe('from acquiring, a grant of a claim that was repeated', () => {
+  it('may be followed by the request that was given up: a stray', () => {
+    const repeated = acquiring({ op: 2, sentAt: 700, uncertainSince: 100 })
+    const outcome = { granted: true, grant } as const
+    expect(after(repeated, { type: 'acquire-answer', op: 2, outcome }, 800).state).toMatchObject({ hasStray: true })
+  })
+
+  it('is followed by none where only one request was ever sent, answered or found by a read', () => {
+    const outcome = { granted: true, grant } as const
+    expect(after(acquiring(), { type: 'acquire-answer', op: 1, outcome }, 800).state).toMatchObject({ hasStray: false })
+    const reading = acquiring({ op: 2, call: { method: 'read', sentAt: 0, limitAt: 1_000 }, uncertainSince: 0 })
+    const record = recordOf({ owner: 'me', grantId: 'mine', fencingToken: 3n })
+    expect(after(reading, { type: 'read-answer', op: 2, record }, 800).state).toMatchObject({
+      phase: 'held',
+      hasStray: false,
+    })
   })
 })

@@ -11,7 +11,7 @@ const call = { method: 'renew', sentAt: 1_000, limitAt: 2_000 } as const
 const beating = held({ op: 2, call, heartbeatAt: 1_000 })
 const renewed: EngineEvent = { type: 'renew-answer', op: 2, outcome: { renewed: true } }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
-const takenBack = { type: 'give-back', grantId: 'mine', grant }
+const takenBack = { type: 'give-back', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
   const planned = (after: number) => ({ type: 'plan', plan: { after, attemptTimeout: 300 } }) as const
@@ -212,5 +212,27 @@ describe('from held, when its owner says so', () => {
 
   it.each(['cancel', 'turn', 'queue', 'limit'] as const)('%s changes nothing', (type) => {
     expect(after(beating, { type }, 1_040)).toEqual({ state: beating, effects: [] })
+  })
+})
+
+describe('from held, with a stray request', () => {
+  it('remembers it over heartbeats, and has it looked for when the grant ends', () => {
+    const state = held({ op: 2, call: { method: 'renew', sentAt: 1_000, limitAt: 2_000 }, hasStray: true })
+    const { state: renewed } = after(state, { type: 'renew-answer', op: 2, outcome: { renewed: true } }, 1_100)
+    expect(renewed).toMatchObject({ phase: 'held', hasStray: true })
+    const taken = { renewed: false, reason: 'taken' } as const
+    expect(after(state, { type: 'renew-answer', op: 2, outcome: taken }, 1_100).effects).toContainEqual({
+      type: 'give-back',
+      grantId: 'mine',
+      grant: undefined,
+      hasStray: true,
+    })
+    expect(after(state, { type: 'end', reason: 'closed' }, 1_100).effects).toContainEqual({
+      type: 'give-back',
+      grantId: 'mine',
+      grant,
+      hasStray: true,
+    })
+    expect(after(state, { type: 'release' }, 1_100).state).toMatchObject({ phase: 'releasing', hasStray: true })
   })
 })

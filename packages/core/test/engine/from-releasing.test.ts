@@ -12,8 +12,8 @@ const idle = { phase: 'idle', op: 2 }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
 const changing = releasing({ to, call: 'change' })
 const reading = releasing({ to, call: 'read' })
-const takenBack = { type: 'give-back', grantId: 'mine', grant }
-const bothTakenBack = [takenBack, { type: 'give-back', grantId: 'theirs', grant: undefined }]
+const takenBack = { type: 'give-back', grantId: 'mine', grant, hasStray: false }
+const bothTakenBack = [takenBack, { type: 'give-back', grantId: 'theirs', grant: undefined, hasStray: true }]
 
 function answerOf(outcome: ReleaseOutcome): EngineEvent {
   return { type: 'release-answer', op: 2, outcome }
@@ -172,5 +172,27 @@ describe('from releasing, what changes nothing', () => {
       state: releasing(),
       effects: [],
     })
+  })
+})
+
+describe('from releasing, with a stray request', () => {
+  const stray = { type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true }
+
+  it('has it looked for once the grant is gone', () => {
+    const outcome = { released: true } as const
+    expect(after(releasing({ hasStray: true }), { type: 'release-answer', op: 2, outcome }, 100).effects).toEqual([
+      stray,
+      { type: 'released', result: { ended: 'gone' } },
+    ])
+  })
+
+  it('remembers it while the release is repeated', () => {
+    const failed = after(
+      releasing({ hasStray: true, limitAt: 1_000 }),
+      { type: 'failure', op: 2, error: new Error('reset'), definitive: false },
+      100,
+    )
+    expect(failed.state).toMatchObject({ phase: 'releasing', hasStray: true })
+    expect(after(failed.state, { type: 'tick' }, 999).state).toMatchObject({ call: 'release', hasStray: true })
   })
 })

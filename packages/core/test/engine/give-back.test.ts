@@ -19,7 +19,10 @@ interface Fixture {
 }
 
 /** Something is to be taken back from a store that the test answers for; `fails`: every call fails at once. */
-async function setUp(left: Grant | undefined, { ttl = rules.ttl, fails = false } = {}): Promise<Fixture> {
+async function setUp(
+  left: Grant | undefined,
+  { ttl = rules.ttl, fails = false, hasStray = false } = {},
+): Promise<Fixture> {
   const clock = new VirtualClock()
   const store = new ScriptedStore()
   const sent: (readonly [number, string])[] = []
@@ -32,7 +35,7 @@ async function setUp(left: Grant | undefined, { ttl = rules.ttl, fails = false }
     return push.apply(store.calls, calls)
   }
   const giveBack = new GiveBack({ ...rules, ttl }, store, clock)
-  giveBack.add('mine', left)
+  giveBack.add('mine', left, hasStray)
   await Promise.resolve()
   return { clock, store, giveBack, sent: () => sent }
 }
@@ -182,7 +185,7 @@ describe('settling what is left', () => {
 
   it('tries all of it', async () => {
     const { store, giveBack } = await setUp(grant)
-    giveBack.add('other', { ...grant, grantId: 'other' })
+    giveBack.add('other', { ...grant, grantId: 'other' }, false)
     const settled = giveBack.settle()
     for (const call of store.calls) call.answer('yes')
     await settled
@@ -196,7 +199,7 @@ describe('what is left twice under one id', () => {
     const { clock, store, giveBack } = await setUp(undefined)
     store.last('read').answer(undefined)
     await clock.settle()
-    giveBack.add('mine', grant)
+    giveBack.add('mine', grant, false)
     expect(clock.pending).toBe(0)
     await clock.settle()
     store.last('release').answer('yes')
@@ -209,7 +212,7 @@ describe('what is left twice under one id', () => {
   it('is still to be taken back where the earlier try ends', async () => {
     const { clock, store, giveBack } = await setUp(grant)
     const first = store.last('release')
-    giveBack.add('mine', grant)
+    giveBack.add('mine', grant, false)
     await clock.settle()
     first.answer('yes')
     await clock.settle()

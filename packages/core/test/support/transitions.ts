@@ -56,6 +56,7 @@ export function held(changes: Partial<Held> = {}): Held {
     attemptTimeout: rules.operationTimeout,
     failures: 0,
     failure: undefined,
+    hasStray: false,
     ...changes,
   }
 }
@@ -72,6 +73,7 @@ export function releasing(changes: Partial<Releasing> = {}): Releasing {
     limitAt: undefined,
     failures: 0,
     failure: undefined,
+    hasStray: false,
     ...changes,
   }
 }

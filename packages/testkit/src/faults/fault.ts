@@ -18,6 +18,11 @@ export type Fault =
   | { readonly kind: 'fail-after'; readonly error?: Error }
   /** There is no answer until the caller gives up; `applied`: the store did what was asked. */
   | { readonly kind: 'hang'; readonly applied?: boolean }
+  /**
+   * There is no answer until the caller gives up, and the request reaches the store `duration` milliseconds after it was
+   * sent all the same: a duplicate, where the caller has repeated it meanwhile.
+   */
+  | { readonly kind: 'arrive-late'; readonly duration: number }
   /** It reaches the store twice; the caller is told the first outcome, after both. */
   | { readonly kind: 'duplicate' }
   /** It reaches the store only after the next call, whatever that is, has been answered. */
@@ -50,6 +55,7 @@ const everything: readonly Fault['kind'][] = [
   'fail-before',
   'fail-after',
   'hang',
+  'arrive-late',
   'duplicate',
   'reorder',
 ]
@@ -63,7 +69,8 @@ export function seededFaults(seed: number, options: SeededFaultOptions = {}): Fa
     const [whether, which, how] = [random.next(), random.next(), random.next()]
     const kind = kinds[Math.floor(which * kinds.length)]
     if (whether >= rate || kind === undefined) return undefined
-    if (kind === 'delay' || kind === 'answer-late') return { kind, duration: Math.ceil(how * longestDelay) }
+    if (kind === 'delay' || kind === 'answer-late' || kind === 'arrive-late')
+      return { kind, duration: Math.ceil(how * longestDelay) }
     return kind === 'hang' ? { kind, applied: how < 0.5 } : { kind }
   }
 }

@@ -47,28 +47,28 @@ export class FaultyStore implements LeaseStore {
     this.kind = store.kind ?? 'store'
     if (store.closed !== undefined) this.closed = store.closed
     this.acquire = (request, signal) =>
-      this.#call('acquire', request.name, signal, () => store.acquire(request, signal))
-    this.renew = (grant, signal) => this.#call('renew', grant.name, signal, () => store.renew(grant, signal))
-    this.release = (grant, signal) => this.#call('release', grant.name, signal, () => store.release(grant, signal))
-    this.read = (name, signal) => this.#call('read', name, signal, () => store.read(name, signal))
+      this.#call('acquire', request.name, signal, (own) => store.acquire(request, own))
+    this.renew = (grant, signal) => this.#call('renew', grant.name, signal, (own) => store.renew(grant, own))
+    this.release = (grant, signal) => this.#call('release', grant.name, signal, (own) => store.release(grant, own))
+    this.read = (name, signal) => this.#call('read', name, signal, (own) => store.read(name, own))
     // Only what the other store can do: users look whether a method is there.
     const { change, break: breakLease, withdraw, watch, renewMany } = store
     if (change !== undefined) {
       this.change = (grant, to, signal) =>
-        this.#call('change', grant.name, signal, () => change.call(store, grant, to, signal))
+        this.#call('change', grant.name, signal, (own) => change.call(store, grant, to, own))
     }
     if (breakLease !== undefined) {
       this.break = (name, options, signal) =>
-        this.#call('break', name, signal, () => breakLease.call(store, name, options, signal))
+        this.#call('break', name, signal, (own) => breakLease.call(store, name, options, own))
     }
     if (withdraw !== undefined) {
       this.withdraw = (name, grantId, signal) =>
-        this.#call('withdraw', name, signal, () => withdraw.call(store, name, grantId, signal))
+        this.#call('withdraw', name, signal, (own) => withdraw.call(store, name, grantId, own))
     }
     if (watch !== undefined) this.watch = (name, signal, grantId) => watch.call(store, name, signal, grantId)
     if (renewMany !== undefined) {
       this.renewMany = (grants, signal) =>
-        this.#call('renewMany', undefined, signal, () => renewMany.call(store, grants, signal))
+        this.#call('renewMany', undefined, signal, (own) => renewMany.call(store, grants, own))
     }
   }
 
@@ -91,20 +91,24 @@ export class FaultyStore implements LeaseStore {
     operation: StoreOperation,
     name: string | undefined,
     signal: AbortSignal,
-    call: () => Promise<T>,
+    call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     this.#count += 1
     const fault = this.#scripted(operation) ?? this.#plan({ operation, name, count: this.#count })
     const before = this.#held
     this.#held = []
     try {
-      return await this.#carryOut(fault, signal, () => this.#counted(call))
+      return await this.#carryOut(fault, signal, (own = signal) => this.#counted(() => call(own)))
     } finally {
       for (const release of before) release()
     }
   }
 
-  async #carryOut<T>(fault: Fault | undefined, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  async #carryOut<T>(
+    fault: Fault | undefined,
+    signal: AbortSignal,
+    call: (signal?: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     switch (fault?.kind) {
       case undefined:
         return await call()
@@ -123,6 +127,10 @@ export class FaultyStore implements LeaseStore {
         throw fault.error ?? failure()
       case 'hang':
         if (fault.applied === true) await call()
+        return await this.#unlessAborted<never>(signal, () => () => {})
+      case 'arrive-late':
+        // The network carries it to the end, though the caller gives up before.
+        this.#clock.schedule(fault.duration, () => void call(new AbortController().signal).catch(() => {}))
         return await this.#unlessAborted<never>(signal, () => () => {})
       case 'duplicate': {
         const outcome = await call()

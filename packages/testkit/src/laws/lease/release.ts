@@ -28,6 +28,23 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     const { lease } = await trial.open()
     assert.equal(await trial.during(lease.release()), true)
   }),
+  lawFor(
+    ['store', 'wait'],
+    'release',
+    'outlives a claim that was given up and arrives later: it is taken back',
+    async (trial) => {
+      const late = await trial.open()
+      late.store.inject({ kind: 'arrive-late', duration: trial.ttl }, 'acquire')
+      assert.equal(await trial.during(late.acquire({ wait: trial.ttl })), true)
+      assert.equal(await trial.during(late.lease.release()), true)
+      // By now the first request has arrived, and may have been granted under an id that nothing here wants any more.
+      await trial.pass(trial.ttl * 1.2)
+      assert.equal(await trial.during(late.acquire()), true)
+      assert.equal(await trial.during(late.lease.release()), true)
+      const other = await trial.open()
+      assert.equal(await trial.during(other.acquire()), true)
+    },
+  ),
   law('release', 'asked twice is one release', async (trial) => {
     const { lease } = await trial.openHeld()
     assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])

@@ -1,0 +1,136 @@
+import { createLease, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger, TTL } from './support/held-lease.js'
+
+const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeout: 1_000 }
+const LIMIT = 1_000
+const SECONDS = 1_000
+
+/** A store in memory whose first request hangs until the test delivers it, and which counts its calls. */
+function setUp() {
+  const clock = new VirtualClock()
+  const memory = new MemoryLeaseStore({ clock })
+  const sent: string[] = []
+  const hung: Parameters<LeaseStore['acquire']>[0][] = []
+  const counted = <T>(method: string, call: () => T): T => {
+    sent.push(method)
+    return call()
+  }
+  const store: LeaseStore = {
+    limits: { ...memory.limits, ordered: false },
+    acquire: (request, signal) => {
+      sent.push('acquire')
+      if (sent.length > 1) return memory.acquire(request, signal)
+      hung.push(request)
+      return new Promise(() => {})
+    },
+    renew: (grant, signal) => counted('renew', () => memory.renew(grant, signal)),
+    release: (grant, signal) => counted('release', () => memory.release(grant, signal)),
+    read: (name, signal) => counted('read', () => memory.read(name, signal)),
+    close: () => memory.close(),
+  }
+  const lease = createLease(store, 'job', { ...times, owner: 'me', clock, logger: silentLogger })
+  const other = createLease(memory, 'job', { ...times, owner: 'other', clock, logger: silentLogger })
+  /** The request that hung reaches the store. */
+  const deliver = async (): Promise<void> => {
+    const [request] = hung
+    if (request === undefined) throw new Error('no request hangs')
+    await memory.acquire(request)
+  }
+  /** Acquires the lease by the repetition of the request that hangs, and releases it. */
+  const acquireAndRelease = async (): Promise<void> => {
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.advance(3 * LIMIT)
+    expect(await acquired).toBe(true)
+    expect(await lease.release()).toBe(true)
+    // Long enough for the looks that follow a release.
+    await clock.advance(30 * SECONDS)
+  }
+  return { clock, memory, lease, other, sent, deliver, acquireAndRelease }
+}
+
+describe('a request that reaches the store after its repetition was granted and released', () => {
+  it('is taken back by the next acquire, which is granted', async () => {
+    const { clock, memory, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    const acquired = lease.acquire()
+    await clock.settle()
+    expect(await acquired).toBe(true)
+    expect((await memory.read('job'))?.fencingToken).toBe(lease.fencingToken)
+  })
+
+  it('is taken back for a waiter, too', async () => {
+    const { clock, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    const before = clock.now()
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.settle()
+    expect(await acquired).toBe(true)
+    expect(clock.now()).toBe(before)
+  })
+
+  it('is freed by the next release', async () => {
+    const { clock, lease, other, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    expect(await other.acquire()).toBe(false)
+    const released = lease.release()
+    await clock.settle()
+    expect(await released).toBe(true)
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('is freed without being asked for, where it comes soon after the release', async () => {
+    const { clock, lease, other, deliver } = setUp()
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.advance(3 * LIMIT)
+    expect(await acquired).toBe(true)
+    await lease.release()
+    await clock.settle()
+    await deliver()
+    await clock.advance(2 * LIMIT)
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('is taken back as well where the grant was lost instead of released', async () => {
+    const { clock, memory, lease, deliver } = setUp()
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.advance(3 * LIMIT)
+    expect(await acquired).toBe(true)
+    await memory.break('job', { period: 0 })
+    await clock.advance(30 * SECONDS)
+    expect(lease.checkLease()).toBe(false)
+    await deliver()
+    const again = lease.acquire()
+    await clock.settle()
+    expect(await again).toBe(true)
+  })
+
+  it('and is granted again and again does not keep acquire from an answer', async () => {
+    const { clock, memory, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    const release = memory.release.bind(memory)
+    memory.release = async (grant, signal) => {
+      const outcome = await release(grant, signal)
+      await deliver()
+      return outcome
+    }
+    const acquired = expect(lease.acquire()).rejects.toMatchObject({ code: 'unavailable' })
+    await clock.advance(TTL)
+    await acquired
+  })
+
+  it('costs no call where no request was given up: an idle release asks the store nothing', async () => {
+    const { clock, sent, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    await clock.advance(11 * 60 * SECONDS)
+    const before = sent.length
+    expect(await lease.release()).toBe(true)
+    expect(sent.length).toBe(before)
+  })
+})
