@@ -12,6 +12,8 @@ interface Place {
   readonly prefix: readonly string[]
   /** The order of the mark that the object counts under. */
   readonly since: number
+  /** The scope of the value that the object is part of. */
+  readonly outer: Scope | undefined
 }
 
 /**
@@ -30,14 +32,15 @@ export class Assembly {
   root(documents: readonly Document[]): Slot {
     const slot = new Slot()
     for (const { statements } of documents)
-      this.#run(statements, { slot, path: [], enclosing: [], prefix: [], since: 0 })
+      this.#run(statements, { slot, path: [], enclosing: [], prefix: [], since: 0, outer: undefined })
     return slot
   }
 
   /** The root of an object that is part of another value. */
-  literal({ statements }: ObjectLiteral, { path, enclosing, prefix }: Scope): Slot {
+  literal({ statements }: ObjectLiteral, scope: Scope): Slot {
     const slot = new Slot()
-    this.#run(statements, { slot, path, enclosing, prefix, since: 0 })
+    const { path, enclosing, prefix } = scope
+    this.#run(statements, { slot, path, enclosing, prefix, since: 0, outer: scope })
     return slot
   }
 
@@ -69,12 +72,13 @@ export class Assembly {
     const enclosing = whole ?? place.enclosing
     if (!append && value.kind === 'object-literal') {
       const mark = slot.mark(order, since, origin)
-      this.#run(value.statements, { slot, path: whole, enclosing, prefix: place.prefix, since: mark })
+      this.#run(value.statements, { ...place, slot, path: whole, enclosing, since: mark })
       return
     }
     const expression: Expression | Append = append ? { kind: 'append', element: value, origin } : value
     const looksBack = expression.kind !== 'list-literal'
-    const scope: Scope = { path: whole, enclosing, prefix: place.prefix, slot, order, looksBack }
+    const { prefix, outer } = place
+    const scope: Scope = { path: whole, enclosing, prefix, slot, order, looksBack, outer }
     const refersToItself = doesReferToItself(expression, scope)
     const assignment: Assignment = { kind: 'assignment', order, expression, scope, origin, refersToItself }
     slot.assign(assignment, since)

@@ -7,7 +7,7 @@ import { type Fact, ObjectView, type Resolution } from './object-view.js'
 import type { Origin } from './origin.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
-import type { Append, Assignment, Scope, Slot } from './slot.js'
+import { type Append, type Assignment, hasEarlierValue, type Scope, type Slot } from './slot.js'
 import { type Concatenation, type Expression, type ObjectLiteral, type Reference, stringAt } from './syntax-tree.js'
 import { type Item, ListValue, type Value } from './value.js'
 
@@ -26,7 +26,8 @@ export interface ResolverOptions {
 /**
  * Finds the values of substitutions. They look forward: each is replaced by the last value of its path. While an
  * assignment is being resolved, it and all that override it are hidden, so that a substitution which leads back to it
- * sees what the key was before; if that was nothing, it has no value.
+ * sees what the key was before; if that was nothing, it has no value. The same holds for the substitutions in the
+ * objects and lists that such an assignment contains, where the key had an earlier value.
  */
 export class Resolver implements Resolution {
   readonly root: ObjectView
@@ -204,8 +205,8 @@ export class Resolver implements Resolution {
   #substitute({ path, optional, origin }: Reference, scope: Scope): Value | undefined {
     const { cuts } = this
     const { prefix } = scope
-    const included = prefix.length === 0 ? undefined : this.#findFrom(scope, [...prefix, ...path])
-    const value = included ?? this.#findFrom(scope, path) ?? this.#fromEnvironment(path, origin)
+    const included = prefix.length === 0 ? undefined : this.#findWithin(scope, [...prefix, ...path])
+    const value = included ?? this.#findWithin(scope, path) ?? this.#fromEnvironment(path, origin)
     if (value !== undefined) return isSecretPath(path) ? asSecret(value) : value
     if (optional) return undefined
     const shown = `\${${formatPath(path)}}`
@@ -215,6 +216,15 @@ export class Resolver implements Resolution {
         : `${shown} has no value, neither in the configuration nor in the environment: define it, or write \${?${formatPath(path)}} where it may be missing`,
       origin,
     )
+  }
+
+  /**
+   * Within a value that looks back, at whatever depth, a substitution sees what the key of that value was before:
+   * HOCON.md, "Self-Referential Substitutions".
+   */
+  #findWithin(scope: Scope, path: readonly string[]): Value | undefined {
+    const back = lookBackOf(scope, path)
+    return this.#look(back, () => this.#findFrom(back, path))
   }
 
   /** What contains the assignment itself contains, for it, what the key was before; if that was nothing, it is hidden. */
@@ -249,9 +259,24 @@ export class Resolver implements Resolution {
   }
 }
 
+/**
+ * The outermost scope whose key has an earlier value to look back to. But a substitution of a key within, or of what is
+ * below that, finds the earlier value of that key where there is one.
+ */
+function lookBackOf(scope: Scope, path: readonly string[]): Scope {
+  let found = scope
+  for (let within: Scope | undefined = scope; within !== undefined; within = within.outer) {
+    if (!within.looksBack || !hasEarlierValue(within)) continue
+    found = within
+    const key = within.path
+    if (key !== undefined && isSamePath(key, path.slice(0, key.length))) return found
+  }
+  return found
+}
+
 /** What is in a list has no path. */
 function listOf(items: readonly Expression[], origin: Origin, scope: Scope): ListValue {
-  const within: Scope = { ...scope, path: undefined }
+  const within: Scope = { ...scope, path: undefined, outer: scope }
   return new ListValue(
     items.map((expression) => ({ source: { expression, scope: within } })),
     origin,

@@ -14,6 +14,13 @@ export interface Scope {
   readonly order: number
   /** Whether substitutions in it see what the key was before: not in a plain list, nor in a plain object. */
   readonly looksBack: boolean
+  /** Of the value that contains it, where it is an element of a list or within an object that is part of a value. */
+  readonly outer: Scope | undefined
+}
+
+/** Whether the key had an earlier value, or a part of one, when the assignment was made. */
+export function hasEarlierValue({ slot, order }: Scope): boolean {
+  return (slot.events[0]?.order ?? order) < order
 }
 
 /** From here on, the key has an object, or what is below it was assigned. */

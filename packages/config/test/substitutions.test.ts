@@ -43,6 +43,12 @@ describe('substitutions', () => {
     ['a = { c = q, b = 2 }\na.c = ${a}', { a: { b: 2, c: { b: 2, c: 'q' } } }],
     ['b.a = 1, b = { a = ${?b} }', { b: { a: { a: 1 } } }],
     ['b.b.c = 1, b.d = 2, b.b.c = ${b}', { b: { b: { c: { b: { c: 1 }, d: 2 } }, d: 2 } }],
+    ['a = { x = [0] }, a = ${a} { x = [1], x = ${a.x} [2] }', { a: { x: [1, 2] } }],
+    ['a = { x = 0 }, a = ${?none} { x = 1, x = ${a.x}2 }', { a: { x: '12' } }],
+    ['a = { x = [0] }, a = ${a} { x = ${a.x} [2] }', { a: { x: [0, 2] } }],
+    ['b { a = [1] }, b = 5, b { a += { x = ${?b.a} } }', { b: { a: [{}] } }],
+    ['b = ${?none} { a = [1], a += { x = ${b.a} } }', { b: { a: [1, { x: [1] }] } }],
+    ['a = [1], a += { x = ${b} }, b = ${c}, c = [0] ${a}', { a: [1, { x: [0, 1] }], b: [0, 1], c: [0, 1] }],
     ['a = null, b = ${a}x, c = ${a}', { a: null, b: 'nullx', c: null }],
   ])('of %j', (text, expected) => {
     expect(read(text)).toEqual(expected)
