@@ -16,7 +16,7 @@ import { isSecretPath } from './secrets.js'
 import { isStackOverflow } from './stack-overflow.js'
 import type { Document } from './syntax-tree.js'
 import { toBytes, toMilliseconds } from './units.js'
-import { isNumber } from './unquoted-value.js'
+import { numberOf } from './unquoted-value.js'
 
 /** What a {@link Config} of plain data is made with. */
 export interface ConfigFromOptions {
@@ -81,7 +81,7 @@ export class Config {
   /** A number, or a string that is one by the rules of JSON. */
   getNumber(path: string): number {
     return this.#scalar(path, 'a number', ({ value }) => {
-      if (typeof value === 'string') return isNumber(value) ? Number(value) : undefined
+      if (typeof value === 'string') return numberOf(value)
       return typeof value === 'number' ? value : undefined
     })
   }

@@ -33,12 +33,12 @@ const sizes: Units = unitsOf([
 /** A number as it may stand before a unit. */
 const AMOUNT = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)$/
 
-/** Milliseconds: a number is that already, a string may have a unit. `undefined` for what is no duration. */
+/** Milliseconds: a number is that already, a string may have a unit. `undefined` for what is no duration, or too long. */
 export function toMilliseconds(value: unknown): number | undefined {
   return amountOf(value, durations)
 }
 
-/** Bytes, whole ones: a number is that already, a string may have a unit. `undefined` for what is no size. */
+/** Bytes, whole ones: a number is that already, a string may have a unit. `undefined` for what is no size, or too large. */
 export function toBytes(value: unknown): number | undefined {
   const bytes = amountOf(value, sizes)
   return bytes === undefined || bytes < 0 ? undefined : Math.floor(bytes)
@@ -52,7 +52,8 @@ function amountOf(value: unknown, units: Units): number | undefined {
   const unit = /\p{L}*$/u.exec(trimmed)?.[0] ?? ''
   const [, amount] = AMOUNT.exec(trimmed.slice(0, trimmed.length - unit.length).trim()) ?? []
   const factor = unit === '' ? 1 : units.get(unit)
-  return amount === undefined || factor === undefined ? undefined : Number(amount) * factor
+  const product = amount === undefined || factor === undefined ? Number.NaN : Number(amount) * factor
+  return Number.isFinite(product) ? product : undefined
 }
 
 function unitsOf(table: readonly (readonly [number, string])[]): Units {

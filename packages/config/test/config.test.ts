@@ -61,6 +61,24 @@ describe('getters', () => {
     expect(() => config.getConfig('server').getConfig('named').getNumber('z')).toThrow("'server.named.z' has no value")
   })
 
+  it('of a number too large to be represented: its text, and neither a number nor a duration nor a size', () => {
+    const digits = '9'.repeat(400)
+    const large = parseHocon(`a = 1e400, b = -1e400, c = ${digits}, d = ${digits} s, e = 1e308 d, f = 1e308Y`, { env: {} })
+    expect(large.toObject()).toEqual({
+      a: '1e400',
+      b: '-1e400',
+      c: digits,
+      d: `${digits} s`,
+      e: '1e308 d',
+      f: '1e308Y',
+    })
+    for (const path of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      for (const getter of ['getNumber', 'getDuration', 'getBytes'] as const)
+        expect(() => large[getter](path), `${getter} of ${path}`).toThrow(ConfigTypeError)
+    }
+    expect(parseHocon('{"a": 1e400}', { env: {}, format: 'json' }).toObject()).toEqual({ a: '1e400' })
+  })
+
   it.each(['', 'a..b', '.a', 'a b=', 7])('of the path %j: refused', (path) => {
     expect(() => config.getString(path as string)).toThrow(ConfigOptionError)
   })
