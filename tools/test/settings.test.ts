@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, parseHocon } from '@leasehold/config'
+import { LeaseConfigurationError, LeaseProvider, memoryLease } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { settingKeys } from '../../packages/core/src/provider/lease-block.js'
 import { packages, root } from '../workspaces.js'
@@ -26,6 +27,20 @@ function keysIn(config: Config, path: string): string[] {
     .filter((key) => key !== 'lease-class')
     .sort()
 }
+
+describe('a duration of a configuration', () => {
+  it.each([
+    ['1e400', 'heartbeat-timeout must be a duration such as 12s, 500ms or infinite, not 1e400'],
+    ['1e400 s', 'heartbeat-timeout must be a duration'],
+    [`${'9'.repeat(400)} days`, 'heartbeat-timeout must be a duration'],
+  ])('that is too large for a number does not mean "no expiry": %s', async (written, message) => {
+    const config = parseHocon(`leasehold.lease { lease-class = memory, heartbeat-timeout = ${written} }`, { env: {} })
+    await using provider = new LeaseProvider(config, { memory: memoryLease })
+    const got = provider.getLease('job', 'leasehold.lease')
+    await expect(got).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(got).rejects.toThrow(message)
+  })
+})
 
 describe('reference.conf', () => {
   it('of core has the settings of the engine, and the table of the docs has them too', () => {

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { shownValue } from './shown-value.js'
 
 /** The units of HOCON.md, "Duration format": exactly these, as the getters of a configuration have them. */
 const milliseconds: ReadonlyMap<string, number> = new Map(
@@ -20,14 +21,18 @@ const milliseconds: ReadonlyMap<string, number> = new Map(
 export function toMilliseconds(key: string, value: unknown): number {
   const duration = durationOf(value)
   if (duration !== undefined) return duration
-  throw new LeaseConfigurationError(`${key} must be a duration such as 12s, 500ms or infinite, not ${String(value)}`)
+  throw new LeaseConfigurationError(
+    `${key} must be a duration such as 12s, 500ms or infinite, not ${shownValue(value)}`,
+  )
 }
 
 /** In milliseconds; `undefined` where it is no duration. */
 export function durationOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return value
+  if (typeof value === 'number') return Number.isNaN(value) ? undefined : value
   if (value === 'infinite' || value === 'infinity') return Number.POSITIVE_INFINITY
   const [, amount, unit = 'ms'] = (typeof value === 'string' && /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)?\s*$/.exec(value)) || []
   const factor = milliseconds.get(unit)
-  return amount === undefined || factor === undefined ? undefined : Number(amount) * factor
+  const duration = amount === undefined || factor === undefined ? Number.NaN : Number(amount) * factor
+  // Digits that are too many for a number must not mean "without end": only the word does.
+  return Number.isFinite(duration) ? duration : undefined
 }

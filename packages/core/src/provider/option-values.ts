@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { durationOf } from './duration.js'
 import { toKebabCase } from './key-case.js'
+import { kindOf, shownValue } from './shown-value.js'
 
 /**
  * The options of a provider's own block, for its factory: each is asked for by its name in code, and read in whichever
@@ -26,7 +27,7 @@ export class OptionValues<Name extends string = string> {
   text(name: Name): string | undefined {
     const value = this.#given(name)
     if (value === undefined || typeof value === 'string') return value
-    throw this.#wrong(name, `a text, not ${shown(value)}`)
+    throw this.#wrong(name, `a text, not ${shownValue(value)}`)
   }
 
   /** A text that nobody may see, such as a password: the error for one that is no text does not show what it is. */
@@ -57,7 +58,7 @@ export class OptionValues<Name extends string = string> {
     const value = this.#given(name)
     const duration = value === undefined ? undefined : durationOf(value)
     if (value === undefined || duration !== undefined) return duration
-    throw this.#wrong(name, `a duration such as 12s, 500ms or infinite, not ${shown(value)}`)
+    throw this.#wrong(name, `a duration such as 12s, 500ms or infinite, not ${shownValue(value)}`)
   }
 
   /** On or off, in any of HOCON's words: `on`, `yes` and `true`, `off`, `no` and `false`. */
@@ -65,7 +66,7 @@ export class OptionValues<Name extends string = string> {
     const value = this.#given(name)
     if (value === undefined) return undefined
     const state = switches.get(value)
-    if (state === undefined) throw this.#wrong(name, `on or off, not ${shown(value)}`)
+    if (state === undefined) throw this.#wrong(name, `on or off, not ${shownValue(value)}`)
     return state
   }
 
@@ -74,7 +75,7 @@ export class OptionValues<Name extends string = string> {
     const value = this.#given(name)
     const chosen = words.find((word) => word === value)
     if (value === undefined || chosen !== undefined) return chosen
-    throw this.#wrong(name, `${alternatives(words)}, not ${shown(value)}`)
+    throw this.#wrong(name, `${alternatives(words)}, not ${shownValue(value)}`)
   }
 
   #given(name: Name): unknown {
@@ -95,15 +96,4 @@ const switches: ReadonlyMap<unknown, boolean> = new Map(
 
 function alternatives(words: readonly string[]): string {
   return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-}
-
-/** A word or a number as it is; of what has parts only what it is, for a part may be a secret. */
-function shown(value: unknown): string {
-  return typeof value === 'object' || typeof value === 'function' ? kindOf(value) : String(value)
-}
-
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'a list'
-  if (value === null || value === undefined) return String(value)
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
