@@ -28,6 +28,7 @@ export {
 } from './memory/memory-lease-store.js'
 export { checkMetadata } from './metadata.js'
 export { toMilliseconds } from './provider/duration.js'
+export { isLease } from './provider/is-lease.js'
 export type { ConfigSource } from './provider/lease-block.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'
 export { LeaseProvider } from './provider/lease-provider.js'

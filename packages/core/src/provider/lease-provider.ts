@@ -1,19 +1,34 @@
 import type { Clock } from '../clock.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { Lease } from '../lease.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
+import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, type Logger } from '../logger.js'
 import { createOwner } from '../owner.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type LeaseEnvironment, StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
+import { missingMethods } from './is-lease.js'
 import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
+import { reasonOf, shownValue } from './shown-value.js'
+import { startTimer, withTimeLimit } from './time-limit.js'
 import { unknownKeys } from './unknown-keys.js'
+import { warn } from './warn.js'
 
-/** For how long `close` waits for stores that do not answer, in milliseconds. */
-const CLOSE_TIMEOUT = 10_000
+/** How long a lease may take to be made, and a store to be opened, in milliseconds. */
+const MAKE_TIMEOUT = 30_000
+
+/** For how long `close` waits for leases that do not end, in milliseconds, and after that for stores. */
+const CLOSE_LEASES_TIMEOUT = 8_000
+const CLOSE_STORES_TIMEOUT = 2_000
+
+/** What is being made or was made, by key. */
+type Kept<T> = Map<string, Promise<T>>
 
 /** Makes leases from a configuration, one instance for each name, path and owner, and ends them all together. */
 export class LeaseProvider implements AsyncDisposable {
@@ -22,8 +37,8 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #owner = createOwner()
-  readonly #leases = new Map<string, Promise<Lease>>()
-  readonly #stores = new Map<string, Promise<LeaseStore>>()
+  readonly #leases: Kept<Lease> = new Map()
+  readonly #stores: Kept<LeaseStore> = new Map()
   readonly #checked = new Set<string>()
   #closing: Promise<void> | undefined
 
@@ -33,6 +48,9 @@ export class LeaseProvider implements AsyncDisposable {
     factories: Readonly<Record<string, LeaseFactory>> = {},
     { clock = systemClock, logger = defaultLogger }: LeaseEnvironment = {},
   ) {
+    if (typeof config !== 'object' || config === null) {
+      throw new LeaseConfigurationError(`config must be a configuration or a plain object, not ${shownValue(config)}`)
+    }
     this.#config = config
     this.#factories = factories
     this.#clock = clock
@@ -42,21 +60,38 @@ export class LeaseProvider implements AsyncDisposable {
   /**
    * The lease on `name`, with the settings at `configPath` (falling back to `leasehold.lease`); the owner is this
    * provider's own unless given. What `lease-class` names is loaded: a package, a path relative to the file, or
-   * `module#export`. A key that nothing reads is a warning. Rejects with a `LeaseNameError` or a `LeaseConfigurationError` that says what is wrong,
-   * with a `LeaseUnavailableError` once the provider is closed, and with what the factory rejects with.
+   * `module#export`. A key that nothing reads is a warning.
+   *
+   * Rejects with a typed error, and the next call tries again: a `LeaseNameError` or a `LeaseConfigurationError` that
+   * says what is wrong, also where the factory returns anything that is not a `Lease`; a `LeaseUnavailableError` once
+   * the provider is closed; the `LeaseError` that the factory fails with, or a `LeaseUnavailableError` whose `cause` is
+   * the failure; a `LeaseTimeoutError` where the lease is not made within thirty seconds.
    */
   async getLease(name: string, configPath: string, owner: string = this.#owner): Promise<Lease> {
-    if (this.#closing !== undefined)
-      throw new LeaseUnavailableError('this provider is closed', { leaseName: name, owner })
+    this.#checkOpen({ leaseName: name, owner })
     checkLeaseName(name)
     checkOwner(owner)
-    const key = JSON.stringify([name, configPath, owner])
-    return await this.#keep(this.#leases, key, () => this.#make(name, configPath, owner))
+    if (typeof configPath !== 'string') {
+      throw new LeaseConfigurationError(
+        `the config path must be a text such as 'leasehold.lease', not ${shownValue(configPath)}`,
+        { leaseName: name, owner },
+      )
+    }
+    const details = { leaseName: name, owner }
+    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), {
+      what: `lease '${name}' of '${configPath}'`,
+      details,
+      make: () => this.#make(name, configPath, owner),
+      // Nobody has it and nothing was acquired.
+      late: () => {},
+    })
+    this.#checkOpen(details)
+    return lease
   }
 
   /**
-   * Frees what is held (a holder is told `closed`), then closes the stores: within ten seconds, whatever the stores do.
-   * What could not be freed by then expires.
+   * Frees what is held (a holder is notified with `closed`), then closes the stores: within ten seconds, whatever the
+   * leases and the stores do. Never rejects: a failure is logged. What could not be freed by then expires.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -67,16 +102,51 @@ export class LeaseProvider implements AsyncDisposable {
     await this.close()
   }
 
+  #checkOpen(details: LeaseErrorDetails): void {
+    if (this.#closing !== undefined) throw new LeaseUnavailableError('this provider is closed', details)
+  }
+
   async #make(name: string, configPath: string, owner: string): Promise<Lease> {
     const block = readLeaseBlock(this.#config, configPath)
     const file = originOfKey(this.#config, configPath, 'lease-class')
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
     this.#warnOfUnknownKeys(configPath, factory)
-    return await factory(toLeaseSettings(name, owner, block), {
-      configPath,
-      clock: this.#clock,
-      logger: this.#logger,
-      share: (key, open) => this.#keep(this.#stores, key, async () => await open()),
+    const settings = toLeaseSettings(name, owner, block)
+    const made: unknown = await this.#call(factory, settings, configPath)
+    const missing = missingMethods(made)
+    if (missing.length === 0) return made as Lease
+    const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
+    throw new LeaseConfigurationError(
+      `the lease-class of '${configPath}' made ${shownValue(made)}${lacks}, which is no Lease: it must return an object ` +
+        'with the methods acquire, release and checkLease, such as an instance of a subclass of Lease',
+      { leaseName: name, owner },
+    )
+  }
+
+  async #call(factory: LeaseFactory, settings: LeaseSettings, configPath: string): Promise<unknown> {
+    const details = { leaseName: settings.name, owner: settings.owner }
+    try {
+      return await factory(settings, {
+        configPath,
+        clock: this.#clock,
+        logger: this.#logger,
+        share: (key, open) => this.#share(key, open, details),
+      })
+    } catch (error) {
+      if (error instanceof LeaseError) throw error
+      const message = `the lease-class of '${configPath}' failed: ${reasonOf(error)}`
+      throw new LeaseUnavailableError(message, { ...details, cause: error })
+    }
+  }
+
+  /** Refused once the provider is closed: nobody would close what is opened then. */
+  async #share<S extends LeaseStore>(key: string, open: () => S | Promise<S>, details: LeaseErrorDetails): Promise<S> {
+    this.#checkOpen(details)
+    return await this.#keep(this.#stores, key, {
+      what: `the store shared as '${shownValue(key)}'`,
+      details,
+      make: async () => await open(),
+      late: (store: S) => void this.#end(store, closeStore),
     })
   }
 
@@ -84,42 +154,64 @@ export class LeaseProvider implements AsyncDisposable {
   #warnOfUnknownKeys(path: string, { optionKeys }: LeaseFactory): void {
     if (this.#checked.has(path)) return
     this.#checked.add(path)
-    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys)) this.#logger.warn(warning)
+    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys)) warn(this.#logger, warning)
   }
 
   /** What is being made is kept at once, so that two who ask together get one; a failure is not kept. */
-  #keep<T extends K, K>(kept: Map<string, Promise<K>>, key: string, make: () => Promise<T>): Promise<T> {
+  #keep<T extends K, K>(kept: Kept<K>, key: string, { what, details, make, late }: Making<T>): Promise<T> {
     const known = kept.get(key)
     // A key stands for one kind of thing: what is kept under it was made by the same maker.
     if (known !== undefined) return known as Promise<T>
-    const made = make()
+    const error = (): Error =>
+      new LeaseTimeoutError(
+        `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`,
+        details,
+      )
+    const made = withTimeLimit(make(), { clock: this.#clock, limit: MAKE_TIMEOUT, error, late })
     kept.set(key, made)
     made.catch(() => kept.delete(key))
     return made
   }
 
   async #close(): Promise<void> {
-    await this.#inTime([...this.#leases.values()], async (lease) => {
+    await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
       await (lease instanceof StoreLease ? lease.close() : lease.release())
     })
-    await this.#inTime([...this.#stores.values()], (store) => store.close())
+    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, closeStore)
   }
 
-  /** Ends all of them side by side; what fails is logged, what takes too long is left. */
-  async #inTime<T>(things: readonly Promise<T>[], end: (thing: T) => Promise<void>): Promise<void> {
-    if (things.length === 0) return
-    const ends = things.map(async (thing) => {
-      try {
-        await end(await thing)
-      } catch (error) {
-        this.#logger.warn('a lease or a store could not be closed in order', error)
-      }
-    })
+  /** Ends all of them side by side; what takes too long is left. */
+  async #endAll<T>(kept: Kept<T>, limit: number, end: (thing: T) => Promise<void>): Promise<void> {
+    if (kept.size === 0) return
+    const ends = [...kept.values()].map((thing) => this.#end(thing, end))
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => {
-      cancel = this.#clock.schedule(CLOSE_TIMEOUT, resolve)
+      cancel = startTimer(this.#clock, limit, resolve)
     })
     await Promise.race([Promise.all(ends), timeout])
     cancel()
   }
+
+  /** Never rejects: what fails is logged. */
+  async #end<T>(thing: T | Promise<T>, end: (thing: T) => Promise<void>): Promise<void> {
+    try {
+      await end(await thing)
+    } catch (error) {
+      warn(this.#logger, 'a lease or a store could not be closed in order', error)
+    }
+  }
+}
+
+/** How a lease or a store is made. */
+interface Making<T> {
+  /** Its name in errors. */
+  readonly what: string
+  readonly details: LeaseErrorDetails
+  readonly make: () => Promise<T>
+  /** Receives what was made too late. */
+  readonly late: (made: T) => void
+}
+
+async function closeStore(store: LeaseStore): Promise<void> {
+  await store.close()
 }

@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { Lease } from '../lease.js'
 import type { LeaseSettings } from '../lease-settings.js'
+import { StoreLease } from '../store-lease.js'
+import { isLease } from './is-lease.js'
 import type { LeaseFactory } from './lease-factory.js'
+import { reasonOf, shownValue } from './shown-value.js'
 
 /** Where a `lease-class` stands. */
 export interface LeaseClassContext {
@@ -23,6 +26,12 @@ export interface LeaseClassContext {
 export async function loadFactory(leaseClass: unknown, context: LeaseClassContext): Promise<LeaseFactory> {
   const { path, factories } = context
   if (typeof leaseClass === 'function') return factoryOf(leaseClass, `the lease-class of '${path}'`)
+  if (typeof leaseClass === 'object' && leaseClass !== null) {
+    throw new LeaseConfigurationError(
+      `the lease-class of '${path}' is ${shownValue(leaseClass)}: set it to a text that names a package, a file or a ` +
+        'factory, or in code to a function (settings, context) => Lease',
+    )
+  }
   if (typeof leaseClass !== 'string' || leaseClass === '') {
     const given = Object.keys(factories).map((name) => `'${name}'`)
     throw new LeaseConfigurationError(
@@ -31,10 +40,15 @@ export async function loadFactory(leaseClass: unknown, context: LeaseClassContex
     )
   }
   const given = Object.hasOwn(factories, leaseClass) ? factories[leaseClass] : undefined
-  if (given !== undefined) return given
-  const [specifier = '', name] = leaseClass.split('#', 2)
+  if (given !== undefined) return factoryOf(given, `the factory given as '${leaseClass}'`)
+  const [specifier = '', name, ...more] = leaseClass.split('#')
   if (specifier === '')
     throw new LeaseConfigurationError(`'${leaseClass}', the lease-class of '${path}', has no module before the '#'`)
+  if (more.length > 0) {
+    throw new LeaseConfigurationError(
+      `'${leaseClass}', the lease-class of '${path}', has more than one '#': write the module, '#' and one export`,
+    )
+  }
   const exported = await importModule(specifier, context)
   return factoryOf(name === undefined ? pick(exported, specifier) : named(exported, specifier, name), `'${leaseClass}'`)
 }
@@ -48,7 +62,8 @@ function named(exported: Record<string, unknown>, specifier: string, name: strin
 /** The one export that is a factory by its name, as every provider has one: `localLease`, `redisLease`. */
 function pick(exported: Record<string, unknown>, specifier: string): unknown {
   const candidates = Object.keys(exported).filter(
-    (name) => /^(?!create)[a-z]\w*Lease$/.test(name) || isLeaseClass(exported[name]),
+    (name) =>
+      (/^(?!create)[a-z]\w*Lease$/.test(name) && typeof exported[name] === 'function') || isLeaseClass(exported[name]),
   )
   const [only] = candidates
   if (candidates.length === 1 && only !== undefined) return exported[only]
@@ -61,6 +76,17 @@ function pick(exported: Record<string, unknown>, specifier: string): unknown {
 }
 
 function factoryOf(value: unknown, what: string): LeaseFactory {
+  if (value === Lease) {
+    throw new LeaseConfigurationError(
+      `${what} is the abstract class Lease itself: expected a subclass of it with acquire, release and checkLease`,
+    )
+  }
+  if (value === StoreLease) {
+    throw new LeaseConfigurationError(
+      `${what} is the class StoreLease itself, which needs a store: expected a function that gives it one, as in ` +
+        '(settings, context) => new StoreLease(settings, store, context)',
+    )
+  }
   if (isLeaseClass(value)) return (settings) => new value(settings)
   if (typeof value === 'function' && !isClass(value)) return value as LeaseFactory
   throw new LeaseConfigurationError(
@@ -69,8 +95,11 @@ function factoryOf(value: unknown, what: string): LeaseFactory {
   )
 }
 
+/** Also a class that extends the `Lease` of another copy of this package: its instances are checked when they are made. */
 function isLeaseClass(value: unknown): value is new (settings: LeaseSettings) => Lease {
-  return typeof value === 'function' && value.prototype instanceof Lease
+  if (typeof value !== 'function') return false
+  const prototype: unknown = value.prototype
+  return prototype instanceof Lease || isLease(prototype)
 }
 
 function isClass(value: unknown): boolean {
@@ -113,13 +142,13 @@ function findInApplication(specifier: string): string | undefined {
 }
 
 function isMissing(error: unknown, specifier: string): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown }
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
   const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
   return missing && String(message).includes(specifier)
 }
 
 function explain(error: unknown, specifier: string, location: string, { path, factories }: LeaseClassContext): string {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = reasonOf(error)
   if (location.startsWith('file:')) return `the lease-class of '${path}', ${location}, cannot be loaded: ${reason}`
   if (!isMissing(error, specifier)) return `the package '${specifier}', the lease-class of '${path}', failed: ${reason}`
   const given = Object.keys(factories)

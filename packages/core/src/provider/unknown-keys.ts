@@ -14,7 +14,7 @@ export function unknownKeys(
   keys: readonly string[],
   optionKeys: readonly string[] | undefined,
 ): string[] {
-  const known = [...engineKeys, ...(optionKeys ?? [])]
+  const known = [...engineKeys, ...(Array.isArray(optionKeys) ? optionKeys : [])]
   return keys.flatMap((key) => {
     const name = toCamelCase(key)
     if (known.includes(name)) return []

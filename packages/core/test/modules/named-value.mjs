@@ -1,0 +1,3 @@
+export { memoryLease as ownLease } from '@leasehold/core'
+
+export const defaultLease = { name: 'nightly' }
