@@ -1,4 +1,5 @@
-import type { Lease, LeaseLost } from '@leasehold/core'
+import { type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
+import { describe, settingsOf } from './lease-of-actor.js'
 
 /** Who is told, synchronously, what becomes of an attempt; of each thing at most once. */
 export interface AttemptListener {
@@ -36,10 +37,12 @@ export class Attempt {
   }
 
   begin(): void {
-    const settled = (granted: boolean): void => this.#settle(granted)
-    const failed = (error: unknown): void => this.#refuse(error)
+    const settled = (granted: unknown): void => this.#settle(granted)
+    const failed = (error: unknown): void =>
+      this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, which says nothing`))
     try {
-      this.#acquire().then(settled, failed)
+      // A thenable of the lease's own could call back twice, or before it returns; a promise cannot.
+      Promise.resolve(this.#acquire()).then(settled, failed)
     } catch (error) {
       failed(error)
     }
@@ -57,7 +60,7 @@ export class Attempt {
     const attempt = this
     return this.#lease.acquire({
       wait: this.#wait,
-      onLost: (lost) => this.#lose(lost),
+      onLost: (lost) => this.#lose(checkedLoss(lost)),
       // A signal weighs more than the rest of the attempt, so it is made for a lease that looks at it.
       get signal() {
         return attempt.#signal
@@ -70,9 +73,15 @@ export class Attempt {
     return this.#controller.signal
   }
 
-  #settle(granted: boolean): void {
-    if (!granted) {
+  #settle(granted: unknown): void {
+    if (granted === false) {
       this.#refuse()
+      return
+    }
+    if (granted !== true) {
+      // It may be held: as after any unknown outcome, it is given back.
+      this.#release()
+      this.#refuse(this.#unknown(`acquire resolved with ${describe(granted)}, expected true or false`))
       return
     }
     const wanted = this.#phase === 'pending'
@@ -98,10 +107,32 @@ export class Attempt {
 
   #release(): void {
     const failed = (error: unknown): void => this.#listener.onReleaseFailed(error)
+    const ended = (released: unknown): void => {
+      if (typeof released === 'boolean') return
+      failed(this.#unknown(`release resolved with ${describe(released)}, expected true or false`))
+    }
     try {
-      this.#lease.release().catch(failed)
+      Promise.resolve(this.#lease.release()).then(ended, failed)
     } catch (error) {
       failed(error)
     }
   }
+
+  #unknown(what: string): LeaseUnavailableError {
+    const { name, owner } = settingsOf(this.#lease)
+    return new LeaseUnavailableError(`lease '${name}': ${what}; whether it is held is unknown`, {
+      leaseName: name,
+      owner,
+    })
+  }
+}
+
+/** The worker has to stop whatever a lease says of the loss. */
+function checkedLoss(lost: unknown): LeaseLost {
+  try {
+    if (typeof (lost as LeaseLost).reason === 'string') return lost as LeaseLost
+  } catch {
+    // It is no object, or cannot be read.
+  }
+  return { reason: 'expired', cause: lost }
 }

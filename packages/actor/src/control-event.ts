@@ -3,6 +3,7 @@ import type { LeaseLost } from '@leasehold/core'
 /** What moves the guard from state to state; the names are those of the statechart. */
 export type ControlType =
   | 'lease.granted'
+  | 'lease.failed'
   | 'lease.refused'
   | 'lease.lost'
   | 'lease.retry'

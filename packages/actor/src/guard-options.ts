@@ -1,5 +1,7 @@
-import { type Lease, LeaseConfigurationError } from '@leasehold/core'
+import { isLease, type Lease, LeaseConfigurationError } from '@leasehold/core'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
+import { describe, type LeaseSource } from './lease-of-actor.js'
+import { onRejection } from './report.js'
 
 /** What to do with a message that comes to a full stash. */
 export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
@@ -22,8 +24,9 @@ export interface StashOptions {
 
 export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   /**
-   * What the worker runs under: a lease that nobody else uses, or what makes one for each actor, called when the actor
-   * starts. What it throws is the error that the actor ends with.
+   * The lease that the worker runs under, which nobody else uses, or a function that makes one for each actor, called
+   * when the actor starts. The actor ends with the error that the function throws, and with a `LeaseConfigurationError`
+   * where it returns anything but a `Lease`, such as a promise.
    */
   readonly lease: Lease | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease)
   /**
@@ -41,21 +44,21 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   readonly stash?: StashOptions | undefined
   /** What to do when the lease is lost; `stop` unless given: the actor ends with a `LeaseLostError`. */
   readonly onLeaseLost?: 'stop' | 'reacquire' | undefined
-  /** Told of every message that is given up. What it throws is logged, and harms nothing. */
+  /** Called for every message that is given up. If it throws or rejects, the error is logged, and nothing else fails. */
   readonly onDropped?: ((event: EventFromLogic<W>, why: DropReason) => void) | undefined
 }
 
 /** The options of a guard with nothing left out, shared by all its actors. */
 export interface GuardPlan {
   readonly worker: AnyActorLogic
-  readonly lease: Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
+  readonly lease: LeaseSource
   /** `undefined`: that of the lease. */
   readonly retryInterval: number | undefined
   readonly wait: number
   readonly capacity: number
   readonly overflow: StashOverflow
   readonly reacquires: boolean
-  readonly onDropped: (event: AnyEventObject, why: DropReason) => void
+  readonly onDropped: (event: AnyEventObject, why: DropReason) => unknown
 }
 
 const DEFAULT_CAPACITY = 1_000_000
@@ -65,8 +68,12 @@ const policies = ['stop', 'reacquire'] as const
 
 /** Throws a `LeaseConfigurationError` that says which option to change. */
 export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardPlan {
+  check(isObject(options), 'options', 'an object', options)
+  check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
   const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
+  check(isObject(stash), 'stash', 'an object', stash)
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
+  onRejection(lease, () => {})
   check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
   const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)
   check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
@@ -89,15 +96,15 @@ export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuarded
   }
 }
 
-/** By its methods: two copies of core in one process make leases of different classes. */
-function isLease(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && 'acquire' in value && 'release' in value && 'checkLease' in value
-  )
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function isLogic(value: unknown): boolean {
+  const { transition, getInitialSnapshot } = Object(value) as Partial<AnyActorLogic>
+  return typeof transition === 'function' && typeof getInitialSnapshot === 'function'
 }
 
 function check(fits: boolean, option: string, wanted: string, given: unknown): void {
-  if (fits) return
-  const text = typeof given === 'object' && given !== null ? 'an object' : String(given)
-  throw new LeaseConfigurationError(`${option} must be ${wanted}, not ${text}`)
+  if (!fits) throw new LeaseConfigurationError(`${option} must be ${wanted}, not ${describe(given)}`)
 }

@@ -1,7 +1,7 @@
 import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
 import type { AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate'
 import { Attempt, type AttemptListener } from './attempt.js'
-import { ControlEvent, type ControlType, isReserved } from './control-event.js'
+import { type ControlDetails, ControlEvent, type ControlType, isReserved } from './control-event.js'
 import type { DropReason, GuardPlan } from './guard-options.js'
 import {
   GuardSnapshot,
@@ -11,8 +11,11 @@ import {
   running,
   stopped,
 } from './guard-snapshot.js'
-import { armRetry, clearRetry } from './retry-timer.js'
+import { leaseOf, settingsOf } from './lease-of-actor.js'
+import { report } from './report.js'
+import { type RetryListener, RetryTimer } from './retry-timer.js'
 import { Stash } from './stash.js'
+import { StashOverflowError } from './stash-overflow-error.js'
 import { WorkerHost } from './worker-host.js'
 
 /** For a lease without a setting of its own, in milliseconds. */
@@ -29,7 +32,7 @@ export interface GuardSeed {
  * One guarded actor: what its snapshots stand for. States change only in {@link transition}; what must not wait for
  * its turn there (the end of forwarding, of the worker, of the claim) happens in the callbacks themselves.
  */
-export class Guard implements AttemptListener {
+export class Guard implements AttemptListener, RetryListener {
   readonly #plan: GuardPlan
   readonly #scope: AnyActorScope
   readonly #input: unknown
@@ -37,7 +40,7 @@ export class Guard implements AttemptListener {
   #stash: Stash | undefined
   #lease: Lease | undefined
   #attempt: Attempt | undefined
-  #timer: unknown
+  #timer: RetryTimer | undefined
   #host: WorkerHost | undefined
   /** The worker while messages may go to it: from its start until its end or the loss. */
   #open: AnyActorRef | undefined
@@ -54,13 +57,18 @@ export class Guard implements AttemptListener {
     this.#scope = scope
     this.#input = input
     this.#restored = worker
-    if (stash !== undefined) this.#stash = new Stash(plan, scope.logger, stash)
+    if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
   }
 
   /** The actor has started. */
   start(): void {
-    const { lease } = this.#plan
-    this.#lease = typeof lease === 'function' ? lease({ input: this.#input, self: this.#scope.self }) : lease
+    try {
+      this.#lease = leaseOf(this.#plan.lease, { input: this.#input, self: this.#scope.self })
+    } catch (error) {
+      // Not thrown: XState would end the actor by itself, and messages that wait would be lost without `onDropped`.
+      this.#tell('lease.failed', { error })
+      return
+    }
     this.#acquire()
   }
 
@@ -73,6 +81,9 @@ export class Guard implements AttemptListener {
       this.#open?.send(event)
       return snapshot
     } catch (error) {
+      // What fails, fails before the message is stashed or handed on; a stash that overflows has dropped it.
+      const isMessage = !ControlEvent.is(event) && !isReserved(event.type)
+      if (isMessage && !(error instanceof StashOverflowError)) this.#ensureStash().drop(event, 'stopped')
       return this.#fail(error)
     }
   }
@@ -110,7 +121,11 @@ export class Guard implements AttemptListener {
   }
 
   onRefused(error?: unknown): void {
-    this.#scope.self.send(new ControlEvent('lease.refused', { error }))
+    this.#tell('lease.refused', { error })
+  }
+
+  onRetry(): void {
+    this.#tell('lease.retry')
   }
 
   /** From here on nothing reaches the worker, and the worker does nothing, whatever stands before us in the mailbox. */
@@ -118,11 +133,11 @@ export class Guard implements AttemptListener {
     if (!this.#plan.reacquires) this.#fate = 'lost'
     this.#open = undefined
     this.#host?.stop()
-    this.#scope.self.send(new ControlEvent('lease.lost', { lost }))
+    this.#tell('lease.lost', { lost })
   }
 
   onReleaseFailed(error: unknown): void {
-    this.#scope.logger(`the release of lease '${this.#lease?.settings.name}' failed`, error)
+    this.#log(`the release of lease '${settingsOf(this.#lease).name}' failed`, error)
   }
 
   #onControl(snapshot: GuardSnapshot<Guard>, { type, details }: ControlEvent): GuardSnapshot<Guard> {
@@ -146,6 +161,7 @@ export class Guard implements AttemptListener {
         return this.#onLoss(details.lost)
       case 'xstate.done.actor.worker':
         return this.#end({ status: 'done', output: details.output, error: undefined }, 'stopped')
+      case 'lease.failed':
       case 'xstate.error.actor.worker':
         return this.#fail(details.error)
     }
@@ -193,7 +209,7 @@ export class Guard implements AttemptListener {
       host.start()
       this.#askToUnstash()
     } catch (error) {
-      this.#scope.self.send(new ControlEvent('xstate.error.actor.worker', { error }))
+      this.#tell('xstate.error.actor.worker', { error })
     }
   }
 
@@ -232,22 +248,27 @@ export class Guard implements AttemptListener {
 
   /** A message that cannot go straight on: the lease is not held, or others wait before it. */
   #onHeldUp(snapshot: GuardSnapshot<Guard>, event: AnyEventObject): GuardSnapshot<Guard> {
-    this.#stash ??= new Stash(this.#plan, this.#scope.logger)
+    const stash = this.#ensureStash()
     if (this.#fate !== undefined) {
-      this.#stash.drop(event, this.#fate)
+      stash.drop(event, this.#fate)
       return snapshot
     }
     const isOpen = this.#maySend()
+    if (!isOpen && this.#open !== undefined) this.#arm()
     // Room is made before the message is added, so that a stash that is being handed on does not overflow.
     if (isOpen) this.#sendNext()
-    this.#stash.add(event)
+    stash.add(event)
     if (isOpen) this.#askToUnstash()
-    else if (this.#open !== undefined) this.#arm()
     return this.snapshotIn(snapshot.value)
   }
 
+  #ensureStash(): Stash {
+    this.#stash ??= new Stash(this.#plan, this.#log)
+    return this.#stash
+  }
+
   #onLoss(lost: LeaseLost | undefined): GuardSnapshot<Guard> {
-    this.#disarm()
+    this.#timer?.disarm(this.#scope)
     this.#attempt = undefined
     const error = this.#lossOf(lost)
     if (!this.#plan.reacquires) return this.#fail(error, 'lost')
@@ -263,7 +284,7 @@ export class Guard implements AttemptListener {
   }
 
   #lossOf(lost: LeaseLost = { reason: 'expired' }): LeaseLostError {
-    const { name = '', owner = '' } = this.#lease?.settings ?? {}
+    const { name, owner } = settingsOf(this.#lease)
     const { reason, cause } = lost
     return new LeaseLostError(`lease '${name}' was lost: ${reason}`, { leaseName: name, owner, reason, cause })
   }
@@ -272,11 +293,10 @@ export class Guard implements AttemptListener {
     this.#open = undefined
     this.#fate = 'stopped'
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
-    const { self } = this.#scope
-    if (status === 'done') self.send(new ControlEvent('xstate.done.actor.worker', { output }))
-    else if (status === 'error') self.send(new ControlEvent('xstate.error.actor.worker', { error }))
+    if (status === 'done') this.#tell('xstate.done.actor.worker', { output })
+    else if (status === 'error') this.#tell('xstate.error.actor.worker', { error })
     // Someone sent it a stop. There is nothing left to guard.
-    else self.send({ type: 'xstate.stop' })
+    else this.#scope.self.send({ type: 'xstate.stop' })
   }
 
   #fail(error: unknown, why: DropReason = 'stopped'): GuardSnapshot<Guard> {
@@ -289,7 +309,7 @@ export class Guard implements AttemptListener {
     const attempt = this.#attempt
     this.#fate = why
     this.#open = undefined
-    this.#disarm()
+    this.#timer?.disarm(this.#scope)
     this.#host?.stop()
     if (this.#host === undefined) attempt?.end()
     else this.#host.whenEnded(() => attempt?.end())
@@ -298,22 +318,21 @@ export class Guard implements AttemptListener {
   }
 
   #arm(): void {
-    // Bound, not an arrow: half the weight, in what most of the guards that wait have.
-    const interval = this.#plan.retryInterval ?? this.#lease?.settings.retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= armRetry(this.#scope, interval, this.#onTimer.bind(this))
+    const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
+    this.#timer ??= new RetryTimer(this)
+    this.#timer.arm(this.#scope, interval)
   }
 
-  #onTimer(): void {
-    this.#timer = undefined
-    this.#tell('lease.retry')
+  /** Never throws: it is called from promises and timers, where nobody would catch an inspector's error. */
+  #tell(type: ControlType, details?: ControlDetails): void {
+    try {
+      this.#scope.self.send(new ControlEvent(type, details))
+    } catch (error) {
+      this.#log(`the event '${type}' of a guarded actor could not be sent`, error)
+    }
   }
 
-  #disarm(): void {
-    if (this.#timer !== undefined) clearRetry(this.#scope, this.#timer)
-    this.#timer = undefined
-  }
-
-  #tell(type: ControlType): void {
-    this.#scope.self.send(new ControlEvent(type))
+  get #log(): (message: string, error: unknown) => void {
+    return (message, error) => report(this.#scope, message, error)
   }
 }

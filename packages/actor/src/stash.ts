@@ -1,5 +1,6 @@
 import type { AnyEventObject } from 'xstate'
 import type { DropReason, GuardPlan } from './guard-options.js'
+import { onRejection } from './report.js'
 import { RingBuffer } from './ring-buffer.js'
 import { StashOverflowError } from './stash-overflow-error.js'
 
@@ -46,12 +47,13 @@ export class Stash {
     return this.#waiting.toArray()
   }
 
-  /** Gives up a message; whoever wants to know is told. */
+  /** Gives up a message and calls `onDropped`. */
   drop(event: AnyEventObject, why: DropReason): void {
+    const failed = (error: unknown): void => this.#log(`onDropped failed for message '${event.type}'`, error)
     try {
-      this.#plan.onDropped(event, why)
+      onRejection(this.#plan.onDropped(event, why), failed)
     } catch (error) {
-      this.#log(`onDropped failed for message '${event.type}'`, error)
+      failed(error)
     }
   }
 

@@ -10,6 +10,7 @@ export const statechart = {
       entry: 'acquire',
       on: {
         'lease.granted': { target: 'active', guard: 'valid' },
+        'lease.failed': { target: 'failed' },
         'lease.refused': { actions: 'waitForRetry' },
         'lease.retry': [{ target: 'active', guard: 'held' }, { actions: 'acquire' }],
         'lease.lost': [{ actions: 'waitForRetry', guard: 'reacquires' }, { target: 'failed' }],

@@ -1,9 +1,9 @@
 import { LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
-import { createActor, SimulatedClock } from 'xstate'
+import { createActor, fromCallback, SimulatedClock } from 'xstate'
 import { leaseGuarded, StashOverflowError } from '../src/index.js'
 import { setUp } from './support/guarded-recorder.js'
-import { message, Recorder, settle } from './support/recorder.js'
+import { type Message, message, Recorder, settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
 
 describe('acquiringLease', () => {
@@ -201,6 +201,30 @@ describe('a full stash', () => {
     expect(recorder.handled).toEqual([1, 2, 3, 4, 5, 6])
     expect(actor.getSnapshot().status).toBe('active')
   })
+
+  it.each(['fail', 'drop-newest', 'drop-oldest'] as const)(
+    '%s: makes room before it takes a message that comes before the first was handed on',
+    async (overflow) => {
+      const lease = new ScriptedLease()
+      const handled: number[] = []
+      const onDropped = vi.fn()
+      const worker = fromCallback<Message>(({ receive }) => {
+        receive(({ id }) => handled.push(id))
+        // The lease is held, and all three still wait.
+        actor.send(message(4))
+        actor.send(message(5))
+      })
+      const logic = leaseGuarded(worker, { lease, stash: { capacity: 3, overflow }, onDropped })
+      const actor = createActor(logic, { clock: new SimulatedClock() }).start()
+      for (const id of [1, 2, 3]) actor.send(message(id))
+      lease.grant()
+      await settle()
+      expect(handled).toEqual([1, 2, 3, 4, 5])
+      expect(onDropped).not.toHaveBeenCalled()
+      expect(actor.getSnapshot().status).toBe('active')
+      actor.stop()
+    },
+  )
 
   it('is not in the way of messages while active', async () => {
     const { lease, recorder, actor } = setUp({ stash: { capacity: 1 } })

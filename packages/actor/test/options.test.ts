@@ -18,6 +18,9 @@ describe('options', () => {
     ['retryInterval', { ...good, retryInterval: '5s' }],
     ['lease', { retryInterval: 1_000 }],
     ['lease', { ...good, lease: {} }],
+    ['lease', { ...good, lease: { acquire: 1, release: 2, checkLease: 3 } }],
+    ['stash', { ...good, stash: null }],
+    ['options', undefined],
     ['stash.capacity', { ...good, stash: { capacity: 0 } }],
     ['stash.capacity', { ...good, stash: { capacity: -1 } }],
     ['stash.capacity', { ...good, stash: { capacity: 1.5 } }],
@@ -33,6 +36,20 @@ describe('options', () => {
       expect(give).toThrow(`${option} must be`)
     })
   }
+
+  it.each([undefined, {}, () => {}])('a worker that is no actor logic is refused: %s', (wrong) => {
+    const give = (): unknown => leaseGuarded(wrong as unknown as typeof worker, good)
+    expect(give).toThrow(LeaseConfigurationError)
+    expect(give).toThrow('worker must be actor logic')
+  })
+
+  it('a promise for a lease is refused, and its rejection is not left unhandled', async () => {
+    const lease = Promise.reject(new Error('the store is away')) as unknown as ScriptedLease
+    const give = (): unknown => leaseGuarded(worker, { ...good, lease })
+    expect(give).toThrow(LeaseConfigurationError)
+    expect(give).toThrow('lease must be a Lease, or a function that makes one, not a promise')
+    await settle()
+  })
 
   it('an unbounded stash is allowed', () => {
     leaseGuarded(worker, { ...good, stash: { capacity: Number.POSITIVE_INFINITY } })

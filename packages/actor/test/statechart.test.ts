@@ -16,7 +16,7 @@ interface Move {
 }
 
 /** A guard that is watched: each of its moves, beside what the statechart says to the same event. */
-function setUpWatched(onLeaseLost: 'stop' | 'reacquire') {
+function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
   const lease = new ScriptedLease()
   const clock = new SimulatedClock()
   const moves: Move[] = []
@@ -49,7 +49,8 @@ function setUpWatched(onLeaseLost: 'stop' | 'reacquire') {
       },
     },
   })
-  const logic = leaseGuarded(worker, { lease, retryInterval: 1_000, onLeaseLost, stash })
+  const make = (): ScriptedLease => (isMade ? lease : (undefined as unknown as ScriptedLease))
+  const logic = leaseGuarded(worker, { lease: make, retryInterval: 1_000, onLeaseLost, stash })
   const actor = createActor(logic, { id: 'guard', clock, inspect })
   actor.subscribe({ error: () => {} })
   actor.start()
@@ -110,9 +111,12 @@ describe('the statechart', () => {
       seen.push(...moves)
     }
 
+    seen.push(...setUpWatched('stop', false).moves)
+
     expect(seen.filter(({ to, says }) => to !== says)).toEqual([])
     const between = seen.filter(({ from, to }) => from !== to).map(({ from, type, to }) => `${from} ${type} ${to}`)
     expect([...new Set(between)].sort()).toEqual([
+      'acquiringLease lease.failed failed',
       'acquiringLease lease.granted active',
       'acquiringLease lease.lost failed',
       'acquiringLease lease.retry active',
