@@ -190,6 +190,22 @@ describe('onLost', () => {
     expect(actor.getSnapshot().error).toBeInstanceOf(LeaseLostError)
   })
 
+  it('called before acquire resolves and once more during the next attempt: counts once', async () => {
+    const { lease, actor, clock, recorder } = setUp({ onLeaseLost: 'reacquire' })
+    const { onLost } = lease.asked
+    onLost?.({ reason: 'taken' })
+    lease.grant()
+    await settle()
+    clock.increment(1_000)
+    onLost?.({ reason: 'expired' })
+    lease.grant()
+    await settle()
+    expect(lease.acquires).toBe(2)
+    expect(recorder.alive).toBe(1)
+    actor.stop()
+    expect(lease.releases).toBe(1)
+  })
+
   it('called twice: counts once', async () => {
     const { lease, actor, recorder } = setUp({ onLeaseLost: 'reacquire' })
     const { onLost } = lease.asked

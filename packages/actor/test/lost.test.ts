@@ -149,6 +149,28 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(onError).toHaveBeenCalledWith(expect.any(LeaseLostError))
     expect(lease.releases).toBe(0)
   })
+
+  it('while the worker is made, policy reacquire: the lease is asked for again, and a worker is made anew', async () => {
+    const lease = new ScriptedLease()
+    let made = 0
+    const worker = createMachine({
+      context: () => {
+        made += 1
+        if (made === 1) lease.lose()
+        return {}
+      },
+    })
+    const actor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000, onLeaseLost: 'reacquire' })).start()
+    lease.grant()
+    await settle()
+    expect(lease.acquires).toBe(2)
+    lease.grant()
+    await settle()
+    expect(actor.getSnapshot().value).toBe('active')
+    expect(made).toBe(2)
+    actor.stop()
+    expect(lease.freed).toBe(1)
+  })
 })
 
 describe('a lost lease, policy reacquire', () => {

@@ -63,7 +63,9 @@ describe('getters', () => {
 
   it('of a number too large to be represented: its text, and neither a number nor a duration nor a size', () => {
     const digits = '9'.repeat(400)
-    const large = parseHocon(`a = 1e400, b = -1e400, c = ${digits}, d = ${digits} s, e = 1e308 d, f = 1e308Y`, { env: {} })
+    const large = parseHocon(`a = 1e400, b = -1e400, c = ${digits}, d = ${digits} s, e = 1e308 d, f = 1e308Y`, {
+      env: {},
+    })
     expect(large.toObject()).toEqual({
       a: '1e400',
       b: '-1e400',

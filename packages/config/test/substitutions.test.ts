@@ -80,6 +80,7 @@ describe('substitutions', () => {
     ['a = 1\na = [${a}]', 2, 6, 'is a link of a cycle'],
     ['a {\n  b = ${a}\n}', 2, 7, 'is a link of a cycle'],
     ['a = [{ b = ${a} }]', 1, 12, 'a cycle'],
+    ['b.a = [1]\nb = ${?none}\nb.a = [{ x = ${b.a} }]', 3, 14, 'a cycle'],
     ['x = [1]\n\na = ${x}"text"', 3, 5, 'a list and a string stand side by side'],
   ])('that cannot be replaced: %j says where, and whether it is a cycle', (text, line, column, message) => {
     const reading = (): unknown => read(text)

@@ -220,6 +220,14 @@ describe('a factory that fails', () => {
     expect(await provider.getLease('job', 'a')).toBeInstanceOf(StoreLease)
   })
 
+  it('leaves no timer behind, whether it fails or not', async () => {
+    const clock = new VirtualClock()
+    await using provider = providerOf(() => raise(bare), { clock })
+    await failureOf(provider)
+    // The one of the lease of `b`, which is held.
+    expect(clock.pending).toBe(1)
+  })
+
   it('a store that is opened after the time limit is closed', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore()
