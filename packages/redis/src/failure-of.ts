@@ -34,8 +34,8 @@ function adviceOn(said: string): string {
     : 'check the username and the password'
 }
 
-/** What a script is denied is told in other words. */
-function isDenied(said: string): boolean {
+/** Whether the server denies an operation to the user; of what a script does, it says so in other words. */
+export function isDenied(said: string): boolean {
   return said.includes('NOPERM') || said.includes('The user executing the script can')
 }
 

@@ -1,96 +1,172 @@
-import { LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
-import type { ScriptCall } from './client/connection.js'
-import { type OwnClient, ownClientOf } from './client/dialect-of.js'
+import {
+  LeaseConfigurationError,
+  type LeaseError,
+  LeaseLostError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import { isReply, type OwnClient, ownClientOf } from './client/dialect-of.js'
 import type { RedisClient } from './client/redis-client.js'
-import { failureOf } from './failure-of.js'
+import { isDenied } from './failure-of.js'
 
 /**
- * Put before a script of one's own, which is told two things more than its own: the fence as the last of KEYS, and the
- * fencing token as the last of ARGV. It ends with the error `FENCED` where a larger token was there before; else the script
- * goes on as if the two had never been.
+ * The caller's script in a function of its own, so that it sees none of the variables of the guard, and on the first line,
+ * so that its errors name the line of the caller. The guard appends the fence to KEYS and the fencing token to ARGV, and
+ * removes them before the caller's script runs.
+ *
+ * The answer is a list: of one item, the result of the caller's script; or of two, a text and why the script did not run.
+ * Errors of the caller's script are the error of the whole call, as they are without a guard.
  */
-const fenceLua = `do
-  local fence, token = table.remove(KEYS), table.remove(ARGV)
-  local seen = redis.call('GET', fence)
-  if seen and (#token < #seen or (#token == #seen and token < seen)) then
-    return redis.error_reply('FENCED ' .. seen)
-  end
-  redis.call('SET', fence, token)
+function guarded(script: string, afterFailure = ''): string {
+  return `local work = function(...) ${script}
 end
+local fence, token = table.remove(KEYS), table.remove(ARGV)
+local seen = redis.pcall('GET', fence)
+if type(seen) == 'table' then return { seen.err, 'failed' } end
+if seen and (#token < #seen or (#token == #seen and token < seen)) then return { seen, 'fenced' } end
+if seen ~= token then
+  local answer = redis.pcall('SET', fence, token)
+  if answer.err then return { answer.err, 'failed' } end
+end
+local result = work()
+if type(result) == 'table' and result.err then
+  ${afterFailure}
+  return result
+end
+return { result }
 `
+}
 
-/** What a script of one's own does to keys of one slot. */
+/** A command that fails has written nothing: then the fence returns to the token that it had. */
+const commandScript = guarded(
+  'return redis.pcall(ARGV[1], KEYS[1], unpack(ARGV, 2))',
+  "if seen then redis.pcall('SET', fence, seen) else redis.pcall('DEL', fence) end",
+)
+
+/** Lua cannot pass more than about 8,000 arguments to a function. */
+const MOST_ARGUMENTS = 7_900
+
+/** A script that writes keys of one slot. */
 export interface FencedScript {
   /** Lua, as for EVAL: it finds its keys in KEYS and its arguments in ARGV. */
   readonly script: string
-  /** The first one is what is guarded. */
+  /** The first key is the one that is guarded. */
   readonly keys: readonly [string, ...string[]]
   readonly args?: readonly string[]
-  /** The time limit; without one, the client's. */
+  /** The time limit; without one, that of the client. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Checks fencing tokens for keys of one's own: a holder that has lost its lease without knowing writes nothing over what
- * its successor has written. All who write such a key have to do so through a guard. The largest token that has written a
- * key is kept beside it, in `leasehold:fence:{<key>}`, without an expiry.
+ * Rejects writes with an old fencing token: a holder that has lost its lease without noticing it overwrites nothing that
+ * its successor has written. Every writer of a key has to use a guard. The largest token that has written a key is kept in
+ * `leasehold:fence:{<key>}`, without an expiry and in the slot of the key, also after the key was deleted. `<key>` is the
+ * key as the server sees it: clients with and without a `keyPrefix` share the fence of a key that they share.
+ *
+ * Both methods check the token, store it and write in one step. They reject with a `LeaseLostError` if a larger token has
+ * written the key, and with a `LeaseUnavailableError` if the server cannot be reached: the write may then have happened.
+ * Errors with which the server answers the command or the script itself are those of the client, unchanged.
  */
 export class RedisGuard {
   readonly #client: OwnClient
 
-  /** The client with which the keys are written, of ioredis or node-redis: it is used as it is. */
+  /** The client, of ioredis or node-redis, over which the commands are sent. */
   constructor(client: RedisClient) {
     this.#client = ownClientOf(client)
   }
 
   /**
-   * Runs a command that writes one key, unless a larger token has written it: then rejects with a `LeaseLostError`. As in
-   * `guard.write(token, 'HSET', 'account:1', 'balance', '5')`.
+   * Runs a command that writes one key: `guard.write(token, 'HSET', 'account:1', 'balance', '5')`. A command that fails
+   * leaves the fence as it was. Throws a `LeaseConfigurationError` for more than 7,900 arguments.
    */
-  write(fencingToken: bigint, command: string, key: string, ...args: readonly string[]): Promise<unknown> {
-    const script = 'return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))'
-    return this.run(fencingToken, { script, keys: [key], args: [command, ...args] })
+  async write(fencingToken: bigint, command: string, key: string, ...args: readonly string[]): Promise<unknown> {
+    if (args.length > MOST_ARGUMENTS) {
+      throw new LeaseConfigurationError(
+        `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: write them in several commands, ` +
+          'or with run() and a script that does so',
+        { store: 'redis' },
+      )
+    }
+    return await this.#run(fencingToken, commandScript, [key], [command, ...args], undefined)
   }
 
-  /** Runs a script, unless a larger token has written its first key: then rejects with a `LeaseLostError`. */
+  /**
+   * Runs a script that writes keys of one slot, the first of which is guarded. Redis does not undo what a script has written
+   * before it fails: the fence then keeps the new token.
+   */
   async run(fencingToken: bigint, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
+    return await this.#run(fencingToken, guarded(script), keys, args, signal)
+  }
+
+  async #run(
+    fencingToken: bigint,
+    script: string,
+    keys: readonly [string, ...string[]],
+    args: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     if (typeof fencingToken !== 'bigint' || fencingToken < 0n) {
       throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${String(fencingToken)}`, {
         store: 'redis',
       })
     }
+    signal?.throwIfAborted()
     const [key] = keys
-    const fence = fenceOf(key, this.#client.keyPrefix)
-    const call: ScriptCall = {
-      command: 'EVAL',
-      script: fenceLua + script,
-      keys: [...keys, fence],
-      args: [...args, String(fencingToken)],
-    }
-    try {
-      signal?.throwIfAborted()
-      return await this.#client.run(call, signal ?? never)
-    } catch (error) {
-      const [, seen] = /\bFENCED (\d+)/.exec(error instanceof Error ? error.message : '') ?? []
-      if (seen === undefined) throw failureOf('write', key, error)
+    const all = keys.map((one) => this.#client.keyPrefix + one)
+    const fence = fenceOf(all[0] ?? key)
+    const answer = await this.#client
+      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(fencingToken)] }, signal ?? never)
+      .catch((error: unknown) => {
+        throw isReply(error) ? error : unreached(key, error, signal)
+      })
+    const [result = null, why] = answer as readonly unknown[]
+    if (why === 'fenced') {
       throw new LeaseLostError(
-        `the fencing token ${fencingToken} for '${key}' is behind ${seen}: another holds the lease now`,
+        `the fencing token ${fencingToken} for '${key}' is behind ${String(result)}: another holder has the lease now`,
         { leaseName: key, store: 'redis', reason: 'taken' },
       )
     }
+    if (why === 'failed') throw fenceFailure(key, fence, String(result))
+    return result
   }
 }
 
 const never = new AbortController().signal
 
-/** Where the token of a key stands: in the slot of the key, whatever else its name says. */
-function fenceOf(key: string, keyPrefix: string): string {
-  const whole = keyPrefix + key
-  const [, tag] = /^[^{]*\{([^}]+)\}/.exec(whole) ?? []
+/** Where the token of a key is kept: in the slot of the key. */
+function fenceOf(key: string): string {
+  const [, tag] = /^[^{]*\{([^}]+)\}/.exec(key) ?? []
   if (tag !== undefined) return `leasehold:fence:{${tag}}:${key}`
-  if (!whole.includes('}') && !keyPrefix.includes('{')) return `leasehold:fence:{${whole}}`
+  if (!key.includes('}')) return `leasehold:fence:{${key}}`
   throw new LeaseConfigurationError(
-    `the key '${key}' cannot be guarded: with braces that are no hash tag, nothing else can be kept in its slot`,
+    `the key '${key}' cannot be guarded: its braces are no hash tag, so that no fence can be kept in its slot; use a key ` +
+      'without braces, or with a hash tag',
     { store: 'redis' },
   )
+}
+
+function unreached(key: string, error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason
+  const message = error instanceof Error ? error.message : String(error)
+  return new LeaseUnavailableError(`the guarded write of '${key}' was not answered: ${message}`, {
+    leaseName: key,
+    store: 'redis',
+    cause: error,
+  })
+}
+
+/** The error for a fence that could not be read or stored: nothing was written. */
+function fenceFailure(key: string, fence: string, said: string): LeaseError {
+  const failed = `the fence '${fence}' of '${key}' cannot be used: ${said}`
+  const details = { leaseName: key, store: 'redis' }
+  if (isDenied(said)) {
+    return new LeaseUnauthorisedError(
+      `${failed}: the user needs +get +set +del and the keys leasehold:fence:*`,
+      details,
+    )
+  }
+  if (said.startsWith('WRONGTYPE')) {
+    return new LeaseConfigurationError(`${failed}: delete that key, only guards write it`, details)
+  }
+  return new LeaseUnavailableError(failed, details)
 }

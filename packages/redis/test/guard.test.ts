@@ -1,4 +1,10 @@
-import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import {
+  LeaseConfigurationError,
+  LeaseError,
+  LeaseLostError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
@@ -20,13 +26,17 @@ describeRedis('RedisGuard', () => {
     await server.stop()
   })
 
-  async function clientOf(library: 'ioredis' | 'node-redis', keyPrefix = ''): Promise<RedisClient> {
+  async function clientOf(
+    library: 'ioredis' | 'node-redis',
+    keyPrefix = '',
+    user: { username?: string; password?: string } = {},
+  ): Promise<RedisClient> {
     if (library === 'ioredis') {
-      const client = new Redis(server.url, { keyPrefix })
+      const client = new Redis(server.url, { keyPrefix, ...user })
       ends.push(() => client.disconnect())
       return client
     }
-    const client = await createClient({ url: server.url, keyPrefix }).connect()
+    const client = await createClient({ url: server.url, keyPrefix, ...user }).connect()
     ends.push(() => client.destroy())
     return client
   }
@@ -52,20 +62,152 @@ describeRedis('RedisGuard', () => {
       await expect(guard.write(smaller, 'SET', `big ${library}`, 'y')).rejects.toBeInstanceOf(LeaseLostError)
     })
 
-    it("runs a script that knows nothing of the fence, and tells the script's own errors as they are", async () => {
+    it('gives the script its own keys and arguments and no variables of the guard, and returns its result', async () => {
       const guard = new RedisGuard(await clientOf(library))
-      const script = 'return { #KEYS, #ARGV, KEYS[1], ARGV[1] }'
-      expect(await guard.run(1n, { script, keys: ['one', 'two'], args: ['a'] })).toEqual([2, 1, 'one', 'a'])
-      await expect(guard.run(1n, { script: "return redis.error_reply('MINE no')", keys: ['one'] })).rejects.toThrow(
-        /MINE no/,
-      )
+      const key = `results of ${library}`
+      const run = (script: string): Promise<unknown> => guard.run(1n, { script, keys: [key, 'two'], args: ['a'] })
+      expect(await run('return { #KEYS, #ARGV, KEYS[1], ARGV[1] }')).toEqual([2, 1, key, 'a'])
+      expect(await run('return { 1, { "two", false }, {} }')).toEqual([1, ['two', null], []])
+      expect(await run('return redis.status_reply("FINE")')).toBe('FINE')
+      expect(await run('return 7 -- seven')).toBe(7)
+      expect(await run('return "fenced"')).toBe('fenced')
+      for (const none of ['', 'return', 'return nil', 'return false']) expect(await run(none)).toBeNull()
+      for (const name of ['fence', 'token', 'seen', 'work']) await expect(run(`return ${name}`)).rejects.toThrow(name)
     })
 
-    it("keeps to the client's prefix", async () => {
-      const guard = new RedisGuard(await clientOf(library, `app-${library}:`))
-      await guard.write(3n, 'SET', 'k', 'v')
-      expect(await server.command('GET', `app-${library}:k`)).toBe('v')
-      await expect(guard.write(2n, 'SET', 'k', 'late')).rejects.toBeInstanceOf(LeaseLostError)
+    it('keeps to the prefix of the client, and shares the fence of a key with clients that have another', async () => {
+      const [prefixed, plain] = [
+        new RedisGuard(await clientOf(library, `app-${library}:`)),
+        new RedisGuard(await clientOf(library)),
+      ]
+      for (const key of ['k', '{tag}:k']) {
+        const whole = `app-${library}:${key}`
+        await prefixed.write(3n, 'SET', key, 'v')
+        expect(await server.command('GET', whole)).toBe('v')
+        await expect(prefixed.write(2n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await expect(plain.write(2n, 'SET', whole, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await plain.write(4n, 'SET', whole, 'next')
+        await expect(prefixed.write(3n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        expect(await server.command('GET', whole)).toBe('next')
+      }
+      expect(await server.command('GET', `leasehold:fence:{app-${library}:k}`)).toBe('4')
+      expect(await server.command('GET', `leasehold:fence:{tag}:app-${library}:{tag}:k`)).toBe('4')
+    })
+
+    it("passes the errors of the caller's command through, and leaves the fence as it was", async () => {
+      const client = await clientOf(library)
+      const guard = new RedisGuard(client)
+      for (const [key, fence] of [['fresh', null] as const, ['known', '3'] as const]) {
+        const list = `${key} list of ${library}`
+        const own = await plainly(client, "return redis.error_reply('OWN')", key).catch((error: unknown) => error)
+        if (fence !== null) await guard.write(BigInt(fence), 'RPUSH', list, 'a')
+        else await server.command('RPUSH', list, 'a')
+        const failing = [
+          guard.write(9n, 'SET', list, 'x', 'BAD'),
+          guard.write(9n, 'INCR', list),
+          guard.write(9n, 'NO-SUCH-COMMAND', list),
+          guard.write(9n, 'LSET', list),
+        ]
+        const said = [
+          /^ERR syntax error/,
+          /^WRONGTYPE Operation against a key/,
+          /^ERR Unknown Redis command/,
+          /^ERR Wrong number/,
+        ]
+        for (const [index, result] of (await Promise.allSettled(failing)).entries()) {
+          if (result.status === 'fulfilled') expect.fail(`command ${index} did not fail`)
+          expect(result.reason).not.toBeInstanceOf(LeaseError)
+          expect(result.reason.message).toMatch(said[index] ?? /never/)
+          expect(result.reason.constructor).toBe((own as Error).constructor)
+        }
+        expect(await server.command('GET', `leasehold:fence:{${list}}`)).toBe(fence)
+        await guard.write(3n, 'RPUSH', list, 'b')
+        expect(await server.command('LRANGE', list, 0, -1)).toEqual(['a', 'b'])
+      }
+    })
+
+    it("passes the errors of the caller's script through, as they are without a guard", async () => {
+      const client = await clientOf(library)
+      const guard = new RedisGuard(client)
+      const key = `scripts of ${library}`
+      await server.command('RPUSH', key, 'a')
+      const scripts = [
+        "return redis.error_reply('MINE no')",
+        "return redis.error_reply('FENCED 3')",
+        "return redis.error_reply('NOPERM and NOLEASE and unknown command')",
+        "error('FENCED 3', 0)",
+        "\n\nreturn redis.call('INCR', KEYS[1])",
+        'local x\nreturn x.y',
+        'return nonsense',
+        'return return',
+      ]
+      for (const script of scripts) {
+        const [expected, actual] = await Promise.all(
+          [plainly(client, script, key), guard.run(1n, { script, keys: [key] })].map((asked) =>
+            asked.catch((error: unknown) => error),
+          ),
+        )
+        expect(actual).toBeInstanceOf(Error)
+        expect(actual).not.toBeInstanceOf(LeaseError)
+        expect((actual as Error).constructor).toBe((expected as Error).constructor)
+        expect(withoutHash(actual)).toBe(withoutHash(expected))
+      }
+    })
+
+    it('keeps the fence of a script that fails after it has written', async () => {
+      const guard = new RedisGuard(await clientOf(library))
+      const key = `half of ${library}`
+      const script = "redis.call('SET', KEYS[1], 'half') return redis.error_reply('MINE no')"
+      await expect(guard.run(5n, { script, keys: [key] })).rejects.toThrow('MINE no')
+      await expect(guard.write(4n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+      expect(await server.command('GET', key)).toBe('half')
+    })
+
+    it('refuses an old token also after the key was deleted', async () => {
+      const guard = new RedisGuard(await clientOf(library))
+      const key = `deleted by ${library}`
+      await guard.write(3n, 'SET', key, 'a')
+      await guard.write(4n, 'DEL', key)
+      await expect(guard.write(3n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+      expect(await server.command('EXISTS', key)).toBe(0)
+    })
+
+    it('writes thousands of arguments, and refuses more than Lua can pass on before it sets the fence', async () => {
+      const guard = new RedisGuard(await clientOf(library))
+      const key = `many of ${library}`
+      const items = Array.from({ length: 8_000 }, (_, item) => String(item))
+      await expect(guard.write(9n, 'RPUSH', key, ...items)).rejects.toThrow(LeaseConfigurationError)
+      expect(await server.command('EXISTS', key, `leasehold:fence:{${key}}`)).toBe(0)
+      expect(await guard.write(8n, 'RPUSH', key, ...items.slice(0, 7_900))).toBe(7_900)
+      const portions = `
+        for from = 1, #ARGV, 1000 do redis.call('RPUSH', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
+        return redis.call('LLEN', KEYS[1])`
+      expect(await guard.run(9n, { script: portions, keys: [key], args: items })).toBe(15_900)
+    })
+
+    it('says which key is in the place of the fence, and writes nothing', async () => {
+      const guard = new RedisGuard(await clientOf(library))
+      const key = `blocked of ${library}`
+      await server.command('RPUSH', `leasehold:fence:{${key}}`, 'x')
+      const refused = guard.write(1n, 'SET', key, 'v')
+      await expect(refused).rejects.toBeInstanceOf(LeaseConfigurationError)
+      await expect(refused).rejects.toThrow(`leasehold:fence:{${key}}`)
+      expect(await server.command('EXISTS', key)).toBe(0)
+    })
+
+    it('says that the user may not use the fence, and writes nothing', async () => {
+      const [username, key] = [`limited-${library}`, `data:${library}`]
+      await server.command('ACL', 'SETUSER', username, 'on', '>secret', '+@all', '-set', '~*')
+      const guard = new RedisGuard(await clientOf(library, '', { username, password: 'secret' }))
+      const refused = guard.write(1n, 'RPUSH', key, 'v')
+      await expect(refused).rejects.toBeInstanceOf(LeaseUnauthorisedError)
+      expect(await server.command('EXISTS', key)).toBe(0)
+    })
+
+    it('rejects with the reason of the signal of the caller', async () => {
+      const guard = new RedisGuard(await clientOf(library))
+      const signal = AbortSignal.abort(new Error('too late'))
+      await expect(guard.run(1n, { script: 'return 1', keys: ['k'], signal })).rejects.toBe(signal.reason)
     })
   })
 
@@ -96,8 +238,24 @@ describeRedis('RedisGuard', () => {
         await expect(guard.write(4n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
       }
     }
+    for (const key of ['plain', 'user:{7}:seats', '{8}']) {
+      await expect(new RedisGuard(nodeRedis).write(4n, 'SET', `app:${key}`, 'late')).rejects.toBeInstanceOf(
+        LeaseLostError,
+      )
+    }
     ioredis.disconnect()
     nodeRedis.destroy()
     await cluster.stop()
   })
 })
+
+/** Runs a script on a key without a guard. */
+async function plainly(client: RedisClient, script: string, key: string): Promise<unknown> {
+  if (client instanceof Redis) return await client.eval(script, 1, key)
+  return await (client as ReturnType<typeof createClient>).eval(script, { keys: [key] })
+}
+
+/** The message without the hash of the script. */
+function withoutHash(error: unknown): string {
+  return error instanceof Error ? error.message.replaceAll(/[0-9a-f]{40}/g, '…') : String(error)
+}

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import type { Connection, Dialect, ScriptCall } from './connection.js'
-import { ioredisDialect, runByIoRedis } from './ioredis-dialect.js'
+import type { Connection, Dialect } from './connection.js'
+import { ioredisDialect, runUnprefixedByIoRedis } from './ioredis-dialect.js'
 import { nodeRedisDialect, runByNodeRedis } from './node-redis-dialect.js'
 import type { IoRedisClient, IoRedisClusterClient, RedisClient } from './redis-client.js'
 
@@ -10,16 +10,27 @@ export function dialectOf(client: RedisClient): Dialect {
   return isIoRedis(client) ? ioredisDialect(client) : nodeRedisDialect(client)
 }
 
-/** The client of the caller, used as it is. */
+/** The client of the caller, used as it is. It sends the keys of a call without a prefix of its own. */
 export interface OwnClient extends Pick<Connection, 'run'>, Pick<Dialect, 'keyPrefix'> {}
 
 /** How to run scripts by the given client itself. Throws a `LeaseConfigurationError` where it is no client. */
 export function ownClientOf(client: RedisClient): OwnClient {
   const { keyPrefix } = dialectOf(client)
-  if (isIoRedis(client)) return { keyPrefix, run: (call) => runByIoRedis(client, call) }
-  // Of commands that it does not know, node-redis leaves the keys as they are.
-  const prefixed = (call: ScriptCall): ScriptCall => ({ ...call, keys: call.keys.map((key) => keyPrefix + key) })
-  return { keyPrefix, run: (call, signal) => runByNodeRedis(client, prefixed(call), signal) }
+  if (isIoRedis(client)) return { keyPrefix, run: (call) => runUnprefixedByIoRedis(client, call) }
+  // node-redis puts its prefix only before the keys of commands that are methods.
+  return { keyPrefix, run: (call, signal) => runByNodeRedis(client, call, signal) }
+}
+
+/** The classes of the errors with which a server answers a command: of ioredis, and of node-redis with its subclasses. */
+const replies = new Set(['ReplyError', 'ErrorReply'])
+
+/** Whether a call failed because the server answered it with an error; otherwise it may not have reached the server. */
+export function isReply(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  for (let type: object = error; type !== Error.prototype; type = Object.getPrototypeOf(type)) {
+    if (replies.has(type.constructor.name)) return true
+  }
+  return false
 }
 
 function checkClient(client: RedisClient): void {

@@ -1,3 +1,4 @@
+import { Command } from 'ioredis'
 import type { Connection, Dialect, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
 import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
@@ -106,6 +107,17 @@ export function runByIoRedis(
 ): Promise<unknown> {
   if (command === 'EVAL') return client.eval(script, keys.length, ...keys, ...args)
   return client.evalsha(script, keys.length, ...keys, ...args)
+}
+
+/** Also where the client has a prefix, which its methods put before all keys. */
+export function runUnprefixedByIoRedis(
+  client: IoRedisClient | IoRedisClusterClient,
+  call: ScriptCall,
+): Promise<unknown> {
+  if (keyPrefixOf(client) === '') return runByIoRedis(client, call)
+  const { command, script, keys, args } = call
+  const words = [script, String(keys.length), ...keys, ...args]
+  return client.sendCommand(new Command(command.toLowerCase(), words, { replyEncoding: 'utf8' })) as Promise<unknown>
 }
 
 class IoRedisConnection implements Connection {

@@ -5,6 +5,7 @@ export interface IoRedisClient {
   connect(): Promise<void>
   evalsha(sha: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
   eval(script: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
+  sendCommand(command: object): unknown
   subscribe(channel: string): Promise<unknown>
   on(event: string, listener: (...args: unknown[]) => void): unknown
   disconnect(): void
