@@ -44,6 +44,28 @@ describeRedis('the way to a server', () => {
       })
     })
 
+    it('that goes silent under 30 leases of one connection: Node warns of nothing, and the leases recover', async () => {
+      await Scene.play(async (scene) => {
+        const way = await scene.proxy(await scene.server())
+        const store = scene.store(clientOf(way))
+        const warnings: string[] = []
+        const onWarning = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`)
+        process.on('warning', onWarning)
+        scene.atEnd(async () => process.off('warning', onWarning))
+        // Their time limits end one after the other, each on the connection that is dead already.
+        const players = Array.from({ length: 30 }, (_, place) =>
+          scene.player(`owner ${place}`, store, { name: `job-${place}`, operationTimeout: 1_000 + place }),
+        )
+        await Promise.all(players.map(({ lease }) => lease.acquire({ wait: 20_000 })))
+        way.blackHole()
+        await eventually('all have noticed', async () => players.every(({ events }) => events.includes('jeopardy')))
+        way.heal()
+        await eventually('all have recovered', async () => players.every(({ events }) => events.includes('recovered')))
+        expect(warnings).toEqual([])
+        expect(players.flatMap(({ losses }) => losses)).toEqual([])
+      })
+    })
+
     it('that is reset again and again: the holder stays, and others are refused', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()

@@ -23,6 +23,7 @@ export interface Connection {
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
   /** Calls back when the connection has ended, whoever ended it; at once where it has. */
   onEnd(callback: () => void): void
+  /** May be called again and again. */
   destroy(): void
 }
 

@@ -125,6 +125,7 @@ class IoRedisConnection implements Connection {
   readonly traffic = new Traffic()
   readonly #client: Duplicate
   #isOver = false
+  #isDestroyed = false
 
   constructor(client: Duplicate) {
     this.#client = client
@@ -157,7 +158,10 @@ class IoRedisConnection implements Connection {
     else this.#client.on('end', callback)
   }
 
+  /** Once: each time that it is disconnected, the client adds a listener to its socket. */
   destroy(): void {
+    if (this.#isDestroyed) return
+    this.#isDestroyed = true
     this.#client.disconnect()
   }
 }
@@ -186,6 +190,7 @@ class ClusterConnection extends IoRedisConnection {
 
   override destroy(): void {
     this.#subscriber?.disconnect()
+    this.#subscriber = undefined
     super.destroy()
   }
 
