@@ -58,6 +58,18 @@ export function readOutcome(answer: Answer, name: string): LeaseRecord | undefin
   return recordIn(name, answer, 1)
 }
 
+/** The floor of a member of a quorum, and its clock, in microseconds. */
+export interface Floor {
+  /** `undefined` where the member has lost its data, or was never used. */
+  readonly floor: bigint | undefined
+  readonly now: bigint
+}
+
+export function floorOutcome(answer: Answer): Floor {
+  const [, floor = '', now = '0'] = answer
+  return { floor: floor === '' ? undefined : BigInt(floor), now: BigInt(now) }
+}
+
 /** A duration as the script writes it. */
 export function durationIn(text: string): number {
   return text === 'never' ? Number.POSITIVE_INFINITY : Number(text)

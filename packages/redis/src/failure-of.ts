@@ -6,6 +6,9 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 
+/** A member of a quorum that has lost its data gives no fencing token before it has learned the floor of the others. */
+export class NoFloorError extends LeaseUnavailableError {}
+
 /** The typed error for whatever a call ended with; what it was about is said beside what the server or the client said. */
 export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
@@ -21,6 +24,7 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
       details,
     )
   }
+  if (said.startsWith('NOFLOOR')) return new NoFloorError(failed, details)
   if (/\bNOSUCHCMD\b|unknown command/i.test(said)) {
     return new LeaseConfigurationError(`${failed}: the server has to be Redis 5 or later, or Valkey`, details)
   }

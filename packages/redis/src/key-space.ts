@@ -14,6 +14,8 @@ const plain = /^[\w.:/@#=+-]{1,1000}$/
 export class KeySpace {
   /** Whether all keys are in one slot of a cluster. */
   readonly areTogether: boolean
+  /** That of the floor of a member of a quorum. No name has it: in the key of a name, `%` is followed by two hex digits. */
+  readonly floorKey: string
   readonly #prefix: string
   readonly #suffix: string
 
@@ -33,6 +35,7 @@ export class KeySpace {
         { store: 'redis' },
       )
     }
+    this.floorKey = `${prefix}%floor`
     this.areTogether = braces !== ''
     this.#prefix = braces === '' ? `${prefix}{` : prefix
     this.#suffix = braces === '' ? '}' : ''

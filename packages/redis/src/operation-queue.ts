@@ -30,6 +30,8 @@ export interface CallContext {
   /** The channel on which this store is told of turns. */
   readonly channel: string
   readonly clustered: boolean
+  /** Of a member of a quorum: the key of the floor of its fencing tokens. */
+  readonly floorKey?: string | undefined
 }
 
 /**
@@ -41,6 +43,7 @@ export class OperationQueue {
   readonly #clock: Clock
   readonly #clustered: boolean
   readonly #prelude: readonly string[]
+  readonly #floorKey: string | undefined
   readonly #aborts = new AbortListeners()
   readonly #poll = new BusyPoll(() => this.#underWay > 0)
   readonly #slow: SlowCalls<SentCall>
@@ -49,10 +52,11 @@ export class OperationQueue {
   /** How many operations have been sent and not answered yet. */
   #underWay = 0
 
-  constructor(link: Link, clock: Clock, { recordLife, channel, clustered }: CallContext) {
+  constructor(link: Link, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
     this.#link = link
     this.#clock = clock
     this.#clustered = clustered
+    this.#floorKey = floorKey
     this.#slow = new SlowCalls(clock, ({ operations }) => this.#listen(operations))
     this.#prelude = [String(recordLife * 1_000), `${channel} ${clustered ? 'clustered' : 'single'}`]
   }
@@ -146,7 +150,7 @@ export class OperationQueue {
 
   #call(call: SentCall): void {
     this.#poll.start()
-    call.run(this.#prelude).then(
+    call.run(this.#prelude, this.#floorKey).then(
       (answers) => this.#onAnswers(call, answers as readonly Answer[]),
       (error: unknown) => this.#onFailure(call, error),
     )

@@ -89,13 +89,15 @@ export class SentCall {
     this.isByText = isByText
   }
 
-  run(prelude: readonly string[]): Promise<unknown> {
+  /** The floor is that of a member of a quorum: see the script. */
+  run(prelude: readonly string[], floorKey: string | undefined): Promise<unknown> {
     const keys: string[] = []
     const args = [...prelude]
     for (const { request } of this.operations) {
       keys.push(request.key)
       args.push(`${request.operation} ${request.told}`)
     }
+    if (floorKey !== undefined) keys.push(floorKey)
     const call: ScriptCall = this.isByText
       ? { command: 'EVAL', script: leaseScript, keys, args }
       : { command: 'EVALSHA', script: leaseScriptSha, keys, args }

@@ -19,6 +19,8 @@ import {
   type Answer,
   acquireOutcome,
   durationIn,
+  type Floor,
+  floorOutcome,
   readOutcome,
   releaseOutcome,
   renewOutcome,
@@ -76,7 +78,10 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #clock: Clock
   readonly #closing = new AbortController()
 
-  constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}) {
+  constructor(client: RedisClient, options?: RedisLeaseStoreOptions)
+  /** @internal */
+  constructor(client: RedisClient, options: RedisLeaseStoreOptions, role: 'member')
+  constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw new LeaseConfigurationError(`recordLife must be at least 1000 ms and finite, not ${recordLife}`, {
@@ -90,7 +95,9 @@ export class RedisLeaseStore implements LeaseStore {
     this.#keys = new KeySpace(keyPrefix + prefix)
     this.#link = new Link(dialect, clock)
     this.#turns = new Turns(new Link(dialect, clock), clock, channel)
-    this.#queue = new OperationQueue(this.#link, clock, { recordLife: Math.ceil(recordLife), channel, clustered })
+    const floorKey = role === 'member' ? this.#keys.floorKey : undefined
+    const context = { recordLife: Math.ceil(recordLife), channel, clustered, floorKey }
+    this.#queue = new OperationQueue(this.#link, clock, context)
     if (!clustered || this.#keys.areTogether) this.renewMany = (grants, signal) => this.#renewAll(grants, signal)
   }
 
@@ -132,6 +139,35 @@ export class RedisLeaseStore implements LeaseStore {
   raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
     const told = `${toGrantId(grant.grantId)} ${fencingToken}`
     return this.#run('raise', grant.name, told, signal, (answer) => acquireOutcome(answer, grant))
+  }
+
+  /**
+   * Gives a grant that a majority of a quorum has to a member that has lost it, under its fencing token.
+   *
+   * @internal
+   */
+  repair(grant: Grant, metadata: LeaseRecord['metadata'], signal: AbortSignal): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, fencingToken } = grant
+    const told = `${toGrantId(grantId)} ${toDuration(ttl)} ${fencingToken} ${JSON.stringify(metadata)}\n${owner}`
+    return this.#run('repair', name, told, signal, (answer) => acquireOutcome(answer, grant))
+  }
+
+  /**
+   * The floor of the fencing tokens of a member of a quorum. The name is that of the lease that asks.
+   *
+   * @internal
+   */
+  floor(name: string, signal: AbortSignal): Promise<Floor> {
+    return this.#run('floor', name, '', signal, floorOutcome)
+  }
+
+  /**
+   * Raises the floor of a member of a quorum to that of the others, if it is smaller.
+   *
+   * @internal
+   */
+  learn(name: string, floor: bigint, signal: AbortSignal): Promise<void> {
+    return this.#run('learn', name, String(floor), signal, () => undefined)
   }
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */

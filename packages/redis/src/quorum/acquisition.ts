@@ -1,6 +1,7 @@
 import type { AcquireOutcome, AcquireRequest, Clock, LeaseRecord } from '@leasehold/core'
 import { agreedToken } from './agreed-token.js'
 import type { Electorate } from './electorate.js'
+import type { Floors } from './floors.js'
 import { type GrantVerdict, grantVerdict } from './grant-verdict.js'
 import type { Tally } from './tally.js'
 import { isDefinitive, type Question, undecided } from './undecided.js'
@@ -28,6 +29,7 @@ interface Round {
  */
 export class Acquisition {
   readonly #electorate: Electorate
+  readonly #floors: Floors
   readonly #clock: Clock
   readonly #request: AcquireRequest
   readonly #question: Question
@@ -35,8 +37,9 @@ export class Acquisition {
   #tally: Tally<AcquireOutcome> | undefined
 
   /** The request bears the id of the attempt. */
-  constructor(electorate: Electorate, clock: Clock, request: AcquireRequest) {
+  constructor(electorate: Electorate, floors: Floors, clock: Clock, request: AcquireRequest) {
     this.#electorate = electorate
+    this.#floors = floors
     this.#clock = clock
     this.#request = request
     this.#question = { operation: 'acquire', leaseName: request.name }
@@ -51,6 +54,7 @@ export class Acquisition {
       if (verdict.type === 'granted') {
         const grant = { name, owner, grantId, ttl }
         const fencingToken = await agreedToken(this.#electorate, this.#question, tally, grant, signal)
+        this.#floors.note(fencingToken)
         return { granted: true, grant: { ...grant, fencingToken } }
       }
       if (verdict.type === 'failed') throw verdict.error
@@ -84,7 +88,7 @@ export class Acquisition {
       {
         ask: (member, limit) => {
           this.#isAsked = true
-          return member.acquire(request, limit)
+          return this.#floors.ask(name, () => member.acquire(request, limit))
         },
         decide: (tally) => {
           this.#tally = tally

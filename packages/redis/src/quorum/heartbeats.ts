@@ -1,5 +1,6 @@
 import type { Clock, Grant, RenewOutcome } from '@leasehold/core'
 import type { Electorate } from './electorate.js'
+import type { Floors } from './floors.js'
 import { renewVerdict } from './renew-verdict.js'
 import { Repairs } from './repairs.js'
 import { Tally, type Vote } from './tally.js'
@@ -16,10 +17,10 @@ export class Heartbeats {
   readonly #held: Set<string>
   readonly #repairs: Repairs
 
-  constructor(electorate: Electorate, clock: Clock, held: Set<string>) {
+  constructor(electorate: Electorate, floors: Floors, clock: Clock, held: Set<string>) {
     this.#electorate = electorate
     this.#held = held
-    this.#repairs = new Repairs(electorate.members, clock, (grantId) => held.has(grantId))
+    this.#repairs = new Repairs(electorate.members, floors, clock, (grantId) => held.has(grantId))
   }
 
   async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {

@@ -21,6 +21,7 @@ import { agreedToken } from './agreed-token.js'
 import { AttemptIds } from './attempt-ids.js'
 import { breakVerdict } from './break-verdict.js'
 import { Electorate } from './electorate.js'
+import { Floors } from './floors.js'
 import { grantVerdict } from './grant-verdict.js'
 import { Heartbeats } from './heartbeats.js'
 import { Leftovers } from './leftovers.js'
@@ -49,6 +50,7 @@ export class RedisQuorumStore implements LeaseStore {
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
   readonly #electorate: Electorate
   readonly #clock: Clock
+  readonly #floors: Floors
   readonly #ids: AttemptIds
   readonly #leftovers: Leftovers
   readonly #heartbeats: Heartbeats
@@ -69,16 +71,17 @@ export class RedisQuorumStore implements LeaseStore {
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
     this.#clock = clock
     this.#electorate = new Electorate(members, clock)
+    this.#floors = new Floors(this.#electorate, clock)
     this.#ids = new AttemptIds(clock)
     this.#leftovers = new Leftovers(this.#electorate, clock)
-    this.#heartbeats = new Heartbeats(this.#electorate, clock, this.#held)
+    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors, clock, this.#held)
   }
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
     this.#checkTtl(request)
     this.#checkOpen()
     const grantId = this.#ids.idOf(request.grantId)
-    const acquisition = new Acquisition(this.#electorate, this.#clock, { ...request, grantId })
+    const acquisition = new Acquisition(this.#electorate, this.#floors, this.#clock, { ...request, grantId })
     let outcome: AcquireOutcome | undefined
     try {
       outcome = await acquisition.run(signal)
@@ -143,7 +146,7 @@ export class RedisQuorumStore implements LeaseStore {
     const question: Question = { operation: 'change', leaseName: name }
     const { verdict, tally } = await this.#electorate.poll(
       {
-        ask: (member, limit) => member.change(grant, to, limit),
+        ask: (member, limit) => this.#floors.ask(name, () => member.change(grant, to, limit)),
         decide: (votes) => {
           const found = grantVerdict(question, votes)
           const isOpen = found?.type === 'split' && !found.isCertain && !votes.isFinal
@@ -159,6 +162,7 @@ export class RedisQuorumStore implements LeaseStore {
     }
     const passed = { ...to, name, ttl }
     const fencingToken = await agreedToken(this.#electorate, question, tally, passed, signal)
+    this.#floors.note(fencingToken)
     this.#held.delete(grant.grantId)
     return { granted: true, grant: { ...passed, fencingToken } }
   }
@@ -244,7 +248,7 @@ function takenBack(leaseName: string): LeaseUnavailableError {
 }
 
 function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumMember {
-  const store = new RedisLeaseStore(client, options)
+  const store = new RedisLeaseStore(client, options, 'member')
   if (hasRenewMany(store)) return store
   throw new LeaseConfigurationError(
     'the servers of a quorum are independent of one another: give no client of a cluster',

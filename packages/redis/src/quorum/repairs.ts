@@ -1,4 +1,5 @@
 import { type Clock, type Grant, LeaseTimeoutError, type RenewOutcome } from '@leasehold/core'
+import type { Floors } from './floors.js'
 import type { QuorumMember } from './quorum-member.js'
 import { KIND } from './undecided.js'
 
@@ -9,20 +10,21 @@ const LIMIT = 2_000
  * Gives a grant back to servers that have lost it, or never had it, while a majority has renewed it: so that it outlives the
  * loss of others later on, as where servers are restarted in turn.
  *
- * That is safe, for it only ever locks more. A server is asked as anybody asks it, and refuses where it has granted the
- * name to somebody else since; the majority by which the holder acts is without it, so nobody else has one; and it takes
- * over the fencing token, which a later majority of others then finds there. A server that has not the grant any more
- * because it was broken or taken is left alone.
+ * That is safe, because it only locks more. The server refuses where it has granted the name to another owner since; the
+ * majority by which the holder acts is without it, so nobody else has one; and it takes over the fencing token. A server
+ * that does not have the grant any more because it was broken or taken is left alone.
  */
 export class Repairs {
   readonly #members: readonly QuorumMember[]
+  readonly #floors: Floors
   readonly #clock: Clock
   readonly #isHeld: (grantId: string) => boolean
   readonly #underWay = new Set<string>()
 
   /** Nothing is done for a grant that is not held here any more. */
-  constructor(members: readonly QuorumMember[], clock: Clock, isHeld: (grantId: string) => boolean) {
+  constructor(members: readonly QuorumMember[], floors: Floors, clock: Clock, isHeld: (grantId: string) => boolean) {
     this.#members = members
+    this.#floors = floors
     this.#clock = clock
     this.#isHeld = isHeld
   }
@@ -46,16 +48,14 @@ export class Repairs {
 
   async #repair(member: QuorumMember, source: QuorumMember, grant: Grant): Promise<void> {
     const limit = new AbortController()
-    const { name, owner, grantId, ttl, fencingToken } = grant
+    const { name, grantId } = grant
     const cancel = this.#clock.schedule(LIMIT, () => {
       limit.abort(new LeaseTimeoutError('a server was not repaired in time', { leaseName: name, store: KIND }))
     })
     try {
       const record = await source.read(name, limit.signal)
       if (record?.grantId !== grantId || record.state !== 'leased' || !this.#isHeld(grantId)) return
-      const { metadata } = record
-      const outcome = await member.acquire({ name, owner, grantId, ttl, metadata }, limit.signal)
-      if (outcome.granted) await member.raise(grant, fencingToken, limit.signal)
+      await this.#floors.ask(name, () => member.repair(grant, record.metadata, limit.signal))
     } finally {
       cancel()
     }

@@ -1,4 +1,5 @@
 import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { NoFloorError } from '../failure-of.js'
 import type { Tally } from './tally.js'
 
 export const KIND = 'redis-quorum'
@@ -20,7 +21,9 @@ export function undecided({ operation, leaseName }: Question, tally: Tally<unkno
   const definitive = errors.filter(isDefinitive)
   const [told] = definitive
   if (told !== undefined && definitive.length >= majority) return told
-  const first = errors[0] instanceof Error ? `: ${errors[0].message}` : ''
+  // That a server has lost its data is less obvious than that another one cannot be reached.
+  const cause = errors.find((error) => error instanceof NoFloorError) ?? errors[0]
+  const first = cause instanceof Error ? `: ${cause.message}` : ''
   return new LeaseUnavailableError(
     `${operation} of lease '${leaseName}' has no majority: ${values.length} of ${size} servers answered${first}`,
     { leaseName, store: KIND, cause: errors.length === 1 ? errors[0] : new AggregateError(errors, 'no majority') },

@@ -24,7 +24,7 @@ export const fastPathLua = `
     now = time[1] .. (#time[2] == 6 and time[2] or string.sub('00000' .. time[2], -6))
     micros = tonumber(now)
   end
-  if is_usual and operation == 'acquire' and (state == AVAILABLE or string.sub(lease, 11, 26) <= now) then
+  if is_usual and operation == 'acquire' and not floor_key and (state == AVAILABLE or string.sub(lease, 11, 26) <= now) then
     local id, ttl, _, metadata, owner = string.match(told, CLAIM)
     local kept, ends = string.sub(lease, 45, 60), micros + (tonumber(ttl) or math.huge) * 1000
     if string.sub(lease, 28, 43) < now and (tonumber(kept) or 0) >= ends + life then

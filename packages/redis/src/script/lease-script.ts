@@ -21,6 +21,10 @@ end)()
  * end in microseconds, the channel of the caller with whether it is `single` or `clustered`, then for each operation a text:
  * its name and what it is told, with spaces in between. It answers, for each, with a text or an array of texts. No time of a
  * client goes into it.
+ *
+ * A call to a member of a quorum names one key more: that of the floor of its fencing tokens. Each token that the member
+ * gives is larger than the floor, which is raised with it. A member without a floor has lost its data, and gives no token
+ * until it has learned the floor from the other members.
  */
 export const leaseScript = `
 local FOREVER, AVAILABLE, LEASED, NINE = '9999999999999999', 97, 108, 57
@@ -28,8 +32,10 @@ local FOREVER, AVAILABLE, LEASED, NINE = '9999999999999999', 97, 108, 57
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
 local life = tonumber(ARGV[1])
 local now, micros, slow_path, unproven
+local floor_key = KEYS[#ARGV - 1]
+local floor = floor_key and tonumber(redis.call('HGET', floor_key, 'floor') or nil)
 local answers = { false }
-for i = 1, #KEYS do
+for i = 1, #ARGV - 2 do
   local key, operation, told = KEYS[i], string.match(ARGV[i + 2], '^(%a+) ?(.*)$')
   local lease, answer = redis.pcall('HGET', key, 'lease'), nil
   if type(lease) == 'table' then answer = lease end

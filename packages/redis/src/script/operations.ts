@@ -1,6 +1,7 @@
 /** What can be asked for. Every write is conditional on the grant. */
 export const operationsLua = `
 local function grant(record, id, owner, ttl, metadata, token)
+  raise_floor(token)
   local length = duration(ttl)
   record.state, record.grant, record.ttl, record.token = 'leased', id, ttl, token
   record.ends = length == math.huge and length or micros + length * 1000
@@ -96,8 +97,28 @@ end
 function operations.raise(record, told)
   local id, token = string.match(told, '^(%S+) (%S+)$')
   if not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
-  record.token, record.is_changed = math.max(record.token, tonumber(token)), true
+  local raised = math.max(record.token, tonumber(token))
+  raise_floor(raised)
+  record.token, record.is_changed = raised, true
   return { 'granted', whole(record.token), record.ttl }
+end
+
+-- The grant that a majority of a quorum has, under the token on which they have agreed: the record of this member may have a
+-- larger one, of a claim of which no majority came. Tokens to come are above the floor.
+function operations.repair(record, told)
+  local id, ttl, token, metadata, owner = string.match(told, CLAIM)
+  if record.locked and not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
+  raise_floor(record.token)
+  return grant(record, id, owner, ttl, metadata, tonumber(token))
+end
+
+function operations.floor() return { 'floor', floor and whole(floor) or '', whole(micros) } end
+
+-- The floor of the other members of a quorum.
+function operations.learn(record, least)
+  floor = math.max(floor or 0, tonumber(least))
+  redis.call('HSET', floor_key, 'floor', whole(floor))
+  return 'learned'
 end
 
 -- For so many milliseconds, the channel of the caller is told when the name may be free.

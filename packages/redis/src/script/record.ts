@@ -43,7 +43,15 @@ end
 
 -- Where nothing was lost, the next of the name. Where a flush, or a failover to a replica that lagged behind, has made
 -- the server forget tokens, its clock is above all of them: nobody grants more often than once a microsecond.
-local function next_token(record) return math.max(record.token + 1, micros) end
+local function next_token(record) return math.max(record.token + 1, micros, floor and floor + 1 or 0) end
+
+-- To be called before anything is written: a member of a quorum that has no floor gives no token.
+local function raise_floor(token)
+  if not floor_key or floor and token <= floor then return end
+  if not floor then error('NOFLOOR the server has lost its data', 0) end
+  floor = token
+  redis.call('HSET', floor_key, 'floor', whole(token))
+end
 
 local function described(answer, record)
   local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason')

@@ -92,8 +92,8 @@ describe('a grant', () => {
     await quorum.clock.advance(3_000)
     const later = quorum.clock.now()
     grant = await quorum.granted(store, { name: 'another' })
-    // Two round trips, and no more: it is known by now.
-    expect(quorum.clock.now() - later).toBe(4)
+    // Two round trips at most: it is known by now that the server does not answer.
+    expect(quorum.clock.now() - later).toBeLessThanOrEqual(4)
   })
 
   it('asks the servers once where they agree on the token already, and has the same again', async () => {

@@ -107,7 +107,7 @@ describeRedis('a quorum of three servers', () => {
   it.concurrent('waits for none that is frozen', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const store = servers.open()
-      await store.read(servers.name, forever)
+      await store.release(grantIn(await store.acquire(servers.request('one'), forever)), forever)
       servers.all[2].freeze()
       // A server that is waited for takes as long as the signal lets it.
       const signal = limitOf(5_000)
@@ -159,9 +159,15 @@ describeRedis('a quorum of three servers', () => {
         await server.restart()
         await eventually('it has the lease again', async () => (await servers.field(server, 'state')) === 'leased')
         expect(await servers.field(server, 'metadata')).toBe('{"host":"a"}')
-        expect(BigInt(await servers.field(server, 'token'))).toBeGreaterThanOrEqual(token)
+        expect(BigInt(await servers.field(server, 'token'))).toBe(token)
       }
       expect([held.checkLease(), held.fencingToken, lost]).toEqual([true, token, []])
+      const { owner } = held.settings
+      expect(await other.read(servers.name, forever)).toMatchObject({
+        owner,
+        fencingToken: token,
+        metadata: { host: 'a' },
+      })
       expect(await other.acquire(servers.request('other'), forever)).toMatchObject({ granted: false })
       await held.release()
       const next = grantIn(await other.acquire(servers.request('other'), forever))
@@ -199,6 +205,46 @@ describeRedis('a quorum of three servers', () => {
       expect(token).toBe(ahead + 1n)
       await servers.all[0].kill()
       expect(await granted()).toBe(ahead + 2n)
+    })
+  })
+
+  it.concurrent('gives no smaller token where one server has lost its data and the one that is ahead is away', async ({
+    expect,
+  }) => {
+    await Servers.use(async (servers) => {
+      const ways = await Promise.all(servers.all.map(({ port }) => TcpProxy.to(port)))
+      const [first, , third] = ways as [TcpProxy, TcpProxy, TcpProxy]
+      const cut = (way: TcpProxy): void => {
+        way.refuse()
+        way.reset()
+      }
+      const open = (): RedisQuorumStore => servers.open(ways.map(({ port }) => new Redis(port, { lazyConnect: true })))
+      const granted = async (store: RedisQuorumStore): Promise<bigint> => {
+        const grant = grantIn(await store.acquire(servers.request('one'), limitOf(5_000)))
+        await store.release(grant, forever)
+        return grant.fencingToken
+      }
+      try {
+        const store = open()
+        await granted(store)
+        cut(third)
+        const ahead = 8_000_000_000_000_000n
+        await servers.countFrom(servers.all[0], ahead)
+        expect(await granted(store)).toBe(ahead + 1n)
+        third.heal()
+        await servers.all[1].restart()
+        cut(first)
+        // Another process, which has seen nothing of all that.
+        const other = open()
+        await expect(granted(other)).rejects.toThrow(/a server has lost its data/)
+        first.heal()
+        const next = await granted(other)
+        expect(next).toBeGreaterThan(ahead + 1n)
+        cut(first)
+        expect(await granted(open())).toBeGreaterThan(next)
+      } finally {
+        await Promise.all(ways.map((way) => way.close()))
+      }
     })
   })
 

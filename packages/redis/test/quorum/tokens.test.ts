@@ -1,3 +1,4 @@
+import { LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 
@@ -47,5 +48,113 @@ describe('fencing tokens', () => {
     expect(outcome).toMatchObject({ granted: true, grant: { fencingToken: 402n } })
     expect(await quorum.during(store.change(grant, to, forever))).toEqual(outcome)
     expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ owner: 'next', fencingToken: 402n })
+  })
+})
+
+describe('a server that has lost its data', () => {
+  it('gives no token before it has learned what it may have forgotten', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const one = quorum.open().store
+    await quorum.during(one.release(await quorum.granted(one), forever))
+    // The third server has never heard of the token of this grant.
+    quorum.server(2).state = 'dead'
+    const last = await quorum.granted(one)
+    await quorum.during(one.release(last, forever))
+    quorum.server(2).state = 'up'
+    quorum.server(1).restart(0n)
+    quorum.server(0).state = 'dead'
+    const other = quorum.open().store
+    const asked = quorum.during(other.acquire(quorum.request(), forever))
+    await expect(asked).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(asked).rejects.toThrow(/has lost its data: .* when 2 others, or all servers, can be reached/)
+    // With the first server it learns the token, and needs it no longer.
+    quorum.server(0).state = 'up'
+    const next = await quorum.granted(other)
+    expect(next.fencingToken).toBeGreaterThan(last.fencingToken)
+    await quorum.during(other.release(next, forever))
+    quorum.server(0).state = 'dead'
+    expect((await quorum.granted(other)).fencingToken).toBeGreaterThan(next.fencingToken)
+  })
+
+  it('learns the tokens of all names at once, with the first lease of any name', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const { store } = quorum.open()
+    const last = await quorum.granted(store)
+    await quorum.during(store.release(last, forever))
+    quorum.server(1).restart(0n)
+    await quorum.granted(store, { name: 'another' })
+    quorum.server(0).state = 'dead'
+    quorum.server(2).restart(0n)
+    quorum.server(2).floor = 0n
+    expect((await quorum.granted(quorum.open().store)).fencingToken).toBeGreaterThan(last.fencingToken)
+  })
+
+  it('needs a majority of others, not all of them', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n, 40n, 7n])
+    const { store } = quorum.open()
+    const last = await quorum.granted(store)
+    await quorum.during(store.release(last, forever))
+    quorum.server(0).state = 'dead'
+    quorum.server(1).restart(0n)
+    expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(last.fencingToken)
+    expect(quorum.server(1).floor).toBeGreaterThan(last.fencingToken)
+    quorum.server(2).restart(0n)
+    quorum.server(3).state = 'dead'
+    await expect(quorum.during(store.acquire(quorum.request({ name: 'another' }), forever))).rejects.toThrow(
+      'lost its data',
+    )
+  })
+
+  it('learns the tokens also while the lease is held, from the next heartbeat on', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    quorum.server(1).restart(0n)
+    expect(await quorum.during(store.renew(grant, forever))).toEqual({ renewed: true })
+    await quorum.clock.advance(100)
+    expect(quorum.server(1).floor).toBe(grant.fencingToken)
+  })
+
+  it('is not needed for a lease that a majority of others has', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    await quorum.granted(store)
+    quorum.server(0).restart(0n)
+    const { store: other } = quorum.open((place, operation) =>
+      place === 0 && operation === 'floor' ? { lost: 'answer' } : {},
+    )
+    expect((await quorum.granted(other, { name: 'another' })).fencingToken).toBeGreaterThan(0n)
+  })
+})
+
+describe('servers without any data', () => {
+  it('are used as soon as a majority of them is there', async () => {
+    const quorum = new QuorumOfFakes()
+    for (const server of quorum.servers) server.restart(0n)
+    quorum.server(2).state = 'dead'
+    const { store } = quorum.open()
+    const first = await quorum.granted(store)
+    expect(quorum.servers.map(({ floor }) => floor)).toEqual([first.fencingToken, first.fencingToken, undefined])
+    await quorum.during(store.release(first, forever))
+    quorum.server(2).state = 'up'
+    expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(first.fencingToken)
+  })
+
+  it('go on from the largest token that the store was granted', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const { store } = quorum.open()
+    const last = await quorum.granted(store)
+    await quorum.during(store.release(last, forever))
+    for (const server of quorum.servers) server.restart(0n)
+    expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(last.fencingToken)
+  })
+
+  it('go on from the largest clock', async () => {
+    const quorum = new QuorumOfFakes()
+    for (const server of quorum.servers) server.restart(0n)
+    const { store, members } = quorum.open()
+    const floorOf = (now: bigint) => () => Promise.resolve({ floor: undefined, now })
+    for (const [place, now] of [7n, 9_000n, 8n].entries()) Object.assign(members[place] ?? {}, { floor: floorOf(now) })
+    expect((await quorum.granted(store)).fencingToken).toBe(9_001n)
   })
 })

@@ -11,6 +11,8 @@ import {
   type ReleaseOutcome,
   type RenewOutcome,
 } from '@leasehold/core'
+import type { Floor } from '../../../src/answers.js'
+import { NoFloorError } from '../../../src/failure-of.js'
 import type { QuorumMember } from '../../../src/quorum/quorum-member.js'
 
 type State = 'up' | 'dead' | 'frozen'
@@ -22,6 +24,10 @@ type State = 'up' | 'dead' | 'frozen'
 export class FakeServer {
   readonly clock: Clock
   state: State = 'up'
+  /** The largest token that it has given or taken over; `undefined` where it has lost its data, or was never used. */
+  floor: bigint | undefined = 0n
+  /** Of its own count, by name: a grant that is repeated has it again. */
+  readonly lastOwnToken = new Map<string, bigint>()
   #store: MemoryLeaseStore
   #buffer: (() => void)[] = []
   /** By how much its tokens are ahead of those of the store, by name. */
@@ -48,6 +54,8 @@ export class FakeServer {
   restart(firstToken: bigint): void {
     this.#store = new MemoryLeaseStore({ clock: this.clock })
     this.#ahead.clear()
+    this.floor = undefined
+    this.lastOwnToken.clear()
     this.#firstToken = firstToken
     this.#buffer = []
     this.state = 'up'
@@ -93,7 +101,9 @@ export class FakeMember implements QuorumMember {
   }
 
   async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    return this.#told(request.name, await this.#call('acquire', signal, (store) => store.acquire(request)))
+    return await this.#call('acquire', signal, (store) => {
+      return this.#given(request.name, () => store.acquire(request))
+    })
   }
 
   async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
@@ -115,7 +125,9 @@ export class FakeMember implements QuorumMember {
   }
 
   async change(grant: Grant, to: { grantId: string; owner: string }, signal: AbortSignal): Promise<AcquireOutcome> {
-    return this.#told(grant.name, await this.#call('change', signal, (store) => store.change(grant, to)))
+    return await this.#call('change', signal, (store) => {
+      return this.#given(grant.name, () => store.change(grant, to))
+    })
   }
 
   async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
@@ -128,13 +140,63 @@ export class FakeMember implements QuorumMember {
       if (record?.state !== 'leased' || record.grantId !== grant.grantId) return { granted: false }
       const least = fencingToken - record.fencingToken
       if (least > this.server.aheadOf(grant.name)) this.server.setAhead(grant.name, least)
-      return { granted: true, grant: { ...grant, fencingToken: this.#toldRecord(record).fencingToken } }
+      const told = this.#toldRecord(record)
+      this.#raiseFloor(told.fencingToken)
+      return { granted: true, grant: { ...grant, fencingToken: told.fencingToken } }
+    })
+  }
+
+  async repair(grant: Grant, metadata: LeaseRecord['metadata'], signal: AbortSignal): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, fencingToken } = grant
+    return await this.#call('repair', signal, async (store) => {
+      const { server } = this
+      if (server.floor === undefined) throw new NoFloorError('NOFLOOR')
+      const outcome = await store.acquire({ name, owner, grantId, ttl, metadata })
+      if (!outcome.granted) return outcome
+      server.lastOwnToken.set(name, outcome.grant.fencingToken)
+      server.setAhead(name, fencingToken - outcome.grant.fencingToken)
+      this.#raiseFloor(fencingToken)
+      return { granted: true, grant }
+    })
+  }
+
+  async floor(_name: string, signal: AbortSignal): Promise<Floor> {
+    return await this.#call('floor', signal, () => Promise.resolve({ floor: this.server.floor, now: 0n }))
+  }
+
+  async learn(_name: string, floor: bigint, signal: AbortSignal): Promise<void> {
+    await this.#call('learn', signal, async () => {
+      this.server.floor ??= 0n
+      this.#raiseFloor(floor)
     })
   }
 
   close(): Promise<void> {
     this.#isClosed = true
     return Promise.resolve()
+  }
+
+  /** A new grant has a token above the floor; one that is repeated keeps its token. */
+  async #given(name: string, give: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
+    const { server } = this
+    const { floor } = server
+    if (floor === undefined) throw new NoFloorError('NOFLOOR')
+    const outcome = await give()
+    if (outcome.granted) {
+      const { fencingToken } = outcome.grant
+      const missing = floor + 1n - fencingToken
+      if (server.lastOwnToken.get(name) !== fencingToken && missing > server.aheadOf(name))
+        server.setAhead(name, missing)
+      server.lastOwnToken.set(name, fencingToken)
+      this.#raiseFloor(fencingToken + server.aheadOf(name))
+    }
+    return this.#told(name, outcome)
+  }
+
+  #raiseFloor(token: bigint): void {
+    const { server } = this
+    if (server.floor === undefined) throw new NoFloorError('NOFLOOR')
+    if (token > server.floor) server.floor = token
   }
 
   #told<T extends AcquireOutcome | RenewOutcome | ReleaseOutcome>(name: string, outcome: T): T {

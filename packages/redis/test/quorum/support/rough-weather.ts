@@ -14,9 +14,10 @@ export interface Weather {
 
 /**
  * Processes contend for a lease, hold it and let go of it, while servers are killed, frozen and thawed, messages are lost,
- * come late and overtake one another, and no two clocks run alike. Servers keep their data.
+ * come late and overtake one another, and no two clocks run alike. With losses, one server after the other loses its data,
+ * and stays away until the leases that it may have granted have expired.
  */
-export async function roughWeather(seed: number, size: number, duration: number): Promise<Weather> {
+export async function roughWeather(seed: number, size: number, duration: number, losses = false): Promise<Weather> {
   const random = new Random(seed)
   const time = new VirtualTime()
   const drift = (): number => random.between(-0.004, 0.004)
@@ -27,6 +28,8 @@ export async function roughWeather(seed: number, size: number, duration: number)
   const leases: StoreLease[] = []
   let grants = 0
   let lastToken = -1n
+  /** The server that has lost its data and is not back yet. */
+  let away: FakeServer | undefined
 
   const look = (): void => {
     const acting = leases.filter((lease) => lease.checkLease())
@@ -37,12 +40,23 @@ export async function roughWeather(seed: number, size: number, duration: number)
     time.schedule(7, watch)
   }
   const stir = (): void => {
-    const server = servers[random.whole(0, size - 1)]
+    const server = servers.filter((one) => one !== away)[random.whole(0, size - (away === undefined ? 1 : 2))]
     const what = random.whole(0, 5)
     if (what === 0 && server !== undefined) server.state = 'dead'
     else if (what === 1 && server !== undefined) server.state = 'frozen'
     else server?.thaw((sent) => sent.toSorted(() => random.between(-1, 1)))
     time.schedule(random.between(20, 1_500), stir)
+  }
+  const lose = (): void => {
+    time.schedule(random.between(2_500, 8_000), lose)
+    const server = servers[random.whole(0, size - 1)]
+    if (server === undefined || away !== undefined || servers.some(({ floor }) => floor === undefined)) return
+    away = server
+    server.state = 'dead'
+    time.schedule(2_100, () => {
+      server.restart(BigInt(random.whole(0, 1_000)))
+      away = undefined
+    })
   }
   const process = (owner: string): void => {
     const clock = new VirtualClock({ time, drift: drift() })
@@ -72,6 +86,7 @@ export async function roughWeather(seed: number, size: number, duration: number)
 
   watch()
   stir()
+  if (losses) lose()
   for (let count = 0; count < 4; count += 1) process(`process ${count}`)
   await time.advance(duration)
   return { faults, grants }

@@ -1,0 +1,99 @@
+import { type Clock, LeaseTimeoutError } from '@leasehold/core'
+import type { Floor } from '../answers.js'
+import { NoFloorError } from '../failure-of.js'
+import type { Electorate } from './electorate.js'
+import type { Tally } from './tally.js'
+import { KIND } from './undecided.js'
+
+/** How long the servers may take to be asked for their floors, in milliseconds. */
+const LIMIT = 2_000
+
+/** A floor for the servers at the given places, which have none. */
+interface Lesson {
+  readonly floor: bigint
+  readonly places: readonly number[]
+}
+
+/**
+ * Keeps fencing tokens growing where a server has lost its data. Each server keeps a floor: the largest token that it has
+ * given or taken over, of any name. A server without a floor gives no token until it has learned one that is at least as
+ * large as each token that it may have forgotten.
+ *
+ * An agreed token is in the floors of a majority. Of the others that gave it with the server that forgot it, one at least
+ * is in any majority that does not contain this server. So the floors of a majority of others are enough.
+ */
+export class Floors {
+  readonly #electorate: Electorate
+  readonly #clock: Clock
+  /** The largest token that this store was granted. */
+  #largest = 0n
+  #learning: Promise<void> | undefined
+
+  constructor(electorate: Electorate, clock: Clock) {
+    this.#electorate = electorate
+    this.#clock = clock
+  }
+
+  /** The servers have agreed on this token. */
+  note(fencingToken: bigint): void {
+    if (fencingToken > this.#largest) this.#largest = fencingToken
+  }
+
+  /** Asks a server for a token, and once more when it has learned the floor that it lacked. */
+  async ask<T>(name: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof NoFloorError)) throw error
+    }
+    this.#learning ??= this.#learn(name).finally(() => {
+      this.#learning = undefined
+    })
+    await this.#learning
+    return await ask()
+  }
+
+  async #learn(name: string): Promise<void> {
+    const limit = new AbortController()
+    const cancel = this.#clock.schedule(LIMIT, () => {
+      limit.abort(
+        new LeaseTimeoutError('the servers took too long to say their floors', { leaseName: name, store: KIND }),
+      )
+    })
+    try {
+      const { floor, places } = await this.#electorate.poll<Floor, Lesson>(
+        { ask: (member, signal) => member.floor(name, signal), decide: (tally) => this.#lessonIn(name, tally) },
+        limit.signal,
+      )
+      await Promise.allSettled(places.map((place) => this.#electorate.members[place]?.learn(name, floor, limit.signal)))
+    } finally {
+      cancel()
+    }
+  }
+
+  #lessonIn(name: string, tally: Tally<Floor>): Lesson | undefined {
+    const { values, size, majority } = tally
+    const floors = values.flatMap(({ floor }) => floor ?? [])
+    const places = [...tally.votes.keys()].filter((place) => {
+      const vote = tally.votes[place]
+      return vote !== undefined && 'value' in vote && vote.value.floor === undefined
+    })
+    if (floors.length >= majority) return { floor: largestOf(floors), places }
+    // Too many have lost their data to know all tokens: then the clocks have to be ahead of them.
+    const guessed: Lesson = { floor: largestOf([...floors, ...values.map(({ now }) => now), this.#largest]), places }
+    if (values.length === size) return guessed
+    // None of those that answer has ever been used: the others do not have to be there for the first lease.
+    if (floors.length === 0 && values.length >= majority && (tally.isFinal || tally.isLate)) return guessed
+    if (!tally.isFinal) return undefined
+    throw new NoFloorError(
+      `a server has lost its data: it takes part again when ${majority} others, or all servers, can be reached`,
+      { leaseName: name, store: KIND, cause: tally.errors[0] },
+    )
+  }
+}
+
+function largestOf(tokens: readonly bigint[]): bigint {
+  let largest = 0n
+  for (const token of tokens) if (token > largest) largest = token
+  return largest
+}
