@@ -6,6 +6,7 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
+import { TcpProxy } from '@leasehold/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -215,14 +216,40 @@ describeRedis('RedisGuard', () => {
     const guard = new RedisGuard(await clientOf('ioredis'))
     await expect(guard.write(-1n, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(guard.write(1 as unknown as bigint, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
-    await expect(guard.write(1n, 'SET', 'a}b', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
+    for (const key of ['a}b', 'a{}b', '{}{b}']) {
+      await expect(guard.write(1n, 'SET', key, 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
+    }
     expect(() => new RedisGuard({} as RedisClient)).toThrow(LeaseConfigurationError)
   })
 
   it('says that the server is away', async () => {
-    const away = new Redis({ port: 1, lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 })
-    away.on('error', () => {})
-    await expect(new RedisGuard(away).write(1n, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseUnavailableError)
+    const options = { port: 1, lazyConnect: true }
+    const clients = [
+      new Redis({ ...options, retryStrategy: null, maxRetriesPerRequest: 0 }),
+      new Redis({ ...options, retryStrategy: () => 10, maxRetriesPerRequest: 1 }),
+      createClient({ url: 'redis://127.0.0.1:1' }),
+    ]
+    for (const client of clients) {
+      client.on('error', () => {})
+      const write = new RedisGuard(client).write(1n, 'SET', 'k', 'v')
+      await expect(write).rejects.toBeInstanceOf(LeaseUnavailableError)
+      if (client instanceof Redis) client.disconnect()
+    }
+  })
+
+  it('rejects with the reason of the signal also while the client connects', async () => {
+    const way = await TcpProxy.to(server.port)
+    way.blackHole()
+    const client = createClient({ url: `redis://127.0.0.1:${way.port}` })
+    client.on('error', () => {})
+    client.connect().catch(() => {})
+    const limit = new AbortController()
+    const asked = new RedisGuard(client).run(1n, { script: 'return 1', keys: ['k'], signal: limit.signal })
+    const reason = new Error('too late')
+    limit.abort(reason)
+    await expect(asked).rejects.toBe(reason)
+    client.destroy()
+    await way.close()
   })
 
   it('keeps the token in the slot of the key, in a cluster, tag or no tag', async () => {

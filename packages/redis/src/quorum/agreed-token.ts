@@ -6,8 +6,9 @@ import { type Question, undecided } from './undecided.js'
 
 /**
  * The fencing token of a grant that a majority has given, each server under a token of its own counter. It is the largest
- * of them, and a majority has it in its records before anybody is told: of any later majority one server at least is of
- * this one, and gives a larger token, whatever the counters and clocks of the others say.
+ * of these tokens, and a majority has it in its records and floors before the caller learns it. Of any later majority, one
+ * server at least is of this one, and gives a larger token, whatever the counters and clocks of the others say; see `Floors`
+ * for servers that have lost their data.
  *
  * Where a majority has the same token already it is that, and no server is asked: a grant that is repeated keeps its token.
  * Rejects where no majority takes it over: nobody may then act under the grant.

@@ -19,8 +19,8 @@ interface Lesson {
  * given or taken over, of any name. A server without a floor gives no token until it has learned one that is at least as
  * large as each token that it may have forgotten.
  *
- * An agreed token is in the floors of a majority. Of the others that gave it with the server that forgot it, one at least
- * is in any majority that does not contain this server. So the floors of a majority of others are enough.
+ * An agreed token is in the floors of a majority, of m servers. If one of these loses its data, m - 1 are left, and any m of
+ * the other 2m - 2 servers contain one of them. So the floors of a majority of others are enough.
  */
 export class Floors {
   readonly #electorate: Electorate

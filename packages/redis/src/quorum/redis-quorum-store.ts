@@ -37,12 +37,17 @@ const DAY = 86_400_000
  * own, none a replica of another. Held and renewed while a majority is reachable, whichever servers are slow, frozen or
  * dead; nobody is granted a lease without one.
  *
- * Two things it asks of the servers: that one which has lost its data stays away until all leases have expired that it
- * may have forgotten, for it could be part of a second majority otherwise; and that their clocks are not set while they
- * run, for expiry is by them.
+ * It asks two things of the servers. A server that has lost data stays away until all leases that it may have forgotten
+ * have expired: otherwise it could be part of a second majority. And their clocks are not set while they run, because leases
+ * expire by them.
  *
- * Fencing tokens grow with every grant, though each server counts by itself. Those who wait poll, and are served in any
- * order. No lease is without expiry: what a server has missed to free would be locked there for good.
+ * Fencing tokens grow with every grant, although each server counts by itself. A server that has lost all its data gives no
+ * token before it has learned from a majority of the others how large the tokens are: until then it is no part of a
+ * majority. A server that comes back with older data does not notice it: tokens then grow if the clocks of the servers differ
+ * by less than the time that it stayed away.
+ *
+ * Waiters poll, and are served in any order. No lease is without expiry: a lease that a server has missed to free would stay
+ * locked there.
  */
 export class RedisQuorumStore implements LeaseStore {
   readonly kind = KIND
