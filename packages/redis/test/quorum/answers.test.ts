@@ -83,6 +83,20 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })
 
+  it('does not get it back after another owner has got the lease', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({ there: operation === 'read' ? 100 : 0 }))
+    const grant = await quorum.granted(store)
+    quorum.server(2).restart(0n)
+    await quorum.during(store.renew(grant, forever))
+    for (const place of [0, 1]) {
+      await quorum.server(place).store.release(grant)
+      await quorum.lock(place, 'successor')
+    }
+    await quorum.clock.advance(5_000)
+    expect(await quorum.owners()).toEqual(['successor', 'successor', undefined])
+  })
+
   it('does not get back what was broken', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
@@ -135,6 +149,19 @@ describe('a record', () => {
     expect(await read()).toMatchObject({ state: 'leased', owner: '', grantId: '' })
     quorum.server(2).state = 'dead'
     await expect(read()).rejects.toThrow('1 of 3 servers answered')
+  })
+
+  it('remains as long as a majority has it', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.clock.advance(4_000)
+    // A heartbeat that reached one server only.
+    await quorum.server(0).store.renew(grant)
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ owner: 'owner', remaining: TTL - 4_000 })
+    expect(await quorum.during(store.acquire(quorum.request(), forever))).toMatchObject({
+      holder: { owner: 'owner', remaining: TTL - 4_000 },
+    })
   })
 
   it('has no owner before a majority has agreed on the token', async () => {

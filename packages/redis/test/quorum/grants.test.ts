@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'
@@ -68,6 +68,22 @@ describe('a grant', () => {
     await quorum.clock.settle()
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
     for (const server of quorum.servers) server.thaw()
+    await quorum.clock.settle()
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is taken back also from a server that has granted it, but failed to say so', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store, members } = quorum.open()
+    for (const member of members.slice(1)) {
+      const acquire = member.acquire.bind(member)
+      const reset = async (...asked: Parameters<typeof acquire>): Promise<never> => {
+        await acquire(...asked)
+        throw new LeaseUnavailableError('connection reset')
+      }
+      Object.assign(member, { acquire: reset })
+    }
+    await expect(quorum.during(store.acquire(quorum.request(), forever))).rejects.toThrow('connection reset')
     await quorum.clock.settle()
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })

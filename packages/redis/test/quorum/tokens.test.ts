@@ -38,6 +38,16 @@ describe('fencing tokens', () => {
     expect(await other.owners()).toEqual([undefined, undefined, undefined])
   })
 
+  it('are also agreed on with a server that grants the lease late', async () => {
+    const quorum = new QuorumOfFakes([0n, 50n, 7n])
+    const { store } = quorum.open((place, operation) => {
+      if (operation === 'raise' && place === 0) return { lost: 'request' }
+      return place === 2 ? { there: 300 } : {}
+    })
+    const outcome = await quorum.during(store.acquire(quorum.request(), quorum.limit(2_000)))
+    expect(outcome).toMatchObject({ granted: true, grant: { fencingToken: 51n } })
+  })
+
   it('grow when a lease is passed on', async () => {
     const quorum = new QuorumOfFakes([0n, 400n, 7n])
     const { store } = quorum.open()
@@ -127,7 +137,7 @@ describe('a server that has lost its data', () => {
   })
 })
 
-describe('servers without any data', () => {
+describe('servers without data', () => {
   it('are used as soon as a majority of them is there', async () => {
     const quorum = new QuorumOfFakes()
     for (const server of quorum.servers) server.restart(0n)
@@ -147,6 +157,17 @@ describe('servers without any data', () => {
     await quorum.during(store.release(last, forever))
     for (const server of quorum.servers) server.restart(0n)
     expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(last.fencingToken)
+  })
+
+  it('go on from the largest floor, also where most servers have lost theirs', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const { store } = quorum.open()
+    const last = await quorum.granted(store)
+    await quorum.during(store.release(last, forever))
+    for (const place of [1, 2]) quorum.server(place).restart(0n)
+    const next = await quorum.granted(quorum.open().store, { name: 'another' })
+    expect(next.fencingToken).toBeGreaterThan(last.fencingToken)
+    for (const { floor = 0n } of quorum.servers) expect(floor).toBeGreaterThan(last.fencingToken)
   })
 
   it('go on from the largest clock', async () => {

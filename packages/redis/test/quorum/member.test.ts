@@ -1,0 +1,134 @@
+import { Redis } from 'ioredis'
+import { expect, it } from 'vitest'
+import { NoFloorError } from '../../src/failure-of.js'
+import { RedisLeaseStore } from '../../src/redis-lease-store.js'
+import { describeRedis } from '../support/describe-redis.js'
+import type { RedisServer } from '../support/redis-server.js'
+import { claimOf, granted, never, Scene } from '../support/scene.js'
+
+const KEY = 'leasehold:{job}'
+const FLOOR = 'leasehold:%floor'
+
+/** Larger than any clock. */
+const AHEAD = 8_000_000_000_000_000n
+
+interface Member {
+  readonly store: RedisLeaseStore
+  readonly server: RedisServer
+  floor(): Promise<bigint | undefined>
+  /** Sets the token in the record. */
+  count(token: bigint): Promise<unknown>
+}
+
+/** A server as a member of a quorum, without a floor unless one is given. */
+async function during(floor: bigint | undefined, test: (member: Member) => Promise<void>): Promise<void> {
+  await Scene.play(async (scene) => {
+    const server = await scene.server()
+    const store = new RedisLeaseStore(new Redis(server.port, { lazyConnect: true }), {}, 'member')
+    scene.atEnd(() => store.close())
+    if (floor !== undefined) await store.learn('job', floor, never)
+    await test({
+      store,
+      server,
+      floor: async () => (await store.floor('job', never)).floor,
+      count: async (token) => {
+        const lease = String(await server.command('HGET', KEY, 'lease'))
+        return await server.command('HSET', KEY, 'lease', lease.slice(0, 27) + token + lease.slice(43))
+      },
+    })
+  })
+}
+
+describeRedis('a member of a quorum', () => {
+  it('gives no token without a floor, and writes nothing', async () => {
+    await during(undefined, async ({ store, server, floor }) => {
+      const grant = { ...claimOf('a'), fencingToken: 5n }
+      for (const asked of [store.acquire(claimOf('a'), never), store.repair(grant, {}, never)]) {
+        await expect(asked).rejects.toBeInstanceOf(NoFloorError)
+      }
+      expect(await server.command('EXISTS', KEY, FLOOR)).toBe(0)
+      expect(await store.read('job', never)).toBeUndefined()
+      expect(await store.renew(grant, never)).toEqual({ renewed: false, reason: 'deleted' })
+      const { now } = await store.floor('job', never)
+      expect(now).toBeGreaterThan(1_700_000_000_000_000n)
+      await store.learn('job', now, never)
+      expect(await floor()).toBe(now)
+      expect((await granted(store, 'a')).fencingToken).toBeGreaterThan(now)
+    })
+  })
+
+  it('that has lost its floor alone gives no token either, and does not repeat or take over one', async () => {
+    await during(0n, async ({ store, server }) => {
+      const grant = await granted(store, 'a')
+      await server.command('DEL', FLOOR)
+      const attempts = [
+        () => store.acquire(claimOf('a'), never),
+        () => store.change(grant, { grantId: 'b', owner: 'b' }, never),
+        () => store.raise(grant, AHEAD, never),
+        () => store.repair(grant, {}, never),
+      ]
+      for (const attempt of attempts) await expect(attempt()).rejects.toBeInstanceOf(NoFloorError)
+      expect(await store.read('job', never)).toMatchObject(grant)
+      expect(await store.renew(grant, never)).toEqual({ renewed: true })
+    })
+  })
+
+  it('gives tokens above its floor and its clock, and raises the floor with each of them', async () => {
+    await during(0n, async ({ store, floor }) => {
+      const first = await granted(store, 'a')
+      expect(first.fencingToken).toBeGreaterThan(1_700_000_000_000_000n)
+      expect(await floor()).toBe(first.fencingToken)
+      expect(await granted(store, 'a')).toEqual(first)
+      await store.release(first, never)
+      const second = await granted(store, 'b')
+      expect(await floor()).toBe(second.fencingToken)
+      await store.learn('job', AHEAD, never)
+      const third = await store.change(second, { grantId: 'c', owner: 'c' }, never)
+      expect(third).toMatchObject({ grant: { fencingToken: AHEAD + 1n } })
+      const other = await granted(store, 'x', { name: 'other' })
+      expect(other.fencingToken).toBe(AHEAD + 2n)
+      expect(await floor()).toBe(AHEAD + 2n)
+    })
+  })
+
+  it('never lowers its floor', async () => {
+    await during(AHEAD, async ({ store, floor }) => {
+      await store.learn('job', 7n, never)
+      expect(await floor()).toBe(AHEAD)
+    })
+  })
+
+  it('raises its floor to a token that it takes over', async () => {
+    await during(0n, async ({ store, floor }) => {
+      const grant = await granted(store, 'a')
+      await store.raise(grant, AHEAD, never)
+      expect(await floor()).toBe(AHEAD)
+      await store.release(grant, never)
+      await store.repair({ ...grant, fencingToken: AHEAD + 5n }, {}, never)
+      expect(await floor()).toBe(AHEAD + 5n)
+    })
+  })
+
+  it('gets a grant back under its token, and forgets no larger one that it has given', async () => {
+    await during(0n, async ({ store, count }) => {
+      const own = await granted(store, 'own')
+      await store.release(own, never)
+      await count(AHEAD)
+      const grant = { ...claimOf('a'), fencingToken: own.fencingToken + 3n }
+      const outcome = await store.repair(grant, { host: 'a' }, never)
+      expect(outcome).toEqual({ granted: true, grant })
+      expect(await store.read('job', never)).toMatchObject({ ...grant, state: 'leased', metadata: { host: 'a' } })
+      await store.release(grant, never)
+      expect((await granted(store, 'next')).fencingToken).toBe(AHEAD + 1n)
+    })
+  })
+
+  it('gets no grant back that another owner has now', async () => {
+    await during(0n, async ({ store }) => {
+      const grant = await granted(store, 'successor')
+      const late = { ...claimOf('a'), fencingToken: 5n }
+      expect(await store.repair(late, {}, never)).toMatchObject({ granted: false, holder: { grantId: 'successor' } })
+      expect(await store.read('job', never)).toMatchObject(grant)
+    })
+  })
+})
