@@ -3,6 +3,7 @@ import { agreedToken } from './agreed-token.js'
 import type { Electorate } from './electorate.js'
 import type { Floors } from './floors.js'
 import { type GrantVerdict, grantVerdict } from './grant-verdict.js'
+import type { QuorumMember } from './quorum-member.js'
 import type { Tally } from './tally.js'
 import { isDefinitive, type Question, undecided } from './undecided.js'
 
@@ -34,6 +35,7 @@ export class Acquisition {
   readonly #request: AcquireRequest
   readonly #question: Question
   #isAsked = false
+  #isAbandoned = false
   #tally: Tally<AcquireOutcome> | undefined
 
   /** The request bears the id of the attempt. */
@@ -68,8 +70,9 @@ export class Acquisition {
     }
   }
 
-  /** The places of the servers that it may have locked. */
-  get places(): ReadonlySet<number> {
+  /** Sends no claim from now on. The places of the servers that it may have locked. */
+  abandon(): ReadonlySet<number> {
+    this.#isAbandoned = true
     const places = new Set<number>()
     if (!this.#isAsked) return places
     for (const place of this.#electorate.members.keys()) {
@@ -86,9 +89,9 @@ export class Acquisition {
     this.#tally = undefined
     return this.#electorate.poll<AcquireOutcome, Round>(
       {
-        ask: (member, limit) => {
+        ask: (member, limit, place) => {
           this.#isAsked = true
-          return this.#floors.ask(name, () => member.acquire(request, limit))
+          return this.#floors.ask(place, name, () => this.#claim(member, request, limit))
         },
         decide: (tally) => {
           this.#tally = tally
@@ -98,6 +101,11 @@ export class Acquisition {
       },
       signal,
     )
+  }
+
+  /** A server that had to learn a floor first is asked late: not after the attempt has been taken back. */
+  async #claim(member: QuorumMember, request: AcquireRequest, limit: AbortSignal): Promise<AcquireOutcome> {
+    return this.#isAbandoned ? { granted: false } : await member.acquire(request, limit)
   }
 
   async #pause(round: number, elapsed: number, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,10 @@ import { KIND } from './undecided.js'
 /** How long the servers may take to be asked for their floors, in milliseconds. */
 const LIMIT = 2_000
 
-/** A floor for the servers at the given places, which have none. */
+/** How often a server is asked again after it has learned: it may lose its data again, or have missed a lesson. */
+const REPETITIONS = 2
+
+/** A floor, and the places of servers that have said that they have none. */
 interface Lesson {
   readonly floor: bigint
   readonly places: readonly number[]
@@ -28,6 +31,8 @@ export class Floors {
   /** The largest token that this store was granted. */
   #largest = 0n
   #learning: Promise<void> | undefined
+  /** The places of the servers for which it goes on. */
+  readonly #pupils = new Set<number>()
 
   constructor(electorate: Electorate, clock: Clock) {
     this.#electorate = electorate
@@ -39,18 +44,21 @@ export class Floors {
     if (fencingToken > this.#largest) this.#largest = fencingToken
   }
 
-  /** Asks a server for a token, and once more when it has learned the floor that it lacked. */
-  async ask<T>(name: string, ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask()
-    } catch (error) {
-      if (!(error instanceof NoFloorError)) throw error
+  /** Asks the server at a place for a token, and again when it has learned the floor that it lacked. */
+  async ask<T>(place: number, name: string, ask: () => Promise<T>): Promise<T> {
+    for (let repetition = 0; ; repetition += 1) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!(error instanceof NoFloorError) || repetition === REPETITIONS) throw error
+      }
+      this.#pupils.add(place)
+      this.#learning ??= this.#learn(name).finally(() => {
+        this.#learning = undefined
+        this.#pupils.clear()
+      })
+      await this.#learning
     }
-    this.#learning ??= this.#learn(name).finally(() => {
-      this.#learning = undefined
-    })
-    await this.#learning
-    return await ask()
   }
 
   async #learn(name: string): Promise<void> {
@@ -65,7 +73,10 @@ export class Floors {
         { ask: (member, signal) => member.floor(name, signal), decide: (tally) => this.#lessonIn(name, tally) },
         limit.signal,
       )
-      await Promise.allSettled(places.map((place) => this.#electorate.members[place]?.learn(name, floor, limit.signal)))
+      // The others may have decided before a server that lacks a floor has said so again.
+      const pupils = new Set([...places, ...this.#pupils])
+      const { members } = this.#electorate
+      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, limit.signal)))
     } finally {
       cancel()
     }

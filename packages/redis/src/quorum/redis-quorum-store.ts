@@ -97,7 +97,7 @@ export class RedisQuorumStore implements LeaseStore {
       return outcome
     } finally {
       // What was granted under this id before, and is held, is not taken back because it could not be confirmed again.
-      if (outcome?.granted !== true && !this.#held.has(grantId)) this.#takeBack(request, grantId, acquisition.places)
+      if (outcome?.granted !== true && !this.#held.has(grantId)) this.#takeBack(request, grantId, acquisition.abandon())
     }
   }
 
@@ -151,7 +151,7 @@ export class RedisQuorumStore implements LeaseStore {
     const question: Question = { operation: 'change', leaseName: name }
     const { verdict, tally } = await this.#electorate.poll(
       {
-        ask: (member, limit) => this.#floors.ask(name, () => member.change(grant, to, limit)),
+        ask: (member, limit, place) => this.#floors.ask(place, name, () => member.change(grant, to, limit)),
         decide: (votes) => {
           const found = grantVerdict(question, votes)
           const isOpen = found?.type === 'split' && !found.isCertain && !votes.isFinal

@@ -33,20 +33,22 @@ export class Repairs {
   afterHeartbeat(grant: Grant, outcomes: readonly (RenewOutcome | undefined)[]): void {
     const source = this.#members[outcomes.findIndex((outcome) => outcome?.renewed)]
     if (source === undefined) return
-    for (const [place, member] of this.#members.entries()) {
+    for (const place of this.#members.keys()) {
       const outcome = outcomes[place]
       if (outcome === undefined || outcome.renewed) continue
       const key = `${place} ${grant.grantId}`
       if ((outcome.reason !== 'deleted' && outcome.reason !== 'expired') || this.#underWay.has(key)) continue
       this.#underWay.add(key)
       // Nobody is there to be told: the next heartbeat says whether it helped.
-      this.#repair(member, source, grant)
+      this.#repair(place, source, grant)
         .catch(() => {})
         .finally(() => this.#underWay.delete(key))
     }
   }
 
-  async #repair(member: QuorumMember, source: QuorumMember, grant: Grant): Promise<void> {
+  async #repair(place: number, source: QuorumMember, grant: Grant): Promise<void> {
+    const member = this.#members[place]
+    if (member === undefined) return
     const limit = new AbortController()
     const { name, grantId } = grant
     const cancel = this.#clock.schedule(LIMIT, () => {
@@ -54,8 +56,11 @@ export class Repairs {
     })
     try {
       const record = await source.read(name, limit.signal)
-      if (record?.grantId !== grantId || record.state !== 'leased' || !this.#isHeld(grantId)) return
-      await this.#floors.ask(name, () => member.repair(grant, record.metadata, limit.signal))
+      if (record?.grantId !== grantId || record.state !== 'leased') return
+      // Asked again when the server has learned a floor, by when the lease may have been released.
+      const repair = async (): Promise<unknown> =>
+        this.#isHeld(grantId) ? await member.repair(grant, record.metadata, limit.signal) : undefined
+      await this.#floors.ask(place, name, repair)
     } finally {
       cancel()
     }

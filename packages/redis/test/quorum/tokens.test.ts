@@ -125,6 +125,29 @@ describe('a server that has lost its data', () => {
     expect(quorum.server(1).floor).toBe(grant.fencingToken)
   })
 
+  it('grants nothing to a request that was taken back while it was learning', async () => {
+    const quorum = new QuorumOfFakes()
+    for (const [place, owner] of ['one', 'other'].entries()) await quorum.lock(place, owner)
+    quorum.server(2).restart(0n)
+    const { store } = quorum.open((_, operation) => ({ there: operation === 'floor' ? 400 : 0 }))
+    expect(await quorum.during(store.acquire(quorum.request(), forever))).toEqual({ granted: false })
+    await quorum.clock.advance(2_000)
+    expect(await quorum.owners()).toEqual(['one', 'other', undefined])
+  })
+
+  it('gets no lease back that was released while it was learning', async () => {
+    const quorum = new QuorumOfFakes()
+    const { store } = quorum.open((_, operation) => ({ there: operation === 'floor' ? 400 : 0 }))
+    const grant = await quorum.granted(store)
+    quorum.server(0).restart(0n)
+    await quorum.during(store.renew(grant, forever))
+    await quorum.clock.advance(100)
+    await quorum.during(store.release(grant, forever))
+    await quorum.clock.advance(2_000)
+    expect(quorum.server(0).floor).toBe(grant.fencingToken)
+    expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
+  })
+
   it('is not needed for a lease that a majority of others has', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
