@@ -1,7 +1,7 @@
-import { shown } from './describe-value.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
 import { faultOfMetadata } from './metadata.js'
+import { shownValue } from './shown-value.js'
 
 /**
  * The error for a value that is not valid as `AcquireOptions`; `undefined` if it is valid. JavaScript users pass anything,
@@ -15,13 +15,14 @@ export function acquireOptionsError(options: unknown, details: LeaseErrorDetails
 function faultOf(options: unknown): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
-    return `the options of acquire and run must be an object, not ${shown(options)}`
+    return `the options of acquire and run must be an object, not ${shownValue(options)}`
   const { wait, signal, onLost, metadata } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
-    return `wait must be 0 or more milliseconds, or Infinity, not ${shown(wait)}`
+    return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    return `signal must be an AbortSignal, not ${shown(signal)}`
-  if (onLost !== undefined && typeof onLost !== 'function') return `onLost must be a function, not ${shown(onLost)}`
+    return `signal must be an AbortSignal, not ${shownValue(signal)}`
+  if (onLost !== undefined && typeof onLost !== 'function')
+    return `onLost must be a function, not ${shownValue(onLost)}`
   return metadata === undefined ? undefined : faultOfMetadata(metadata)
 }

@@ -1,4 +1,4 @@
-import { describeValue } from './describe-value.js'
+import { reasonOf } from './shown-value.js'
 import { callGuarded } from './user-code.js'
 
 /** What the library reports to; `console`, pino and winston fit as they are. */
@@ -24,7 +24,7 @@ export const defaultLogger: Logger = {
 export function logSafely(logger: Logger, level: keyof Logger, message: string, details?: unknown): void {
   callGuarded(
     () => logger[level](message, details),
-    (error) => warnProcess(`${message} (the logger failed: ${describeValue(error)})`, details),
+    (error) => warnProcess(`${message} (the logger failed: ${reasonOf(error)})`, details),
   )
 }
 
@@ -32,6 +32,6 @@ function warnProcess(message: string, details?: unknown): void {
   const detail = details instanceof Error ? (details.stack ?? details.message) : details
   process.emitWarning(message, {
     type: 'LeaseholdWarning',
-    ...(detail === undefined ? {} : { detail: describeValue(detail) }),
+    ...(detail === undefined ? {} : { detail: reasonOf(detail) }),
   })
 }

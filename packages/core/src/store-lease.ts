@@ -63,10 +63,9 @@ export class StoreLease extends Lease {
     checkStoreLimits(settings, store)
     this.#store = store
     this.#logger = environment.logger ?? defaultLogger
-    const { clock, random } = environment
+    const { clock = systemClock, random } = environment
     const report = (error: unknown): void => this.#report(error)
-    const isOwnClock = clock !== undefined && clock !== systemClock
-    this.#clock = isOwnClock ? guardClock(clock, systemClock, report) : systemClock
+    this.#clock = guardClock(clock, report)
     const sources = {
       clock: this.#clock,
       userClock: clock,

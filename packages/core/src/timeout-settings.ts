@@ -1,9 +1,9 @@
-import { describeValue } from './describe-value.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { adaptiveStrategy } from './renewal/adaptive-strategy.js'
 import { eagerStrategy, lazyStrategy } from './renewal/fraction-strategy.js'
 import { intervalStrategy } from './renewal/interval-strategy.js'
 import type { RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+import { reasonOf, shownValue } from './shown-value.js'
 import { readGuarded } from './user-code.js'
 
 /** The renewal strategies that can be named in settings. */
@@ -73,7 +73,7 @@ function defaultInterval(heartbeatTimeout: number): number {
 function checkDuration(field: string, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return
   throw new LeaseConfigurationError(
-    `${field} must be a positive, finite number of milliseconds, not ${describeValue(value)}`,
+    `${field} must be a positive, finite number of milliseconds, not ${shownValue(value)}`,
   )
 }
 
@@ -81,7 +81,7 @@ function strategyOf(strategy: RenewalStrategyName | RenewalStrategy): RenewalStr
   if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) return strategies[strategy]()
   const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
   if (typeof strategy === 'object' && typeof check === 'function' && typeof plan === 'function') return strategy
-  const given = typeof strategy === 'object' ? 'an object without check() and plan()' : `'${describeValue(strategy)}'`
+  const given = typeof strategy === 'object' ? 'an object without check() and plan()' : shownValue(strategy)
   throw new LeaseConfigurationError(
     `strategy must be one of ${Object.keys(strategies).join(', ')}, or a RenewalStrategy, not ${given}`,
   )
@@ -96,8 +96,7 @@ function faultOf(strategy: RenewalStrategy, times: RenewalTimes): string | undef
       cause = error
     },
   )
-  if (cause !== undefined)
-    throw new LeaseConfigurationError(`strategy.check() failed: ${describeValue(cause)}`, { cause })
+  if (cause !== undefined) throw new LeaseConfigurationError(`strategy.check() failed: ${reasonOf(cause)}`, { cause })
   if (fault === undefined || typeof fault === 'string') return fault
-  return `strategy.check() must return a sentence, or undefined, not ${describeValue(fault)}`
+  return `strategy.check() must return a sentence, or undefined, not ${shownValue(fault)}`
 }

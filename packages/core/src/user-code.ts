@@ -1,7 +1,8 @@
 import type { Clock } from './clock.js'
-import { describeValue } from './describe-value.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
+import { shownValue } from './shown-value.js'
+import { systemClock } from './system-clock.js'
 
 /** Receives what user code threw, and what it returned in vain. It must not throw. */
 type Report = (error: unknown) => void
@@ -32,9 +33,10 @@ export function readGuarded(read: () => unknown, report: Report): unknown {
 
 /**
  * A clock of the user that fails safely: while it has no valid time, the time is `Infinity`, so that every validity is
- * over; a timer that it cannot schedule runs on `spare`.
+ * over; a timer that it cannot schedule runs on the system clock.
  */
-export function guardClock(clock: Clock, spare: Clock, report: Report): Clock {
+export function guardClock(clock: Clock, report: Report): Clock {
+  if (clock === systemClock) return clock
   return {
     now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
     suspended: () => numberFrom(() => clock.suspended?.() ?? 0, 'clock.suspended()', report) ?? 0,
@@ -42,11 +44,11 @@ export function guardClock(clock: Clock, spare: Clock, report: Report): Clock {
       try {
         const cancel: unknown = clock.schedule(delay, task)
         if (typeof cancel === 'function') return () => callGuarded(() => cancel(), report)
-        report(new LeaseConfigurationError(`clock.schedule() must return a function, not ${describeValue(cancel)}`))
+        report(new LeaseConfigurationError(`clock.schedule() must return a function, not ${shownValue(cancel)}`))
         return () => {}
       } catch (error) {
         report(error)
-        return spare.schedule(delay, task)
+        return systemClock.schedule(delay, task)
       }
     },
   }
@@ -73,7 +75,7 @@ export function planHeartbeat(
   const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)
   const { after, attemptTimeout } = Object(plan) as Partial<HeartbeatPlan>
   if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }
-  const given = `{ after: ${describeValue(after)}, attemptTimeout: ${describeValue(attemptTimeout)} }`
+  const given = `{ after: ${shownValue(after)}, attemptTimeout: ${shownValue(attemptTimeout)} }`
   report(
     new LeaseConfigurationError(`strategy.plan() must return { after, attemptTimeout } in milliseconds, not ${given}`),
   )
@@ -87,6 +89,6 @@ function isDuration(value: unknown): value is number {
 function numberFrom(read: () => unknown, source: string, report: Report): number | undefined {
   const value = readGuarded(read, report)
   if (typeof value === 'number' && !Number.isNaN(value)) return value
-  report(new LeaseConfigurationError(`${source} must return a number, not ${describeValue(value)}`))
+  report(new LeaseConfigurationError(`${source} must return a number, not ${shownValue(value)}`))
   return undefined
 }

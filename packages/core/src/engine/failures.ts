@@ -1,7 +1,7 @@
-import { describeValue } from '../describe-value.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { reasonOf } from '../shown-value.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** The failure of a call that did not answer within its time limit. */
@@ -16,7 +16,7 @@ export function timedOut(rules: LeaseRules, method: string, limit: number): Leas
 /** The typed error for whatever a store rejected with: a LeaseError as it is, anything else as unavailable. */
 export function toLeaseError(rules: LeaseRules, method: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${describeValue(error)}`, {
+  return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${reasonOf(error)}`, {
     ...detailsOf(rules),
     cause: error,
   })

@@ -1,4 +1,4 @@
-import { describeValue } from '../describe-value.js'
+import { shownValue } from '../shown-value.js'
 import type { StoreCall } from './engine-effect.js'
 
 const refusals: readonly unknown[] = ['taken', 'broken', 'deleted', 'expired']
@@ -68,5 +68,5 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function wrong(field: string, expected: string, value: unknown): string {
-  return `${field} must be ${expected}, not ${describeValue(value)}`
+  return `${field} must be ${expected}, not ${shownValue(value)}`
 }

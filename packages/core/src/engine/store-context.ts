@@ -2,7 +2,6 @@ import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { systemClock } from '../system-clock.js'
 import { guardClock } from '../user-code.js'
 import { AttemptSignals } from './attempt-signals.js'
 import { GrantIds } from './grant-ids.js'
@@ -101,7 +100,7 @@ export function contextOf(store: LeaseStore, clock: Clock): StoreContext {
   }
   let context = byClock.get(clock)
   if (context === undefined) {
-    context = new StoreContext(store, clock === systemClock ? clock : guardClock(clock, systemClock, reportOnce()))
+    context = new StoreContext(store, guardClock(clock, reportOnce()))
     byClock.set(clock, context)
   }
   return context

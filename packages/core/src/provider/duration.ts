@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { shownValue } from './shown-value.js'
+import { shownValue } from '../shown-value.js'
 
 /** The units of HOCON.md, "Duration format": exactly these, as the getters of a configuration have them. */
 const milliseconds: ReadonlyMap<string, number> = new Map(

@@ -1,10 +1,8 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseSettings, type LeaseSettingsOptions } from '../lease-settings.js'
-import type { RenewalStrategy } from '../renewal/renewal-strategy.js'
 import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
 import { toMilliseconds } from './duration.js'
 import { toCamelCase } from './key-case.js'
-import { shownValue } from './shown-value.js'
 
 /** What a configuration is read through: a parsed file, or anything else that can show itself as a plain object. */
 export interface ConfigSource {
@@ -64,20 +62,10 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     heartbeatInterval: duration('heartbeatInterval'),
     heartbeatTimeout: duration('heartbeatTimeout'),
     operationTimeout: duration('operationTimeout'),
-    strategy: checkStrategy(setting('strategy')),
+    strategy: setting('strategy') as TimeoutOptions['strategy'],
   })
   const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
   return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
-}
-
-/** An object that is no strategy would fail later, with an error that names no setting. */
-function checkStrategy(strategy: unknown): TimeoutOptions['strategy'] {
-  const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
-  if (typeof strategy !== 'object' || strategy === null || (typeof check === 'function' && typeof plan === 'function'))
-    return strategy as TimeoutOptions['strategy']
-  throw new LeaseConfigurationError(
-    `strategy must be a name such as interval, or a RenewalStrategy with check() and plan(), not ${shownValue(strategy)}`,
-  )
 }
 
 /** Where a key of the block at the path, or of what it falls back to, came from. */

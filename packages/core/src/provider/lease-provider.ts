@@ -6,19 +6,19 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { Lease } from '../lease.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
 import type { LeaseSettings } from '../lease-settings.js'
-import { defaultLogger, type Logger } from '../logger.js'
+import { defaultLogger, type Logger, logSafely } from '../logger.js'
 import { createOwner } from '../owner.js'
+import { reasonOf, shownValue } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type LeaseEnvironment, StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
+import { guardClock } from '../user-code.js'
 import { missingMethods } from './is-lease.js'
 import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
-import { reasonOf, shownValue } from './shown-value.js'
-import { startTimer, withTimeLimit } from './time-limit.js'
+import { withTimeLimit } from './time-limit.js'
 import { unknownKeys } from './unknown-keys.js'
-import { warn } from './warn.js'
 
 /** How long a lease may take to be made, and a store to be opened, in milliseconds. */
 const MAKE_TIMEOUT = 30_000
@@ -34,7 +34,9 @@ type Kept<T> = Map<string, Promise<T>>
 export class LeaseProvider implements AsyncDisposable {
   readonly #config: ConfigSource | object
   readonly #factories: Readonly<Record<string, LeaseFactory>>
+  /** For the leases; the provider itself uses {@link LeaseProvider.#timers}. */
   readonly #clock: Clock
+  readonly #timers: Clock
   readonly #logger: Logger
   readonly #owner = createOwner()
   readonly #leases: Kept<Lease> = new Map()
@@ -54,6 +56,9 @@ export class LeaseProvider implements AsyncDisposable {
     this.#config = config
     this.#factories = factories
     this.#clock = clock
+    this.#timers = guardClock(clock, (error) =>
+      logSafely(this.#logger, 'error', 'the clock of a provider failed', error),
+    )
     this.#logger = logger
   }
 
@@ -154,7 +159,8 @@ export class LeaseProvider implements AsyncDisposable {
   #warnOfUnknownKeys(path: string, { optionKeys }: LeaseFactory): void {
     if (this.#checked.has(path)) return
     this.#checked.add(path)
-    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys)) warn(this.#logger, warning)
+    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys))
+      logSafely(this.#logger, 'warn', warning)
   }
 
   /** What is being made is kept at once, so that two who ask together get one; a failure is not kept. */
@@ -167,7 +173,7 @@ export class LeaseProvider implements AsyncDisposable {
         `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`,
         details,
       )
-    const made = withTimeLimit(make(), { clock: this.#clock, limit: MAKE_TIMEOUT, error, late })
+    const made = withTimeLimit(make(), { clock: this.#timers, limit: MAKE_TIMEOUT, error, late })
     kept.set(key, made)
     made.catch(() => kept.delete(key))
     return made
@@ -186,7 +192,7 @@ export class LeaseProvider implements AsyncDisposable {
     const ends = [...kept.values()].map((thing) => this.#end(thing, end))
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => {
-      cancel = startTimer(this.#clock, limit, resolve)
+      cancel = this.#timers.schedule(limit, resolve)
     })
     await Promise.race([Promise.all(ends), timeout])
     cancel()
@@ -197,7 +203,7 @@ export class LeaseProvider implements AsyncDisposable {
     try {
       await end(await thing)
     } catch (error) {
-      warn(this.#logger, 'a lease or a store could not be closed in order', error)
+      logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
 }

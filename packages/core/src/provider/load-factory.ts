@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { Lease } from '../lease.js'
 import type { LeaseSettings } from '../lease-settings.js'
+import { reasonOf, shownValue } from '../shown-value.js'
 import { StoreLease } from '../store-lease.js'
 import { isLease } from './is-lease.js'
 import type { LeaseFactory } from './lease-factory.js'
-import { reasonOf, shownValue } from './shown-value.js'
 
 /** Where a `lease-class` stands. */
 export interface LeaseClassContext {

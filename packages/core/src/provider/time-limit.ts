@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.js'
-import { systemClock } from '../system-clock.js'
 
 /** For how long to wait, and the outcome when the time is up. */
 export interface TimeLimit<T> {
@@ -16,7 +15,7 @@ export interface TimeLimit<T> {
 export function withTimeLimit<T>(promise: Promise<T>, { clock, limit, error, late }: TimeLimit<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let isOver = false
-    const cancel = startTimer(clock, limit, () => {
+    const cancel = clock.schedule(limit, () => {
       isOver = true
       reject(error())
     })
@@ -30,21 +29,4 @@ export function withTimeLimit<T>(promise: Promise<T>, { clock, limit, error, lat
       reject(reason)
     })
   })
-}
-
-/** Calls back after a delay in milliseconds, also where the clock given is defective; returns a function that cancels. */
-export function startTimer(clock: Clock, delay: number, task: () => void): () => void {
-  let cancel: unknown
-  try {
-    cancel = clock.schedule(delay, task)
-  } catch {
-    cancel = systemClock.schedule(delay, task)
-  }
-  return () => {
-    try {
-      if (typeof cancel === 'function') cancel()
-    } catch {
-      // The task finds that its time has passed and does nothing.
-    }
-  }
 }

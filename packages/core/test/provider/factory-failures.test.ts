@@ -274,8 +274,8 @@ describe('arguments of the wrong kind', () => {
     [{ heartbeatTimeout: `${'9'.repeat(400)}s` }, 'heartbeat-timeout must be a duration'],
     [{ heartbeatTimeout: `${'9'.repeat(305)} days` }, 'heartbeat-timeout must be a duration'],
     [{ maxHold: Number.NaN }, 'max-hold must be a duration'],
-    [{ strategy: {} }, 'strategy must be a name such as interval, or a RenewalStrategy with check() and plan()'],
-    [{ strategy: ['eager'] }, 'strategy must be a name such as interval'],
+    [{ strategy: {} }, 'or a RenewalStrategy, not an object without check() and plan()'],
+    [{ strategy: ['eager'] }, 'strategy must be one of interval'],
   ])('the setting %#: rejects with a LeaseConfigurationError', async (settings, message) => {
     await using provider = new LeaseProvider({ a: { leaseClass: memoryLease, ...settings } })
     const got = provider.getLease('job', 'a')
