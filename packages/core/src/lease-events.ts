@@ -7,7 +7,10 @@ import { callGuarded } from './user-code.js'
 export interface LeaseEvents {
   acquired: [grant: Grant]
   renewed: [grant: Grant]
-  /** The last heartbeat failed (`cause`) or is late; `remaining` is the validity left, in milliseconds. */
+  /**
+   * A heartbeat failed (`cause`) or is late; `remaining` is the validity left, in milliseconds. Emitted once: heartbeats
+   * that fail after it do not emit it again until one was confirmed.
+   */
   jeopardy: [jeopardy: { readonly cause?: unknown; readonly remaining: number }]
   recovered: [grant: Grant]
   lost: [lost: LeaseLost]

@@ -350,7 +350,7 @@ export class StoreLease extends Lease {
           `the heartbeat of lease '${this.settings.name}' failed or is late`,
           effect.cause,
         )
-        this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
+        if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
         this.#tellLoss(effect.grant, effect.lost)

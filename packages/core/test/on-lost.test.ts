@@ -131,6 +131,22 @@ describe('jeopardy', () => {
     expect(events).toEqual(['acquired', 'jeopardy', 'renewed', 'recovered'])
   })
 
+  it('notifies once, however many heartbeats fail, and again after it has ended', async () => {
+    const { clock, store, lease, events } = await setUpHeld()
+    for (let outage = 0; outage < 2; outage += 1) {
+      await clock.advance(INTERVAL)
+      for (let failures = 0; failures < 5; failures += 1) {
+        store.last('renew').fail(new Error('refused'))
+        await clock.advance(INTERVAL / 2)
+      }
+      expect(lease.state).toBe('jeopardy')
+      store.last('renew').answer('yes')
+      await clock.settle()
+    }
+    const outage = ['jeopardy', 'renewed', 'recovered']
+    expect(events).toEqual(['acquired', ...outage, ...outage])
+  })
+
   it('begins with a heartbeat that is late, though none has failed', async () => {
     const { clock, lease, events } = await setUpHeld()
     clock.block(VALIDITY - INTERVAL)

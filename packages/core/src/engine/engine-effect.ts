@@ -14,8 +14,16 @@ export type EngineEffect =
   /** For the callers whose time is up, or for all of them where it is definitive. */
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
-  /** `latency`: how long the heartbeat that failed was given; absent where it is only late. */
-  | { readonly type: 'jeopardy'; readonly cause: unknown; readonly latency: number | undefined }
+  /**
+   * A heartbeat failed or is late. `begins`: no heartbeat had failed or been late since one was confirmed; only then are
+   * listeners notified. `latency`: how long the heartbeat that failed was given; absent where it is only late.
+   */
+  | {
+      readonly type: 'jeopardy'
+      readonly cause: unknown
+      readonly latency: number | undefined
+      readonly begins: boolean
+    }
   | { readonly type: 'recovered'; readonly grant: Grant }
   | { readonly type: 'lost'; readonly grant: Grant; readonly lost: LeaseLost }
   /** A release or a hand-off has ended. */

@@ -105,7 +105,7 @@ function sendHeartbeat(rules: LeaseRules, state: Held, dueAt: number, now: numbe
   const op = state.op + 1
   const effects: EngineEffect[] = [{ type: 'call', op, call: { method: 'renew', grant: state.grant } }]
   const late = state.phase === 'held' && now > dueAt + rules.operationTimeout
-  if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined })
+  if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined, begins: true })
   const limitAt = Math.min(now + state.attemptTimeout, state.validUntil)
   return {
     state: { ...state, phase: late ? 'jeopardy' : state.phase, op, call: { method: 'renew', sentAt: now, limitAt } },
@@ -138,7 +138,7 @@ function onFailedHeartbeat(rules: LeaseRules, state: Held, error: unknown, circu
   const latency = state.call === undefined ? 0 : now - state.call.sentAt
   return {
     state: { ...state, phase: 'jeopardy', call: undefined, heartbeatAt, failures, failure: error },
-    effects: [{ type: 'jeopardy', cause: error, latency }],
+    effects: [{ type: 'jeopardy', cause: error, latency, begins: state.phase === 'held' }],
   }
 }
 

@@ -60,7 +60,7 @@ describe('from held, a heartbeat', () => {
   it('is jeopardy where it is later than a whole time limit, and told once', () => {
     const sends = { type: 'call', op: 2, call: { method: 'renew', grant } }
     const late = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_001)
-    expect(late.effects).toEqual([sends, { type: 'jeopardy', cause: undefined, latency: undefined }])
+    expect(late.effects).toEqual([sends, { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }])
     expect(late.state).toMatchObject({ phase: 'jeopardy', call: { sentAt: 2_001, limitAt: 3_001 } })
     const intime = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_000)
     expect(intime.effects).toEqual([sends])
@@ -109,8 +109,14 @@ describe('from held, a heartbeat', () => {
   it('that fails is repeated after a pause that grows; the validity stays', () => {
     expect(after({ ...beating, failures: 1 }, failed, 1_300)).toEqual({
       state: held({ phase: 'jeopardy', op: 2, heartbeatAt: 1_340, failures: 2, failure: reset }),
-      effects: [{ type: 'jeopardy', cause: reset, latency: 300 }],
+      effects: [{ type: 'jeopardy', cause: reset, latency: 300, begins: true }],
     })
+  })
+
+  it('that fails in jeopardy does not begin jeopardy again', () => {
+    expect(after({ ...beating, phase: 'jeopardy', failures: 1 }, failed, 1_300).effects).toEqual([
+      { type: 'jeopardy', cause: reset, latency: 300, begins: false },
+    ])
   })
 
   it('that fails shortly before the end of validity is repeated within a quarter of what is left', () => {
@@ -134,7 +140,7 @@ describe('from held, a heartbeat', () => {
     const ended = after(beating, { type: 'tick' }, 2_000)
     expect(ended).toEqual({
       state: held({ phase: 'jeopardy', op: 2, heartbeatAt: 2_020, failures: 1, failure: error }),
-      effects: [{ type: 'abort' }, { type: 'jeopardy', cause: error, latency: 1_000 }],
+      effects: [{ type: 'abort' }, { type: 'jeopardy', cause: error, latency: 1_000, begins: true }],
     })
     expect(String(ended.state.phase === 'jeopardy' && ended.state.failure)).toContain(
       "heartbeat of lease 'job' did not answer within 1000 ms",

@@ -63,7 +63,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store'],
     'renewal',
-    'a failed heartbeat is told as jeopardy, and its repetition as recovered',
+    'a failed heartbeat begins jeopardy, which is notified once, and ends recovered',
     async (trial) => {
       const held = await trial.openHeld()
       const events: string[] = []
@@ -75,6 +75,10 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       await trial.pass(trial.interval + 2 * trial.operationTimeout)
       assert.equal(events[0], 'jeopardy')
       assert.equal(events.at(-1), 'recovered')
+      // The two alternate, however many heartbeats fail in between.
+      events.forEach((event, place) => {
+        assert.notEqual(event, events[place + 1])
+      })
       assert.equal(events.includes('lost'), false)
     },
   ),
