@@ -60,7 +60,8 @@ export interface CasRegister<V extends CasVersion> {
   replace(name: string, record: CasRecord, version: V, signal: AbortSignal): Promise<CasWritten<V> | undefined>
   /**
    * Yields when the entry may have changed; without it, waiters poll. Where it yields the entry itself, that counts as
-   * having seen it, and only what may be free wakes those who wait; `undefined` always wakes them.
+   * having seen it: a waiter asks at once where the name may be free, and not before the expiry where it is held.
+   * `undefined` always makes waiters ask.
    */
   watch?(name: string, signal: AbortSignal): AsyncIterable<CasEntry<V> | undefined>
   close?(): Promise<void>

@@ -194,9 +194,10 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     await this.#register.close?.()
   }
 
-  async *#watch(name: string, signal: AbortSignal): AsyncIterable<undefined> {
+  async *#watch(name: string, signal: AbortSignal): AsyncIterable<LeaseRecord | undefined> {
     for await (const entry of this.#register.watch?.(name, signal) ?? []) {
-      if (entry === undefined || !isLocked(this.#seen(name, entry).standing)) yield undefined
+      const seen = entry === undefined ? undefined : this.#seen(name, entry)
+      yield seen === undefined || !isLocked(seen.standing) ? undefined : toLeaseRecord(name, seen.record, seen.standing)
     }
   }
 

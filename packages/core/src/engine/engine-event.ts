@@ -51,5 +51,5 @@ type PassedEvent =
   | { readonly type: 'plan'; readonly plan: HeartbeatPlan }
   /** The time limit of a release begins. */
   | { readonly type: 'limit' }
-  /** It may be our turn. */
-  | { readonly type: 'turn' }
+  /** The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. */
+  | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined }

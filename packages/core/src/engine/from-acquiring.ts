@@ -5,7 +5,7 @@ import { type Acquiring, awaits } from './engine-state.js'
 import { askedPause, timedOut } from './failures.js'
 import { becomeHeld } from './from-held.js'
 import type { LeaseRules } from './lease-rules.js'
-import { outagePause, turnPause } from './pauses.js'
+import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
 type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
 
@@ -26,8 +26,7 @@ export function fromAcquiring(
     case 'tick':
       return onTick(rules, state, circumstances)
     case 'turn':
-      if (state.call !== undefined) return quiet({ ...state, woken: true })
-      return sendClaim(rules, circumstances.now, state.op, state)
+      return onTurn(rules, state, event.holder, circumstances)
     case 'queue':
       return quiet({ ...state, queue: true })
     case 'store-closed':
@@ -38,6 +37,20 @@ export function fromAcquiring(
     default:
       return quiet(state)
   }
+}
+
+/** A holder that the store saw just now need not be asked for again before its expiry, unless the grant is ours. */
+function onTurn(
+  rules: LeaseRules,
+  state: Acquiring,
+  holder: LeaseRecord | undefined,
+  { now }: Circumstances,
+): Transition {
+  const remaining = remainingOf(holder)
+  const isHeld = remaining < Number.POSITIVE_INFINITY && holder?.grantId !== state.grantId
+  if (state.call !== undefined) return quiet(isHeld ? state : { ...state, woken: true })
+  if (!isHeld) return sendClaim(rules, now, state.op, state)
+  return quiet({ ...state, retryAt: now + heldPause(remaining), failures: 0, failure: undefined })
 }
 
 /** What is claimed; and, where it was asked for before, what came of that. */

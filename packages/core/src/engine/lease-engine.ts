@@ -355,7 +355,9 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     }
     if (this.#watch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#watch = new TurnWatch(this.rules, this.#store, this.#sources, place, () => this.dispatch({ type: 'turn' }))
+    this.#watch = new TurnWatch(this.rules, this.#store, this.#sources, place, (holder) =>
+      this.dispatch({ type: 'turn', holder }),
+    )
   }
 }
 

@@ -40,6 +40,11 @@ export function outagePause(rules: LeaseRules, failures: number, random: number,
   return Math.max(pause, Math.min(asked, LONGEST_ASKED))
 }
 
+/** The pause after the watch showed a holder: until just after its expiry, which every later heartbeat moves on. */
+export function heldPause(remaining: number): number {
+  return Math.min(remaining + AFTER_EXPIRY, LONGEST_UNREPEATED)
+}
+
 /**
  * The pause before one who was refused asks again. Where the store wakes its waiters: as seldom as keeps the place in
  * the queue; where there is none, at the expiry too, of which nobody else can tell. Elsewhere: soon at first, for most
@@ -63,7 +68,7 @@ export function turnPause(
 }
 
 /** For how long the store says that the holder has the name; `Infinity` where it does not say so, or says nonsense. */
-function remainingOf(holder: LeaseRecord | undefined): number {
+export function remainingOf(holder: LeaseRecord | undefined): number {
   const remaining: unknown = holder?.remaining
   return typeof remaining === 'number' && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
 }

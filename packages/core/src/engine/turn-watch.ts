@@ -1,3 +1,4 @@
+import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { LeaseRules } from './lease-rules.js'
 import { outagePause } from './pauses.js'
@@ -10,13 +11,20 @@ import type { Sources } from './sources.js'
 export class TurnWatch {
   readonly #rules: LeaseRules
   readonly #sources: Sources
-  readonly #onTurn: () => void
-  readonly #watch: (signal: AbortSignal) => AsyncIterable<unknown>
+  readonly #onTurn: (holder?: LeaseRecord) => void
+  readonly #watch: (signal: AbortSignal) => AsyncIterable<LeaseRecord | undefined>
   readonly #controller = new AbortController()
   #failures = 0
   #cancel: (() => void) | undefined
 
-  constructor(rules: LeaseRules, store: LeaseStore, sources: Sources, grantId: string | undefined, onTurn: () => void) {
+  /** `onTurn` is called with the holder where the store saw the name held, and has no queue in which to keep a place. */
+  constructor(
+    rules: LeaseRules,
+    store: LeaseStore,
+    sources: Sources,
+    grantId: string | undefined,
+    onTurn: (holder?: LeaseRecord) => void,
+  ) {
     this.#rules = rules
     this.#sources = sources
     this.#onTurn = onTurn
@@ -32,10 +40,11 @@ export class TurnWatch {
   async #listen(): Promise<void> {
     const { signal } = this.#controller
     try {
-      for await (const _ of this.#watch(signal)) {
+      for await (const record of this.#watch(signal)) {
         if (signal.aborted) return
         this.#failures = 0
-        this.#onTurn()
+        if (record === undefined || this.#rules.ordered || !isHeld(record)) this.#onTurn()
+        else this.#onTurn(record)
       }
     } catch {
       // Watching only saves polls: whatever is wrong with the store is found, and told, by the next poll.
@@ -48,6 +57,10 @@ export class TurnWatch {
       if (!signal.aborted) void this.#listen()
     })
   }
+}
+
+function isHeld({ state }: LeaseRecord): boolean {
+  return state === 'leased' || state === 'breaking'
 }
 
 const silent: AsyncIterable<never> = {

@@ -130,7 +130,8 @@ export interface LeaseStore {
   /**
    * Yields when the name may have become free to acquire; with a grant id: when it may be that waiter's turn. The
    * first value may come at once. A spurious value does no harm; a missing one is made up for by polling. Ends
-   * when `signal` aborts, and then leaves nothing behind.
+   * when `signal` aborts, and then leaves nothing behind. A store that is not ordered may also yield the record of a
+   * holder that it saw just now, with what `remaining` time: the waiter then asks again only at that expiry.
    */
   watch?(name: string, signal: AbortSignal, grantId?: string): AsyncIterable<LeaseRecord | undefined>
 

@@ -91,23 +91,20 @@ describe('fencing tokens that are versions', () => {
 })
 
 describe('a watch that yields entries', () => {
-  it('wakes those who wait only for what may be free, and for what it cannot tell', async () => {
-    const { register, store } = setUp()
+  it('wakes waiters for a name that may be free; of one that is held it yields the holder, with what remains', async () => {
+    const { clock, register, store } = setUp()
     const grant = await held(store, 'a')
     const leased = await register.read('job')
     await store.release(grant, signal)
     const free = await register.read('job')
-    let place = 0
     const watch = async function* () {
-      for (const entry of [leased, leased, free, undefined, leased]) {
-        place += 1
-        yield entry
-      }
+      yield* [leased, leased, free, undefined, leased]
     }
-    const turns: number[] = []
-    const watching = casStore(Object.assign(register, { watch })).watch?.('job', signal) ?? []
-    for await (const _ of watching) turns.push(place)
-    expect(turns).toEqual([3, 4])
+    const yielded: unknown[] = []
+    const watching = casStore(Object.assign(register, { watch }), { clock }).watch?.('job', signal) ?? []
+    for await (const record of watching) yielded.push(record)
+    const holder = expect.objectContaining({ grantId: 'a', state: 'leased', remaining: TTL + MARGIN })
+    expect(yielded).toEqual([holder, holder, undefined, undefined, holder])
   })
 
   it('counts as having seen the record: it is taken over a ttl after the word of its last change', async () => {
@@ -120,8 +117,13 @@ describe('a watch that yields entries', () => {
     }
     Object.assign(register, { watch })
     const other = open()
-    for await (const _ of other.watch?.('job', signal) ?? []) expect.unreachable()
-    clock.block(TTL + MARGIN)
+    for await (const _ of other.watch?.('job', signal) ?? []) clock.block(1)
+    clock.block(TTL + MARGIN - 2)
+    expect(await other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, signal)).toMatchObject({
+      granted: false,
+      holder: { remaining: 1 },
+    })
+    clock.block(1)
     expect((await held(other, 'b')).owner).toBe('o-b')
   })
 })

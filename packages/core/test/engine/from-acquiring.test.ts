@@ -229,6 +229,23 @@ describe('from acquiring, when the store or a caller says so', () => {
     expect(after(acquiring(), { type: 'turn' }, 20)).toEqual({ state: acquiring({ woken: true }), effects: [] })
   })
 
+  it('a holder that the store saw just now is not asked for before its expiry, and no failure stands any more', () => {
+    const event: EngineEvent = { type: 'turn', holder: recordOf({ remaining: 4_000 }) }
+    expect(after(waits, event, 20)).toEqual({
+      state: { ...waits, retryAt: 4_025, failures: 0, failure: undefined },
+      effects: [],
+    })
+    expect(after(acquiring(), event, 20)).toEqual({ state: acquiring(), effects: [] })
+  })
+
+  it('a holder that is our own earlier claim, or whose expiry is not known, is asked for at once', () => {
+    const unknown = [recordOf(), recordOf({ remaining: Number.NaN }), recordOf({ remaining: '4000' as never })]
+    for (const holder of [recordOf({ grantId: 'mine', remaining: 4_000 }), ...unknown]) {
+      expect(after(waits, { type: 'turn', holder }, 20).effects).toEqual([asks])
+      expect(after(acquiring(), { type: 'turn', holder }, 20).state).toEqual(acquiring({ woken: true }))
+    }
+  })
+
   it('a place in the queue is kept from the next request on', () => {
     expect(after(waits, { type: 'queue' }, 20)).toEqual({ state: { ...waits, queue: true }, effects: [] })
   })

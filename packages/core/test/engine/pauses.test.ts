@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outagePause, retryPause, turnPause } from '../../src/engine/pauses.js'
+import { heldPause, outagePause, retryPause, turnPause } from '../../src/engine/pauses.js'
 import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 
@@ -40,6 +40,13 @@ describe('the pause before a store that failed is asked again', () => {
     expect(outagePause(rules, 100, 1)).toBe(1_000)
     expect(outagePause(beatingEvery(60_000), 1, 1)).toBe(250)
     expect(outagePause(beatingEvery(60_000), 100, 1)).toBe(5_000)
+  })
+})
+
+describe('the pause after the watch has shown a holder', () => {
+  it('ends just after its expiry, or after a minute where that is far away', () => {
+    expect(heldPause(8_000)).toBe(8_005)
+    expect(heldPause(forever)).toBe(60_000)
   })
 })
 

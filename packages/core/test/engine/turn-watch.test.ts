@@ -1,9 +1,9 @@
-import type { LeaseStore } from '@leasehold/core'
+import type { LeaseRecord, LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { TurnWatch } from '../../src/engine/turn-watch.js'
 import { rules } from '../support/rules.js'
-import { ScriptedStore } from '../support/scripted-store.js'
+import { recordOf, ScriptedStore } from '../support/scripted-store.js'
 import { longest } from '../support/transitions.js'
 
 /** One `watch` of the store, whose words, end and failure are the test's. */
@@ -12,35 +12,37 @@ interface Watched {
   readonly signal: AbortSignal
   readonly grantId: string | undefined
   readonly say: () => void
+  readonly show: (record: LeaseRecord) => void
   readonly end: () => void
   readonly fail: () => void
 }
 
-function setUp(watching = true) {
+function setUp({ watching = true, ordered = false } = {}) {
   const clock = new VirtualClock()
   const watches: Watched[] = []
   const turns: number[] = []
   const store: LeaseStore = new ScriptedStore()
   if (watching) store.watch = (name, signal, grantId) => listen(watches, name, signal, grantId)
   const sources = { clock, random: () => longest }
-  const onTurn = vi.fn((): void => void turns.push(clock.now()))
-  const watch = new TurnWatch(rules, store, sources, 'mine', onTurn)
+  const onTurn = vi.fn((_holder?: LeaseRecord): void => void turns.push(clock.now()))
+  const watch = new TurnWatch({ ...rules, ordered }, store, sources, 'mine', onTurn)
   return { clock, watches, turns, onTurn, watch, last: () => watches.at(-1) as Watched }
 }
 
 async function* listen(watches: Watched[], name: string, signal: AbortSignal, grantId: string | undefined) {
-  const words: ('word' | 'end' | 'fail')[] = []
+  const words: ('word' | 'end' | 'fail' | LeaseRecord)[] = []
   let wake = (): void => {}
-  const hear = (word: 'word' | 'end' | 'fail') => () => {
+  const show = (word: 'word' | 'end' | 'fail' | LeaseRecord): void => {
     words.push(word)
     wake()
   }
-  watches.push({ name, signal, grantId, say: hear('word'), end: hear('end'), fail: hear('fail') })
+  const hear = (word: 'word' | 'end' | 'fail') => () => show(word)
+  watches.push({ name, signal, grantId, show, say: hear('word'), end: hear('end'), fail: hear('fail') })
   while (true) {
     const word = words.shift()
     if (word === 'end') return
     if (word === 'fail') throw new Error('reset')
-    if (word === 'word') yield undefined
+    if (word !== undefined) yield word === 'word' ? undefined : word
     else {
       await new Promise<void>((resolve) => {
         wake = resolve
@@ -67,6 +69,20 @@ describe('listening for the turn', () => {
     await clock.settle()
     expect(turns).toEqual([0, 0])
     expect(clock.pending).toBe(0)
+  })
+
+  it('passes a holder on that the store saw, where there is no queue in which to keep a place', async () => {
+    const records = (['leased', 'breaking', 'expired', 'broken', 'available'] as const).map((state) =>
+      recordOf({ state, remaining: 7 }),
+    )
+    for (const ordered of [false, true]) {
+      const { clock, onTurn, last } = setUp({ ordered })
+      await clock.settle()
+      for (const record of records) last().show(record)
+      await clock.settle()
+      const holders = ordered ? [undefined, undefined] : records.slice(0, 2)
+      expect(onTurn.mock.calls.map(([holder]) => holder)).toEqual([...holders, undefined, undefined, undefined])
+    }
   })
 
   it.each(['end', 'fail'] as const)('begins again after a pause where the watch comes to %s', async (how) => {
@@ -97,7 +113,7 @@ describe('listening for the turn', () => {
   })
 
   it('asks again, ever more seldom, where the store watches nothing after all', async () => {
-    const { clock, turns } = setUp(false)
+    const { clock, turns } = setUp({ watching: false })
     await clock.advance(400)
     expect(turns).toEqual([50, 150, 350])
   })
