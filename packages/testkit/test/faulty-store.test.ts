@@ -32,7 +32,7 @@ describe('FaultyStore', () => {
       close: inner.close,
     }
     const bare = new FaultyStore(plain)
-    for (const ability of ['change', 'break', 'withdraw', 'watch', 'renewMany', 'immediate'] as const) {
+    for (const ability of ['change', 'break', 'withdraw', 'watch', 'watchGrant', 'renewMany', 'immediate'] as const) {
       expect(ability in bare && (bare as LeaseStore)[ability], ability).toBeFalsy()
       if (ability !== 'immediate') expect(store[ability] === undefined, ability).toBe(inner[ability] === undefined)
     }

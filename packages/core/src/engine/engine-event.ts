@@ -51,5 +51,7 @@ type PassedEvent =
   | { readonly type: 'plan'; readonly plan: HeartbeatPlan }
   /** The time limit of a release begins. */
   | { readonly type: 'limit' }
+  /** The store saw the record of our grant changed by somebody else. */
+  | { readonly type: 'changed' }
   /** The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. */
   | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined }

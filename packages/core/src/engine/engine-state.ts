@@ -65,6 +65,8 @@ export interface Held {
   /** When the next heartbeat is due, while none is under way; planned only once the timer is armed. */
   readonly heartbeatAt: number | undefined
   readonly attemptTimeout: number
+  /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */
+  readonly changed?: boolean | undefined
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
   readonly failure: unknown

@@ -30,6 +30,9 @@ export function fromHeld(rules: LeaseRules, state: Held, event: EngineEvent, cir
       return onFailedHeartbeat(rules, state, event.error, circumstances)
     case 'plan':
       return onPlan(state, event.plan)
+    case 'changed':
+      if (state.call !== undefined) return quiet({ ...state, changed: true })
+      return sendHeartbeat(rules, state, circumstances.now, circumstances.now)
     case 'hand-off':
       return leave(state, event.to)
     case 'store-closed':
@@ -108,7 +111,13 @@ function sendHeartbeat(rules: LeaseRules, state: Held, dueAt: number, now: numbe
   if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined, begins: true })
   const limitAt = Math.min(now + state.attemptTimeout, state.validUntil)
   return {
-    state: { ...state, phase: late ? 'jeopardy' : state.phase, op, call: { method: 'renew', sentAt: now, limitAt } },
+    state: {
+      ...state,
+      phase: late ? 'jeopardy' : state.phase,
+      op,
+      call: { method: 'renew', sentAt: now, limitAt },
+      changed: undefined,
+    },
     effects,
   }
 }
@@ -127,7 +136,11 @@ function onRenewed(
   }
   const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: circumstances.now - call.sentAt }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
-  return { state: confirmed(rules, state, call.sentAt, circumstances), effects }
+  const renewed = confirmed(rules, state, call.sentAt, circumstances)
+  if (state.changed !== true) return { state: renewed, effects }
+  // The change may have come after the store had renewed the grant.
+  const next = sendHeartbeat(rules, renewed, circumstances.now, circumstances.now)
+  return { state: next.state, effects: [...effects, ...next.effects] }
 }
 
 /** Unknown is not lost: the heartbeat is repeated inside the validity that is left. */

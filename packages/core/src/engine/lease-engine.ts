@@ -9,6 +9,7 @@ import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from './engine-state.js'
 import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { GiveBack } from './give-back.js'
+import { GrantWatch } from './grant-watch.js'
 import { Instant } from './instant.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
@@ -49,6 +50,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
   #watch: TurnWatch | undefined
+  #grantWatch: GrantWatch | undefined
   #giveBack: GiveBack | undefined
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
@@ -128,6 +130,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#state = state
     for (const effect of effects) this.#perform(effect, instant)
     const after = this.state.phase
+    if (this.#grantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
     if (this.isQuiet) this.context.engage(this, false)
@@ -282,6 +285,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   }
 
   #onGranted(grant: Grant): void {
+    this.#watchGrant(grant)
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)
     this.#onGrant({ type: 'granted', grant, claims })
@@ -344,6 +348,17 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     const { timeouts } = this.#settings
     const plan = planHeartbeat(timeouts, this.#sources.random(), (error) => this.#report(error))
     return this.context.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
+  }
+
+  #watchGrant(grant: Grant): void {
+    this.#endGrantWatch()
+    if (this.#store.watchGrant === undefined) return
+    this.#grantWatch = new GrantWatch(this.#store, grant, () => this.dispatch({ type: 'changed' }))
+  }
+
+  #endGrantWatch(): void {
+    this.#grantWatch?.stop()
+    this.#grantWatch = undefined
   }
 
   #watchForTurn(): void {

@@ -136,6 +136,15 @@ export interface LeaseStore {
   watch?(name: string, signal: AbortSignal, grantId?: string): AsyncIterable<LeaseRecord | undefined>
 
   /**
+   * Yields when somebody else may have changed or removed the record of a grant in force: the engine then sends a
+   * heartbeat at once, instead of when it is due. For backends in which other programs, or operators, write the records
+   * too; a store without it leaves such a change to the next heartbeat. The owner's own operations must not make it
+   * yield; any other spurious value costs a heartbeat. The engine calls it once for each grant: the store has to resume
+   * what it watches by itself. Ends when `signal` aborts, and then leaves nothing behind.
+   */
+  watchGrant?(grant: Grant, signal: AbortSignal): AsyncIterable<unknown>
+
+  /**
    * Renews many grants in one round trip; outcomes are in the order of the grants, with the error that `renew` would
    * have rejected with for each whose outcome is unknown. It rejects when that is so of all of them.
    */

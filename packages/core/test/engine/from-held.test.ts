@@ -147,6 +147,36 @@ describe('from held, a heartbeat', () => {
     )
   })
 
+  it('is sent at once where the store saw the record changed, and once more after one that is under way', () => {
+    expect(after(held({ heartbeatAt: 1_000 }), { type: 'changed' }, 300)).toEqual({
+      state: held({ op: 2, heartbeatAt: 1_000, call: { method: 'renew', sentAt: 300, limitAt: 1_300 } }),
+      effects: [{ type: 'call', op: 2, call: { method: 'renew', grant } }],
+    })
+    const changed = after(beating, { type: 'changed' }, 1_010)
+    expect(changed).toEqual({ state: { ...beating, changed: true }, effects: [] })
+    const next = after(changed.state, renewed, 1_040)
+    expect(next).toEqual({
+      state: held({
+        op: 3,
+        confirmedAt: 1_000,
+        validUntil: 1_000 + VALIDITY,
+        call: { method: 'renew', sentAt: 1_040, limitAt: 2_040 },
+      }),
+      effects: [
+        { type: 'renewed', grant, latency: 40 },
+        { type: 'call', op: 3, call: { method: 'renew', grant } },
+      ],
+    })
+    // The one that follows has seen the change.
+    expect(after(next.state, { ...renewed, op: 3 }, 1_050).effects).toEqual([{ type: 'renewed', grant, latency: 10 }])
+  })
+
+  it('that is sent after a failure has seen the change that came before', () => {
+    const { state } = after({ ...beating, changed: true }, failed, 1_300)
+    const { effects } = after(after(state, { type: 'tick' }, 1_400).state, { ...renewed, op: 3 }, 1_500)
+    expect(effects.map(({ type }) => type)).toEqual(['renewed', 'recovered'])
+  })
+
   it('that was given up says nothing any more', () => {
     for (const state of [held({ op: 3, call }), held({ op: 2 })]) {
       for (const event of [renewed, failed, { ...renewed, outcome: { renewed: false, reason: 'taken' } } as const]) {

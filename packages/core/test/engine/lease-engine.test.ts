@@ -1,4 +1,4 @@
-import { LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
 import { INTERVAL, LIMIT, TTL } from '../support/held-lease.js'
@@ -8,6 +8,9 @@ import { grant } from '../support/transitions.js'
 
 const reset = new Error('reset')
 const refusal = { granted: false, holder: recordOf() }
+const thrown = (): never => {
+  throw reset
+}
 
 describe('the engine of a lease, asked to claim', () => {
   it('is quiet at first, and while it holds nothing and nobody waits', async () => {
@@ -248,6 +251,70 @@ describe('the engine of a lease, told of a grant after its call was given up', (
     second.answer('yes')
     await clock.settle()
     expect(store.count('release')).toBe(0)
+  })
+})
+
+describe('the engine of a lease whose store notices changes by others', () => {
+  function setUpWatched() {
+    const watched: { grant: Grant; signal: AbortSignal; change: () => void }[] = []
+    const watchGrant = async function* (grant: Grant, signal: AbortSignal) {
+      const entry = { grant, signal, change: (): void => {} }
+      watched.push(entry)
+      for (;;) {
+        await new Promise<void>((resolve) => {
+          entry.change = resolve
+        })
+        yield
+      }
+    }
+    return { ...setUpEngine({ watchGrant }), watched }
+  }
+
+  it('sends a heartbeat at once, and loses the lease where it is refused', async () => {
+    const { clock, store, engine, told, hold, sent, watched } = setUpWatched()
+    await hold()
+    expect(watched).toMatchObject([{ grant: { name: 'job', grantId: expect.any(String) } }])
+    for (let changes = 0; changes < 2; changes += 1) {
+      await clock.advance(INTERVAL / 10)
+      watched[0]?.change()
+      await clock.settle()
+      expect(sent().slice(1)).toEqual(Array(changes + 1).fill('renew'))
+      store.last('renew').answer(changes === 0 ? 'yes' : { renewed: false, reason: 'taken' })
+      await clock.settle()
+    }
+    expect(told.map(({ type }) => type)).toEqual(['granted', 'renewed', 'lost'])
+    expect(watched[0]?.signal.aborted).toBe(true)
+    expect(engine.isQuiet).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('ends the watch with the grant, hears nothing of it any more, and begins another with the next', async () => {
+    const { clock, engine, store, hold, sent, watched } = setUpWatched()
+    await hold()
+    engine.dispatch({ type: 'release' })
+    expect(watched[0]?.signal.aborted).toBe(true)
+    store.last('release').answer('yes')
+    await clock.settle()
+    await hold()
+    watched[0]?.change()
+    await clock.settle()
+    expect(sent()).toEqual(['acquire', 'release', 'acquire'])
+    expect(watched.map(({ signal }) => signal.aborted)).toEqual([true, false])
+  })
+
+  it.each([
+    ['throws', () => thrown()],
+    ['rejects', () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(reset) }) })],
+    ['ends', async function* () {}],
+    ['yields nonsense', () => 7 as never],
+  ])('beats as ever where the watch %s', async (_, watchGrant) => {
+    const { clock, store, engine, hold, sent } = setUpEngine({ watchGrant })
+    await hold()
+    await clock.advance(INTERVAL)
+    store.last('renew').answer('yes')
+    await clock.settle()
+    expect(sent()).toEqual(['acquire', 'renew'])
+    expect(engine.state.phase).toBe('held')
   })
 })
 

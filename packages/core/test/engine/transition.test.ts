@@ -16,7 +16,20 @@ const plan = { after: 1_000, attemptTimeout: 1_000 }
 const step = fc.record({
   wait: fc.constantFrom(0, 0, 1, 10, 300, 1_000, 2_500, 12_000),
   kind: fc.constantFrom(
-    ...(['acquire', 'cancel', 'release', 'hand-off', 'end', 'tick', 'tick', 'plan', 'limit', 'turn', 'queue'] as const),
+    ...([
+      'acquire',
+      'cancel',
+      'release',
+      'hand-off',
+      'end',
+      'tick',
+      'tick',
+      'plan',
+      'limit',
+      'turn',
+      'queue',
+      'changed',
+    ] as const),
     ...(['yes', 'yes', 'yes', 'no', 'fail', 'fail-for-good', 'read-ours', 'read-other', 'read-none'] as const),
   ),
   /** Which call the answer is for: mostly the last. */

@@ -29,6 +29,7 @@ export class FaultyStore implements LeaseStore {
   readonly break?: NonNullable<LeaseStore['break']>
   readonly withdraw?: NonNullable<LeaseStore['withdraw']>
   readonly watch?: NonNullable<LeaseStore['watch']>
+  readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
   readonly renewMany?: NonNullable<LeaseStore['renewMany']>
   readonly #store: LeaseStore
   readonly #plan: FaultPlan
@@ -52,7 +53,7 @@ export class FaultyStore implements LeaseStore {
     this.release = (grant, signal) => this.#call('release', grant.name, signal, (own) => store.release(grant, own))
     this.read = (name, signal) => this.#call('read', name, signal, (own) => store.read(name, own))
     // Only what the other store can do: users look whether a method is there.
-    const { change, break: breakLease, withdraw, watch, renewMany } = store
+    const { change, break: breakLease, withdraw, watch, watchGrant, renewMany } = store
     if (change !== undefined) {
       this.change = (grant, to, signal) =>
         this.#call('change', grant.name, signal, (own) => change.call(store, grant, to, own))
@@ -66,6 +67,7 @@ export class FaultyStore implements LeaseStore {
         this.#call('withdraw', name, signal, (own) => withdraw.call(store, name, grantId, own))
     }
     if (watch !== undefined) this.watch = (name, signal, grantId) => watch.call(store, name, signal, grantId)
+    if (watchGrant !== undefined) this.watchGrant = (grant, signal) => watchGrant.call(store, grant, signal)
     if (renewMany !== undefined) {
       this.renewMany = (grants, signal) =>
         this.#call('renewMany', undefined, signal, (own) => renewMany.call(store, grants, own))

@@ -37,6 +37,7 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
   change: 'the store cannot change a lease',
   break: 'the store cannot break a lease',
   watch: 'the store does not wake those who wait',
+  watchGrant: 'the store does not notify holders of a change by others',
   renewMany: 'the store renews one lease at a time',
   queue: 'the store is not ordered',
   infinite: 'the store has no leases without expiry',

@@ -5,6 +5,7 @@ export type StoreAbility =
   | 'change'
   | 'break'
   | 'watch'
+  | 'watchGrant'
   | 'renewMany'
   | 'queue'
   | 'infinite'

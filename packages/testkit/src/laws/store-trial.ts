@@ -118,6 +118,7 @@ export class StoreTrial {
       case 'change':
       case 'break':
       case 'watch':
+      case 'watchGrant':
       case 'renewMany':
         return client[need] !== undefined
       case 'queue':

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
@@ -11,6 +12,51 @@ async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptio
 }
 
 export const storeBreakLaws: readonly StoreLaw[] = [
+  lawFor(
+    ['break', 'watchGrant'],
+    'break',
+    'wakes a holder who watches the grant, and nothing else does',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      const grant = await trial.granted(one)
+      const ended = new AbortController()
+      let changes = 0
+      const watching = (async () => {
+        for await (const _ of one.watchGrant?.(grant, ended.signal) ?? []) {
+          changes += 1
+          return
+        }
+      })()
+      for (let beat = 0; beat < 3; beat += 1) {
+        await trial.pass(trial.ttl / 50)
+        assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+      }
+      await trial.refused(other)
+      await trial.pass(trial.ttl / 50)
+      assert.equal(changes, 0, 'the own heartbeats of the holder, or a challenger, woke it')
+      await breaks(trial, other)
+      await trial.time.until(watching, trial.ttl)
+      assert.equal(changes, 1)
+      ended.abort()
+    },
+  ),
+  lawFor(
+    ['break', 'watchGrant'],
+    'break',
+    'is not needed to end a watch of the grant: its signal ends it, and no listener is left there',
+    async (trial) => {
+      const client = await trial.open()
+      const grant = await trial.granted(client)
+      const ended = new AbortController()
+      const watching = (async () => {
+        for await (const _ of client.watchGrant?.(grant, ended.signal) ?? []);
+      })()
+      await trial.pass(trial.ttl / 100)
+      ended.abort()
+      await trial.time.until(watching, trial.ttl)
+      assert.equal(getEventListeners(ended.signal, 'abort').length, 0)
+    },
+  ),
   lawFor(
     ['break'],
     'break',

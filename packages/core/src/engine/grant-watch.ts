@@ -1,0 +1,30 @@
+import type { Grant } from '../store/lease-record.js'
+import type { LeaseStore } from '../store/lease-store.js'
+
+/**
+ * Listens, for one holder, to a store that notices when somebody else changes the record of the grant. A watch that ends
+ * or fails is not begun again: the heartbeats find out what it does not say.
+ */
+export class GrantWatch {
+  readonly #controller = new AbortController()
+
+  constructor(store: LeaseStore, grant: Grant, onChanged: () => void) {
+    void this.#listen(store, grant, onChanged)
+  }
+
+  stop(): void {
+    this.#controller.abort()
+  }
+
+  async #listen(store: LeaseStore, grant: Grant, onChanged: () => void): Promise<void> {
+    const { signal } = this.#controller
+    try {
+      for await (const _ of store.watchGrant?.(grant, signal) ?? []) {
+        if (signal.aborted) return
+        onChanged()
+      }
+    } catch {
+      // Whatever is wrong with the store, the next heartbeat reports it.
+    }
+  }
+}
