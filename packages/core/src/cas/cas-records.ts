@@ -21,7 +21,7 @@ export function standingOf(record: CasRecord, unchanged: number, longest: number
   // The margin is for what a clock may count too much of a suspend; a period of nothing needs none.
   const remaining = period === 0 ? 0 : period + VALIDITY_MARGIN - unchanged
   if (remaining <= 0) return { state: broken ? 'broken' : 'expired', remaining: 0 }
-  return { state: broken ? 'breaking' : 'leased', remaining }
+  return { state: broken || record.vacated === true ? 'breaking' : 'leased', remaining }
 }
 
 /** A recorded duration within its bounds; what is none, such as NaN, counts as the longest. */
@@ -45,7 +45,7 @@ export function toGrant(name: string, { owner, grantId, fencingToken, ttl }: Cas
 
 /** The next write of a record: another revision, and what is to be changed beside it. */
 export function rewrite(record: CasRecord, changes: Partial<CasRecord> = {}): CasRecord {
-  const { breakPeriod: _, ...kept } = record
+  const { breakPeriod: _, vacated: __, ...kept } = record
   return { ...kept, ...changes, revision: record.revision + 1 }
 }
 
@@ -65,7 +65,7 @@ export const unowned: CasRecord = Object.freeze({
  */
 export function checkRecord(name: string, store: string, found: CasRecord): void {
   const record: Partial<CasRecord> = found ?? {}
-  const { owner, grantId, fencingToken, ttl, revision, metadata, breakPeriod } = record
+  const { owner, grantId, fencingToken, ttl, revision, metadata, breakPeriod, vacated } = record
   const isRecord =
     typeof owner === 'string' &&
     typeof grantId === 'string' &&
@@ -74,7 +74,8 @@ export function checkRecord(name: string, store: string, found: CasRecord): void
     Number.isSafeInteger(revision) &&
     typeof metadata === 'object' &&
     metadata !== null &&
-    (breakPeriod === undefined || typeof breakPeriod === 'number')
+    (breakPeriod === undefined || typeof breakPeriod === 'number') &&
+    (vacated === undefined || typeof vacated === 'boolean')
   if (isRecord) return
   throw new LeaseConfigurationError(
     `what the ${store} store has under '${name}' is no lease record: choose another name, or remove the entry`,

@@ -19,6 +19,12 @@ export interface CasRecord {
   readonly metadata: Readonly<Record<string, string>>
   /** Present where the lease was broken: for how long the name stays locked, in milliseconds. */
   readonly breakPeriod?: number
+  /**
+   * True where another program removed the owner, but this grant was neither released nor taken over; only a register
+   * that recognises such a write sets it, when it reads. The holder is then refused, and the name stays locked until the
+   * record was seen unchanged for the ttl: the holder may not know of it yet.
+   */
+  readonly vacated?: boolean
 }
 
 /** What tells one write of an entry from another: an ETag, a resource version, a revision number. */

@@ -362,5 +362,6 @@ function refusalOf(name: string, grantId: string, entry: CasEntry<CasVersion> | 
     return { renewed: false, reason: 'taken', holder }
   }
   if (record.breakPeriod !== undefined) return { renewed: false, reason: 'broken' }
+  if (record.vacated === true) return { renewed: false, reason: 'taken' }
   return record.owner === '' ? { renewed: false, reason: 'expired' } : undefined
 }

@@ -42,6 +42,13 @@ describe('a record stands as', () => {
     expect(standingOf({ ...record, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
   })
 
+  it('breaking for its ttl where another program removed its owner, then as expired; where it was broken, as broken', () => {
+    const vacated = { ...record, vacated: true }
+    expect(standingOf(vacated, 0, HOUR)).toEqual({ state: 'breaking', remaining: 10_000 + MARGIN })
+    expect(standingOf(vacated, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
+    expect(standingOf({ ...vacated, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
+  })
+
   it.each([0, -1, Number.NaN, HOUR + 1])('leased for the longest ttl where its own is %d', (ttl) => {
     expect(standingOf({ ...record, ttl }, 0, HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
   })

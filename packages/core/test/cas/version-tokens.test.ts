@@ -90,6 +90,42 @@ describe('fencing tokens that are versions', () => {
   })
 })
 
+describe('a record whose owner another program removed', () => {
+  async function setUpVacated() {
+    const { clock, register, store, open } = setUp()
+    const grant = await held(store, 'a')
+    register.write('job', { ...register.recordOf('job'), vacated: true })
+    return { clock, register, store, open, grant }
+  }
+
+  it('is locked for challengers until they have seen it unchanged for the ttl', async () => {
+    const { clock, open } = await setUpVacated()
+    const other = open()
+    const claim = () => other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, signal)
+    expect(await claim()).toMatchObject({ granted: false, holder: { state: 'breaking', remaining: TTL + MARGIN } })
+    clock.block(TTL + MARGIN - 1)
+    expect((await claim()).granted).toBe(false)
+    clock.block(1)
+    expect((await claim()).granted).toBe(true)
+  })
+
+  it('is refused to its holder, who cannot repeat the claim or hand it over either', async () => {
+    const { register, store, grant } = await setUpVacated()
+    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
+    const again = await store.acquire({ name: 'job', owner: 'o-a', grantId: 'a', ttl: TTL }, signal)
+    expect(again.granted).toBe(false)
+    expect((await store.change(grant, { grantId: 'b', owner: 'o-b' }, signal)).granted).toBe(false)
+    expect(register.recordOf('job').vacated).toBe(true)
+  })
+
+  it('is freed at once by a release of its holder', async () => {
+    const { register, store, open, grant } = await setUpVacated()
+    expect(await store.release(grant, signal)).toEqual({ released: true })
+    expect(register.recordOf('job')).not.toHaveProperty('vacated')
+    expect((await held(open(), 'b')).owner).toBe('o-b')
+  })
+})
+
 describe('a watch that yields entries', () => {
   it('wakes waiters for a name that may be free; of one that is held it yields the holder, with what remains', async () => {
     const { clock, register, store } = setUp()
