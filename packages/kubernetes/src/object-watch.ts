@@ -13,6 +13,11 @@ const GRACE = 10_000
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
 
+/** A stream that ends so soon, in milliseconds, does not show that watching works ... */
+const BRIEF = 1_000
+/** ... where more than so many in a row did: a proxy may end each one at once, and must not be asked without a pause. */
+const MOST_BRIEF = 5
+
 /** What is watched, and with what. */
 export interface WatchedObject {
   readonly client: ApiClient
@@ -26,22 +31,27 @@ export interface WatchedObject {
   readonly failureOf: (answer: ApiAnswer) => Error
 }
 
-/** How far a watch has come, and how often in a row it broke. */
+/** How far a watch has come. */
 interface Progress {
   version: string | undefined
+  /** How often in a row it could not be opened, or broke; an opened stream is a success. */
   failures: number
+  /** How many streams in a row ended soon after they were opened. */
+  brief: number
+  /** Whether changes may have been missed, so that an object that is gone is not noticed by the next stream. */
+  missed: boolean
 }
 
 /**
  * The object at each of its changes; `undefined` where it is deleted, or where changes may have been missed. A watch that
  * ends, breaks or falls silent is resumed from the version that it had come to; one whose version is forgotten (410)
- * begins anew. Ends when the signal aborts; rejects where the server refuses to let it be watched.
+ * begins anew, at once. Ends when the signal aborts; rejects where the server refuses to let it be watched.
  */
 export async function* watchObject(
   watched: WatchedObject,
   signal: AbortSignal,
 ): AsyncGenerator<KubernetesObject | undefined> {
-  const progress: Progress = { version: watched.from, failures: 0 }
+  const progress: Progress = { version: watched.from, failures: 0, brief: 0, missed: false }
   while (!signal.aborted) {
     try {
       yield* watchOnce(watched, progress, signal)
@@ -51,13 +61,18 @@ export async function* watchObject(
       progress.failures += 1
     }
     if (signal.aborted) return
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(progress.failures, 16), LONGEST_PAUSE)
+    if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
     try {
-      await watched.client.pause(pause * (0.5 + 0.5 * Math.random()), signal)
+      await watched.client.pause(pauseAfter(progress), signal)
     } catch {
       return
     }
   }
+}
+
+function pauseAfter({ failures, brief }: Progress): number {
+  const doublings = Math.min(Math.max(failures, brief - MOST_BRIEF), 16)
+  return Math.min(FIRST_PAUSE * 2 ** doublings, LONGEST_PAUSE) * (0.5 + 0.5 * Math.random())
 }
 
 async function* watchOnce(
@@ -76,42 +91,54 @@ async function* watchOnce(
   const silent = new AbortController()
   const end = (): void => silent.abort(signal.reason)
   const cancel = clock.schedule(seconds * 1_000 + GRACE, end)
+  let openedAt: number | undefined
   signal.addEventListener('abort', end)
   try {
     const opened = await client.open({ method: 'GET', path, query }, silent.signal)
     if ('status' in opened) {
-      if (opened.status !== 410) throw failureOf(opened)
-      progress.version = undefined
+      if (opened.status !== 410 || progress.version === undefined) throw failureOf(opened)
+      progress.failures = 0
+      forget(progress)
       yield undefined
       return
     }
+    openedAt = clock.now()
+    progress.failures = 0
+    // It begins with the object as it is, but not where there is none.
+    if (progress.missed) yield undefined
+    progress.missed = false
     for await (const line of opened) yield* changesOf(line, name, progress)
   } finally {
+    if (openedAt !== undefined) progress.brief = clock.now() - openedAt < BRIEF ? progress.brief + 1 : 0
     cancel()
     signal.removeEventListener('abort', end)
     silent.abort()
   }
 }
 
-/** What one event of a watch tells; throws what the server tells as an error, other than that the version is forgotten. */
+function forget(progress: Progress): void {
+  progress.version = undefined
+  progress.missed = true
+}
+
+/** The object that one event of a watch shows. Throws an error that the server sent, unless it is that the version is forgotten. */
 function* changesOf(line: string, name: string, progress: Progress): Generator<KubernetesObject | undefined> {
   const { type, object } = JSON.parse(line) as { type?: string; object?: unknown }
   if (type === 'ERROR') {
     const { code } = (object ?? {}) as { code?: number }
-    progress.version = undefined
-    if (code !== 410) throw new Error(`the watch ended with an error: ${line.slice(0, 300)}`)
+    forget(progress)
     yield undefined
+    if (code !== 410) throw new Error(`the watch ended with an error: ${line.slice(0, 300)}`)
     return
   }
   if (!isKubernetesObject(object)) throw new Error(`the watch tells of what is no object: ${line.slice(0, 300)}`)
   progress.version = object.metadata.resourceVersion
-  progress.failures = 0
   // In front of some servers, selectors are not heeded.
   if (type === 'BOOKMARK' || object.metadata.name !== name) return
   yield type === 'DELETED' ? undefined : object
 }
 
-/** What trying again would not change; whoever watches tells it by its polls, or not at all. */
+/** A refusal that trying again would not change; the waiter's polls and the holder's heartbeats report it. */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === 'unauthorised' || code === 'configuration'

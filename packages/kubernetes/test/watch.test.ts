@@ -1,4 +1,5 @@
 import { createLease, type StoreLease } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import type { KubernetesLeaseStore } from '../src/kubernetes-lease-store.js'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
@@ -10,24 +11,27 @@ const PATIENT = { heartbeatTimeout: 600_000, heartbeatInterval: 60_000, operatio
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 
+/** As long as a slow machine may need, in milliseconds. */
+const PATIENCE = { timeout: 60_000, interval: 2 }
+
 const watches = (server: TestApiServer) => server.requests.filter(({ query }) => query.has('watch'))
 const gets = (server: TestApiServer) =>
   server.requests.filter(({ method, query }) => method === 'GET' && !query.has('watch')).length
 
-/** Somebody who holds the lease, and somebody who waits for it, with a watch that is up. */
+/** A holder that does not watch, and a waiter whose watch is open. */
 async function contention(): Promise<{
   server: TestApiServer
   holder: StoreLease
+  waiter: StoreLease
   waiting: Promise<boolean>
-  store: KubernetesLeaseStore
 }> {
   const server = await startServer()
-  const holder = createLease(await openStore(server.port), 'job', PATIENT)
+  const holder = createLease(await openStore(server.port, { watch: false }), 'job', PATIENT)
   await holder.acquire()
-  const store = await openStore(server.port)
-  const waiting = createLease(store, 'job', PATIENT).acquire(FOREVER)
+  const waiter = createLease(await openStore(server.port), 'job', PATIENT)
+  const waiting = waiter.acquire(FOREVER)
   await watchIsUp(server, 1)
-  return { server, holder, waiting, store }
+  return { server, holder, waiter, waiting }
 }
 
 async function watchIsUp(server: TestApiServer, count: number): Promise<void> {
@@ -132,9 +136,91 @@ describe('who waits', () => {
   })
 })
 
+describe('a waiter with a live watch', () => {
+  it('does not poll: each heartbeat of the holder moves its next question on, to the expiry', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const times = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500, logger: silentLogger }
+    const holder = await openStore(server.port, { watch: false })
+    const grant = await granted(holder, { ttl: 6_000 })
+    const { store, shown } = countShown(await openStore(server.port, { clock }))
+    const waiting = createLease(store, 'job', { ...times, clock }).acquire(FOREVER)
+    await watchIsUp(server, 1)
+    let before = 0
+    for (let beat = 1; beat <= 30; beat += 1) {
+      await holder.renew(grant, signal)
+      // The watch shows the heartbeat before time passes.
+      await vi.waitFor(() => expect(shown()).toBe(beat), PATIENCE)
+      await clock.settle()
+      if (beat === 1) before = gets(server)
+      await clock.advance(1_000)
+    }
+    expect(gets(server)).toBe(before)
+    // When the holder falls silent, it asks at the expiry.
+    await clock.advance(6_000)
+    expect(await waiting).toBe(true)
+    expect(gets(server)).toBe(before + 1)
+  })
+})
+
+describe('a waiter after an outage', () => {
+  it('is notified of a release without a pause, though the version of its watch was forgotten', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const delays: number[] = []
+    const { schedule } = clock
+    clock.schedule = (delay, task) => {
+      delays.push(delay)
+      return schedule.call(clock, delay, task)
+    }
+    /** Until the watch has begun a pause of more than `shortest` ms; no other timer of this test has such a delay. */
+    const pauses = async (shortest: number, longest: number) => {
+      await vi.waitFor(() => expect(delays.some((delay) => delay > shortest && delay <= longest)).toBe(true), PATIENCE)
+      delays.length = 0
+      await clock.advance(longest)
+    }
+    const times = { ...PATIENT, operationTimeout: 6_000 }
+    const holder = createLease(await openStore(server.port, { watch: false }), 'job', times)
+    await holder.acquire()
+    const waiting = createLease(await openStore(server.port, { clock }), 'job', { ...times, clock }).acquire(FOREVER)
+    await vi.waitFor(() => expect(server.watching).toBe(1), PATIENCE)
+    server.disturb = ({ query }) => (query.has('watch') ? { reply: { status: 503, body: 'no endpoints' } } : undefined)
+    server.breakWatches()
+    for (let failures = 1; failures <= 8; failures += 1) {
+      await pauses(50, 5_000)
+      await watchIsUp(server, failures + 1)
+    }
+    server.disturb = () => undefined
+    await pauses(2_000, 5_000)
+    await vi.waitFor(() => expect(server.watching).toBe(1), PATIENCE)
+    // The stream was opened, though it showed nothing: the next pause is a short one again.
+    await granted(await openStore(server.port), { name: 'other' })
+    server.store.compact()
+    server.breakWatches()
+    await pauses(50, 100)
+    // From here on no time passes for it.
+    await vi.waitFor(() => expect(watches(server).at(-1)?.query.has('resourceVersion')).toBe(false), PATIENCE)
+    await holder.release()
+    expect(await waiting).toBe(true)
+  })
+})
+
+/** The store, with how often its watches have yielded. */
+function countShown(store: KubernetesLeaseStore) {
+  let shown = 0
+  const { watch } = store
+  const counting = async function* (name: string, ended: AbortSignal) {
+    for await (const record of watch?.(name, ended) ?? []) {
+      shown += 1
+      yield record
+    }
+  }
+  return { store: Object.assign(store, { watch: counting }), shown: () => shown }
+}
+
 describe('a watch', () => {
   it('leaves no connection behind when the waiting ends, however it ends', async () => {
-    const { server, holder, waiting } = await contention()
+    const { server, holder, waiter, waiting } = await contention()
     const given = new AbortController()
     const second = createLease(await openStore(server.port), 'job', PATIENT)
     const impatient = second.acquire({ ...FOREVER, signal: given.signal })
@@ -144,6 +230,8 @@ describe('a watch', () => {
     await vi.waitFor(() => expect(server.watching).toBe(1))
     await holder.release()
     expect(await waiting).toBe(true)
+    // It is a holder now, and watches as one.
+    await waiter.release()
     await vi.waitFor(() => expect(server.watching).toBe(0))
   })
 

@@ -1,0 +1,144 @@
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import type { ApiAnswer } from '../src/api/api-answer.js'
+import type { ApiClient } from '../src/api/api-client.js'
+import type { ApiRequest } from '../src/api/api-request.js'
+import type { KubernetesObject } from '../src/kubernetes-object.js'
+import { watchObject } from '../src/object-watch.js'
+
+/** How one request to watch ends: with an answer, with the lines of a stream that then ends or breaks, or not at all. */
+type Opening =
+  | { readonly status: number }
+  | { readonly lines: readonly object[]; readonly breaks?: boolean; readonly lasts?: number }
+  | 'unreachable'
+
+const object = (resourceVersion: string, name = 'job') => ({ metadata: { name, resourceVersion } })
+const added = (version: string) => ({ type: 'ADDED', object: object(version) })
+const error = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', code } })
+const failureOf = ({ status }: ApiAnswer) =>
+  Object.assign(new Error(`answered ${status}`), { code: status === 403 ? 'unauthorised' : 'unavailable' })
+
+/** Everything that a watch does over these openings, in order: `open VERSION`, `pause MS`, and what it yields. */
+async function watched(openings: readonly Opening[], from?: string): Promise<(string | number)[]> {
+  const clock = new VirtualClock()
+  const ended = new AbortController()
+  const left = [...openings]
+  const done: (string | number)[] = []
+  const client = {
+    open: async ({ query }: ApiRequest) => {
+      done.push(`open ${query?.resourceVersion ?? 'anew'}`)
+      const opening = left.shift()
+      if (opening === undefined) ended.abort()
+      if (opening === undefined || opening === 'unreachable') throw new Error('unreachable')
+      return 'lines' in opening ? linesOf(opening, clock) : { ...opening, headers: {}, body: undefined, text: '' }
+    },
+    pause: async (duration: number) => void done.push(duration),
+  } as unknown as ApiClient
+  const watching = watchObject({ client, clock, path: '/leases', name: 'job', from, failureOf }, ended.signal)
+  for await (const shown of watching) done.push(shownAs(shown))
+  expect(clock.pending).toBe(0)
+  return done
+}
+
+async function* linesOf({ lines, breaks, lasts = 60_000 }: Extract<Opening, { lines: unknown }>, clock: VirtualClock) {
+  for (const line of lines) yield JSON.stringify(line)
+  clock.block(lasts)
+  if (breaks === true) throw new Error('reset')
+}
+
+function shownAs(shown: KubernetesObject | undefined): string {
+  return shown === undefined ? 'missed' : `object ${shown.metadata.resourceVersion}`
+}
+
+/** A pause after so many failures: half of it is random. */
+const pause = (failures: number) =>
+  expect.toSatisfy((duration: number) => {
+    const longest = Math.min(50 * 2 ** failures, 5_000)
+    return duration >= longest / 2 && duration <= longest
+  })
+
+const broken = { lines: [], breaks: true }
+
+describe('a watch of an object', () => {
+  it('shows each change, and is resumed after a short pause from where it ended', async () => {
+    const bookmark = { type: 'BOOKMARK', object: object('9') }
+    const other = { type: 'ADDED', object: object('8', 'other') }
+    expect(await watched([{ lines: [added('6'), { ...added('7'), type: 'DELETED' }, other, bookmark] }], '5')).toEqual([
+      'open 5',
+      'object 6',
+      'missed',
+      pause(0),
+      'open 9',
+    ])
+  })
+
+  it('pauses longer after each failure; an opened stream is a success, though it shows nothing', async () => {
+    const openings: Opening[] = ['unreachable', { status: 503 }, 'unreachable', broken, 'unreachable', { lines: [] }]
+    expect((await watched(openings, '5')).filter((step) => step !== 'open 5')).toEqual([1, 2, 3, 1, 2, 0].map(pause))
+  })
+
+  it.each([
+    ['an event', { lines: [error(410)] }],
+    ['the answer', { status: 410 }],
+  ])(
+    'whose version is forgotten, by %s, begins anew at once, and says again that changes may be missed',
+    async (_, gone) => {
+      expect(await watched(['unreachable', 'unreachable', gone, { lines: [added('9')] }], '5')).toEqual([
+        'open 5',
+        pause(1),
+        'open 5',
+        pause(2),
+        'open 5',
+        'missed',
+        'open anew',
+        // The object may have been deleted since: then nothing shows it.
+        'missed',
+        'object 9',
+        pause(0),
+        'open 9',
+      ])
+    },
+  )
+
+  it('pauses where an answer forgets a version that was not given', async () => {
+    expect(await watched([{ status: 410 }, { lines: [error(410)] }])).toEqual([
+      'open anew',
+      pause(1),
+      'open anew',
+      'missed',
+      'open anew',
+    ])
+  })
+
+  it('ended by any other error begins anew after a pause, and changes may be missed', async () => {
+    expect(await watched([{ lines: [added('6'), error(500)] }, { lines: [] }], '5')).toEqual([
+      'open 5',
+      'object 6',
+      'missed',
+      pause(1),
+      'open anew',
+      'missed',
+      pause(0),
+      'open anew',
+    ])
+  })
+
+  it('whose streams end as soon as they are opened pauses longer from the sixth on, until one lasts', async () => {
+    const brief = { lines: [], lasts: 999 }
+    const openings = [...Array(8).fill(brief), { lines: [], lasts: 1_000 }, brief]
+    expect((await watched(openings, '5')).filter((step) => step !== 'open 5')).toEqual(
+      [0, 0, 0, 0, 0, 1, 2, 3, 0, 0].map(pause),
+    )
+  })
+
+  it('pauses where a server forgets one version after the other', async () => {
+    const openings = Array(7).fill({ lines: [added('6'), error(410)], lasts: 0 })
+    const steps = await watched(openings, '5')
+    expect(steps.filter((step) => typeof step === 'number')).toEqual([1, 2].map(pause))
+  })
+
+  it('is over where the server refuses it, and where its signal aborts', async () => {
+    await expect(watched([broken, { status: 403 }], '5')).rejects.toThrow('answered 403')
+    expect(await watched([], '5')).toEqual(['open 5'])
+  })
+})
