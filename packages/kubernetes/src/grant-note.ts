@@ -3,7 +3,7 @@ import type { CasRecord } from '@leasehold/core'
 /** The annotation that keeps what the fields of a record's layout have no room for. */
 export const NOTE = 'leasehold.dev/grant'
 
-/** What is noted of a grant. It holds for the holder whose identity ends in its id, and for nobody else. */
+/** What is noted of a grant. It is valid only beside the holder whose identity ends in its id, or beside no holder. */
 export interface GrantNote {
   readonly id: string
   /** In milliseconds. */
@@ -11,16 +11,21 @@ export interface GrantNote {
   /** Known from the first heartbeat on: before, the token is the version of the object. */
   readonly token: bigint
   readonly metadata: Readonly<Record<string, string>>
+  /** The count of transitions that was written with it, where the layout has one: another holder counts on from there. */
+  readonly transitions?: number
   /** In milliseconds, where the lease was broken. */
   readonly breakPeriod?: number
 }
 
-export function writeNote({ grantId: id, ttl, fencingToken, metadata, breakPeriod }: CasRecord): string {
+/** `transitions`: as they are written with it. */
+export function writeNote(record: CasRecord, transitions: number | undefined): string {
+  const { grantId: id, ttl, fencingToken, metadata, breakPeriod } = record
   return JSON.stringify({
     id,
     ttl,
     ...(fencingToken === 0n ? {} : { token: String(fencingToken) }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(transitions === undefined ? {} : { transitions }),
     ...(breakPeriod === undefined ? {} : { breakPeriod }),
   })
 }
@@ -30,13 +35,14 @@ export function readNote(annotations: unknown): GrantNote | undefined {
   const text = isFields(annotations) ? annotations[NOTE] : undefined
   const noted = typeof text === 'string' ? parse(text) : undefined
   if (!isFields(noted)) return undefined
-  const { id, ttl, token, metadata, breakPeriod } = noted
+  const { id, ttl, token, metadata, transitions, breakPeriod } = noted
   if (typeof id !== 'string' || id === '' || typeof ttl !== 'number' || !(ttl > 0)) return undefined
   return {
     id,
     ttl,
     token: typeof token === 'string' && /^\d{1,20}$/.test(token) ? BigInt(token) : 0n,
     metadata: isFields(metadata) ? textsOf(metadata) : {},
+    ...(typeof transitions === 'number' ? { transitions } : {}),
     ...(typeof breakPeriod === 'number' && breakPeriod >= 0 ? { breakPeriod } : {}),
   }
 }

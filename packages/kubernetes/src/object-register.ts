@@ -134,10 +134,12 @@ export class ObjectRegister implements CasRegister<string> {
   #decode(name: string, object: KubernetesObject): CasEntry<string> {
     const { layout, longest, logger } = this.#options
     const entry = decodeEntry(layout, object)
-    const odd = entry.record.owner === '' ? [] : layout.odditiesOf(object.spec ?? {}, longest)
+    const { owner, vacated } = entry.record
+    const odd = owner === '' ? [] : [...layout.odditiesOf(object.spec ?? {}, longest)]
+    if (vacated === true) odd.push('another program removed its holder, which had not released it')
     if (odd.length > 0 && this.#recent.isNewly(name, odd.join())) {
       logger.warn(
-        `the record of lease '${name}' is odd: ${odd.join(', ')}. Whoever waits for it does so for ${longest} ms at the most`,
+        `the record of lease '${name}' is odd: ${odd.join(', ')}. Challengers wait at most ${longest} ms for it`,
       )
     }
     return entry

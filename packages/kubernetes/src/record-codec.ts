@@ -1,8 +1,8 @@
 import type { CasEntry, CasRecord } from '@leasehold/core'
-import { NOTE, readNote, writeNote } from './grant-note.js'
+import { type GrantNote, NOTE, readNote, writeNote } from './grant-note.js'
 import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'
-import type { Layout } from './layouts/layout.js'
+import type { Layout, Spec } from './layouts/layout.js'
 import { wallClock } from './wall-clock.js'
 
 /** The record that an object holds, whoever wrote it. */
@@ -10,8 +10,8 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const version = metadata.resourceVersion
   const fields = spec ?? {}
   const identity = layout.holderOf(fields)
-  if (identity === '') return { version, record: free }
   const noted = readNote(metadata.annotations)
+  if (identity === '') return { version, record: isVacated(layout, fields, noted) ? vacated(noted) : free }
   const holder = fromIdentity(identity, noted?.id)
   // A note stays where somebody else, who does not know it, has written the object since.
   const note = noted?.id === holder.grantId ? noted : undefined
@@ -28,6 +28,24 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   return { version, record }
 }
 
+/**
+ * Whether the holder was removed, but neither by a release of ours, which removes the note, nor by the release of a later
+ * holder, who has counted a transition. client-go's leader election does so when it releases late: it decides by the
+ * record that it remembers whether it is the leader, and then empties the holder that is there now. Depending on the
+ * version, it writes the transitions that it has just read, or those that it remembers, which are fewer.
+ */
+function isVacated(layout: Layout, fields: Spec, noted: GrantNote | undefined): noted is GrantNote {
+  if (noted === undefined) return false
+  const transitions = layout.transitionsOf(fields)
+  return transitions === undefined || noted.transitions === undefined || transitions <= noted.transitions
+}
+
+/** The grant that the note is of. Its owner stood in the field that was emptied. */
+function vacated({ id, ttl, token, metadata, breakPeriod }: GrantNote): CasRecord {
+  const record = { owner: id, grantId: id, fencingToken: token, ttl, revision: 0, metadata, vacated: true }
+  return breakPeriod === undefined ? record : { ...record, breakPeriod }
+}
+
 /** Of a name that nobody holds nothing is kept: its next token is a version, and those only grow. */
 const free: CasRecord = Object.freeze({
   owner: '',
@@ -41,12 +59,9 @@ const free: CasRecord = Object.freeze({
 /** The object of a lease that has none yet. */
 export function newObject(layout: Layout, name: string, namespace: string, record: CasRecord): object {
   const { group, version, kind } = layout.resource
-  return {
-    apiVersion: `${group}/${version}`,
-    kind,
-    metadata: { name, namespace, annotations: { [NOTE]: writeNote(record) } },
-    spec: layout.specOf(undefined, holdingOf(record)),
-  }
+  const spec = layout.specOf(undefined, holdingOf(record))
+  const annotations = { [NOTE]: writeNote(record, layout.transitionsOf(spec)) }
+  return { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace, annotations }, spec }
 }
 
 /**
@@ -56,8 +71,9 @@ export function newObject(layout: Layout, name: string, namespace: string, recor
 export function rewritten(layout: Layout, object: KubernetesObject, record: CasRecord): object {
   const { managedFields: _, annotations, ...metadata } = object.metadata
   const { [NOTE]: __, ...others } = annotations ?? {}
-  const noted = record.owner === '' ? others : { ...others, [NOTE]: writeNote(record) }
   const spec = layout.specOf(object.spec, holdingOf(record))
+  const note = writeNote(record, layout.transitionsOf(spec))
+  const noted = record.owner === '' ? others : { ...others, [NOTE]: note }
   return { ...object, metadata: { ...metadata, annotations: noted }, spec }
 }
 

@@ -118,14 +118,70 @@ describe('a record that was written by hand', () => {
     expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('by-hand')
   })
 
-  it('with a holder emptied ends it too, and is free', async () => {
+  it.each([
+    ['emptied', { holderIdentity: '' }],
+    ['removed', { holderIdentity: null }],
+    ['emptied, and fewer transitions', { holderIdentity: '', leaseTransitions: 4 }],
+    ['emptied, and no transitions', { holderIdentity: '', leaseTransitions: undefined }],
+    ['emptied, and another duration', { holderIdentity: '', leaseDurationSeconds: 1 }],
+  ])(
+    'with the holder %s ends its lease, and is locked for its ttl: the holder may not know it yet',
+    async (_, edit) => {
+      const server = await startServer()
+      server.plant(leases, 'job', { spec: { leaseTransitions: 5 } })
+      const store = await openStore(server.port)
+      const grant = await granted(store)
+      const { metadata, spec } = server.get(leases, 'job') ?? {}
+      server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, ...edit } })
+      const { clock, claim, warnings, store: other } = await challenger(server)
+      expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
+      expect(await other.read('job', signal)).toMatchObject({ state: 'breaking', grantId: grant.grantId, ttl: 15_000 })
+      clock.block(15_000 + MARGIN - 1)
+      expect(await claim()).toBe(false)
+      clock.block(1)
+      expect(await claim()).toBe(true)
+      expect(warnings).toEqual([expect.stringContaining('another program removed its holder')])
+    },
+  )
+
+  it.each([
+    ['more transitions: a later holder released it', { leaseTransitions: 1 }, {}],
+    ['no annotation of ours: we released it', {}, { annotations: {} }],
+    ['an annotation that is not ours', {}, { annotations: { [NOTE]: '{"id":7}' } }],
+  ])('with the holder emptied and %s is free at once', async (_, spec, metadata) => {
+    const server = await startServer()
+    await granted(await openStore(server.port))
+    const object = server.get(leases, 'job')
+    server.plant(leases, 'job', {
+      metadata: { ...object?.metadata, ...metadata },
+      spec: { ...object?.spec, holderIdentity: '', ...spec },
+    })
+    await granted(await openStore(server.port))
+  })
+
+  it('with the holder emptied after an operator broke the lease is locked for the break period', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
-    const grant = await granted(store)
+    await granted(store)
+    await store.break('job', { period: 4_000 }, signal)
     const { metadata, spec } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: '' } })
-    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
-    await granted(await openStore(server.port))
+    const { clock, claim } = await challenger(server)
+    clock.block(4_000 + MARGIN - 1)
+    expect(await claim()).toBe(false)
+    clock.block(1)
+    expect(await claim()).toBe(true)
+  })
+
+  it('with the holder emptied can be broken by an operator, and is then free at once', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    await granted(store)
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: '' } })
+    const { claim, store: other } = await challenger(server)
+    expect(await other.break('job', { period: 0 }, signal)).toEqual({ remaining: 0 })
+    expect(await claim()).toBe(true)
   })
 
   it('with the annotation removed keeps its holder, and the holder its token', async () => {

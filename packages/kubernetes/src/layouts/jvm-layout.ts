@@ -15,6 +15,7 @@ export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration
     manifest: `leases.${group}.yaml`,
     holderOf: (spec) => identityIn(spec.owner),
     durationOf: (_, noted) => noted ?? foreignDuration,
+    transitionsOf: () => undefined,
     specOf: (previous, { holder, now }) => {
       // The server keeps the version of an object that is written unchanged, and a heartbeat must give it a new one.
       const time = previous?.time === now ? now + 1 : now

@@ -31,6 +31,8 @@ export interface Layout {
   holderOf(spec: Spec): string
   /** The duration that is recorded, in milliseconds; `NaN` where it is none. `noted`: that of our own annotation. */
   durationOf(spec: Spec, noted: number | undefined): number
+  /** How often the holder has changed; `undefined` where the layout has no such count, or it is none. */
+  transitionsOf(spec: Spec): number | undefined
   /** The spec of a write over `previous`; never the same as it, for a heartbeat must give the object a new version. */
   specOf(previous: Spec | undefined, holding: Holding): Spec
   /** What in the spec no honest writer wrote, for the log. `longest`: what a duration is cut to, in milliseconds. */

@@ -20,6 +20,7 @@ export const leaseLayout: Layout = {
     if (noted !== undefined && toSeconds(noted) === leaseDurationSeconds) return noted
     return isCount(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : Number.NaN
   },
+  transitionsOf: ({ leaseTransitions }) => (isCount(leaseTransitions) ? leaseTransitions : undefined),
   specOf,
   odditiesOf: (spec, longest) => {
     const { leaseDurationSeconds: seconds, renewTime } = spec

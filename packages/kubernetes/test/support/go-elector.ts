@@ -1,0 +1,80 @@
+import { systemClock } from '@leasehold/core'
+import { ApiClient } from '../../src/api/api-client.js'
+import type { KubeConfigLike } from '../../src/api/kube-config.js'
+import { isKubernetesObject, type KubernetesObject } from '../../src/kubernetes-object.js'
+import { clientGo } from './client-go.js'
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+
+/** Which transitions a late release writes: those that it has just read, as client-go since 1.28; before, its own. */
+export type ReleasedTransitions = 'read' | 'remembered'
+
+/** An elector that writes a Lease as client-go's `LeaderElector` does, over HTTP, step by step as the test says. */
+export class GoElector {
+  readonly #client: ApiClient
+  readonly #name: string
+  readonly #identity: string
+  readonly #seconds: number
+  /** The record as it has last seen or written it: by this it decides whether it is the leader. */
+  #remembered: Readonly<Record<string, unknown>> = {}
+
+  constructor(kubeConfig: KubeConfigLike, name: string, identity: string, seconds: number) {
+    this.#client = new ApiClient(async () => kubeConfig, systemClock)
+    this.#name = name
+    this.#identity = identity
+    this.#seconds = seconds
+  }
+
+  get isLeader(): boolean {
+    return this.#remembered.holderIdentity === this.#identity
+  }
+
+  /** Takes the Lease as one does that has found it free or expired. Rejects where another write came first. */
+  async acquire(): Promise<void> {
+    const object = await this.#get()
+    const spec =
+      object === undefined
+        ? clientGo.acquired(this.#identity, this.#seconds)
+        : clientGo.takenOver(object.spec ?? {}, this.#identity, this.#seconds)
+    await this.#write(object, spec)
+  }
+
+  /**
+   * `release()` of leaderelection.go: reads the object again, for its resourceVersion; returns unless the *remembered*
+   * record says that it is the leader; writes an empty holder over whatever it has read.
+   */
+  async release(transitions: ReleasedTransitions = 'read'): Promise<void> {
+    const object = await this.#get()
+    if (object === undefined || !this.isLeader) return
+    await this.#write(object, clientGo.released(transitions === 'read' ? (object.spec ?? {}) : this.#remembered))
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+
+  async #get(): Promise<KubernetesObject | undefined> {
+    const { status, body } = await this.#client.send({ method: 'GET', path: this.#path }, never)
+    if (status === 404) return undefined
+    if (!isKubernetesObject(body)) throw new Error(`no Lease was read: ${status}`)
+    return body
+  }
+
+  async #write(object: KubernetesObject | undefined, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: this.#name } }
+    const { status, text } = await this.#client.send(
+      object === undefined
+        ? { method: 'POST', path: LEASES, body: { ...made, spec } }
+        : { method: 'PUT', path: this.#path, body: { ...object, spec } },
+      never,
+    )
+    if (status !== 200 && status !== 201) throw new Error(`the Lease was not written: ${status} ${text}`)
+    this.#remembered = spec
+  }
+
+  get #path(): string {
+    return `${LEASES}/${this.#name}`
+  }
+}
+
+const never = new AbortController().signal
