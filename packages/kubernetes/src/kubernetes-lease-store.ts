@@ -28,6 +28,7 @@ export class KubernetesLeaseStore implements LeaseStore {
   readonly kind = 'kubernetes'
   readonly limits: StoreLimits
   readonly watch?: NonNullable<LeaseStore['watch']>
+  readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
   readonly #store: CasStore
   readonly #cluster: Cluster
   readonly #choice: LayoutChoice
@@ -51,7 +52,9 @@ export class KubernetesLeaseStore implements LeaseStore {
       logger,
     })
     this.#store = casStore(register, { clock, minTtl: limits.minTtl, maxTtl: longest })
-    if (this.#store.watch !== undefined) this.watch = this.#store.watch
+    if (this.#store.watch === undefined) return
+    this.watch = this.#store.watch
+    this.watchGrant = (grant, signal) => register.watchGrant(grant, signal)
   }
 
   /**

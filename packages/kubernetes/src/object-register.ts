@@ -1,4 +1,4 @@
-import type { CasEntry, CasRecord, CasRegister, CasWritten, Clock, Logger } from '@leasehold/core'
+import type { CasEntry, CasRecord, CasRegister, CasWritten, Clock, Grant, Logger } from '@leasehold/core'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import type { ApiRequest } from './api/api-request.js'
@@ -10,7 +10,10 @@ import type { Layout } from './layouts/layout.js'
 import { objectName } from './object-name.js'
 import { watchObject } from './object-watch.js'
 import { RecentObjects } from './recent-objects.js'
-import { decodeEntry, newObject, rewritten } from './record-codec.js'
+import { decodeEntry, isIntact, newObject, rewritten } from './record-codec.js'
+
+/** How often a holder asks again whether it may watch its object, in milliseconds; half of it is random. */
+const REFUSED_PAUSE = 60_000
 
 /** Where the objects are, and what is said of them. */
 export interface ObjectRegisterOptions {
@@ -84,29 +87,64 @@ export class ObjectRegister implements CasRegister<string> {
     this.#options.client.close()
   }
 
-  async *#watch(name: string, signal: AbortSignal): AsyncGenerator<CasEntry<string> | undefined> {
-    const { client, clock, layout } = this.#options
-    const namespace = await this.#options.namespace()
+  /** Yields when the object of a grant is no longer as its holder writes it: see `LeaseStore.watchGrant`. */
+  watchGrant(grant: Grant, signal: AbortSignal): AsyncGenerator<undefined> {
+    return this.#untilClosed(signal, (ended) => this.#changesOf(grant, ended))
+  }
+
+  #watch(name: string, signal: AbortSignal): AsyncGenerator<CasEntry<string> | undefined> {
+    return this.#untilClosed(signal, (ended) => this.#entriesOf(name, ended))
+  }
+
+  async *#untilClosed<T>(signal: AbortSignal, watch: (ended: AbortSignal) => AsyncGenerator<T>): AsyncGenerator<T> {
     const ended = new AbortController()
     const end = (): void => ended.abort()
     for (const by of [signal, this.#closed.signal]) by.addEventListener('abort', end)
     if (signal.aborted || this.#closed.signal.aborted) end()
-    const objects = watchObject(
-      {
-        client,
-        clock,
-        path: pathOf(layout.resource, namespace),
-        name: objectName(name),
-        from: this.#recent.versionOf(name),
-        failureOf: (answer) => failureOf(answer, this.#attempt('watch', namespace, name)),
-      },
-      ended.signal,
-    )
     try {
-      for await (const object of objects) yield object === undefined ? undefined : this.#decode(name, object)
+      yield* watch(ended.signal)
     } finally {
       for (const by of [signal, this.#closed.signal]) by.removeEventListener('abort', end)
     }
+  }
+
+  async *#changesOf(grant: Grant, signal: AbortSignal): AsyncGenerator<undefined> {
+    const { client, layout } = this.#options
+    // The token is the version of the write that granted the lease: nothing after it is missed.
+    let from: string | undefined = String(grant.fencingToken)
+    while (!signal.aborted) {
+      try {
+        for await (const object of this.#objectsOf(grant.name, from, signal)) {
+          if (object === undefined || !isIntact(layout, object, grant)) yield undefined
+        }
+      } catch {
+        // The permission is missing, or the token has expired: the heartbeats do without, and report what is wrong.
+      }
+      from = undefined
+      try {
+        await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), signal)
+      } catch {
+        return
+      }
+    }
+  }
+
+  async *#entriesOf(name: string, signal: AbortSignal): AsyncGenerator<CasEntry<string> | undefined> {
+    for await (const object of this.#objectsOf(name, this.#recent.versionOf(name), signal)) {
+      yield object === undefined ? undefined : this.#decode(name, object)
+    }
+  }
+
+  async *#objectsOf(
+    name: string,
+    from: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<KubernetesObject | undefined> {
+    const { client, clock, layout } = this.#options
+    const namespace = await this.#options.namespace()
+    const path = pathOf(layout.resource, namespace)
+    const refusal = (answer: ApiAnswer): Error => failureOf(answer, this.#attempt('watch', namespace, name))
+    yield* watchObject({ client, clock, path, name: objectName(name), from, failureOf: refusal }, signal)
   }
 
   async #get(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {

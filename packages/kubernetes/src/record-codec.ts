@@ -1,4 +1,4 @@
-import type { CasEntry, CasRecord } from '@leasehold/core'
+import type { CasEntry, CasRecord, Grant } from '@leasehold/core'
 import { type GrantNote, NOTE, readNote, writeNote } from './grant-note.js'
 import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'
@@ -55,6 +55,22 @@ const free: CasRecord = Object.freeze({
   revision: 0,
   metadata: Object.freeze({}),
 })
+
+/**
+ * Whether an object holds a grant as its holder wrote it. Another duration would let others come early; and without the
+ * note, or with other transitions than it has, nobody would recognise that another program removed the holder.
+ */
+export function isIntact(layout: Layout, { metadata, spec }: KubernetesObject, grant: Grant): boolean {
+  const fields = spec ?? {}
+  const noted = readNote(metadata.annotations)
+  return (
+    layout.holderOf(fields) === toIdentity(grant) &&
+    noted?.id === grant.grantId &&
+    noted.breakPeriod === undefined &&
+    noted.transitions === layout.transitionsOf(fields) &&
+    layout.durationOf(fields, noted.ttl) === grant.ttl
+  )
+}
 
 /** The object of a lease that has none yet. */
 export function newObject(layout: Layout, name: string, namespace: string, record: CasRecord): object {

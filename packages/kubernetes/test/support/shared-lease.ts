@@ -15,7 +15,7 @@ const SLACK = 500
 export function describeSharedLease(kubeConfig: () => Promise<KubeConfigLike>): void {
   describe('a Lease whose holder a Go elector empties by a late release', () => {
     it.each([
-      
+      ['who watches it', true],
       ['who learns of it at a heartbeat', false],
     ])(
       'is never held by two of ours, in 50 runs with a holder %s',
