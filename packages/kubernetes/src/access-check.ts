@@ -1,13 +1,12 @@
 import { LeaseUnauthorisedError } from '@leasehold/core'
-import { type ApiAnswer, statusOf } from './api/api-answer.js'
+import { isGranted } from './access-review.js'
+import { statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
 import { failureOf } from './api/failures.js'
-import { roleFor, VERBS, type Verb } from './api/role.js'
+import { roleFor, VERBS } from './api/role.js'
 import type { Layout } from './layouts/layout.js'
 import { objectName } from './object-name.js'
-
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 /** Which lease is to be held, and where. */
 export interface AccessQuestion {
@@ -26,7 +25,9 @@ export async function checkAccess(question: AccessQuestion, signal: AbortSignal)
   const exists = read.status === 200
   const isAbsent = read.status === 404 && statusOf(read) !== undefined
   if (!exists && !isAbsent && read.status !== 403) throw failureOf(read, { ...attempt, verb: 'get' })
-  const granted = await Promise.all(VERBS.map((verb) => isGranted(question, verb, signal)))
+  const granted = await Promise.all(
+    VERBS.map((verb) => isGranted(question, verb, verb === 'create' ? undefined : leaseName, signal)),
+  )
   const missing = VERBS.filter((_, place) => granted[place] === false)
   // Where the object is there already, it need not be made; and a waiter who may not watch polls.
   const needed = missing.filter((verb) => verb !== 'watch' && !(verb === 'create' && exists))
@@ -40,27 +41,9 @@ export async function checkAccess(question: AccessQuestion, signal: AbortSignal)
   if (!exists) await tryToCreate(question, signal)
   return missing.map((verb) =>
     verb === 'watch'
-      ? "the verb 'watch' is missing: those who wait poll, and learn of a release later"
+      ? "the verb 'watch' is missing: those who wait poll, and learn of a release later; a holder learns of a change by others later"
       : `the verb '${verb}' is missing: the lease cannot be held any more once its object is deleted`,
   )
-}
-
-/** `undefined` where the server does not say. */
-async function isGranted(
-  { client, layout, namespace, leaseName }: AccessQuestion,
-  verb: Verb,
-  signal: AbortSignal,
-): Promise<boolean | undefined> {
-  const { group, plural } = layout.resource
-  const name = verb === 'create' ? {} : { name: objectName(leaseName) }
-  const body = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes: { namespace, verb, group, resource: plural, ...name } },
-  }
-  const answer: ApiAnswer = await client.send({ method: 'POST', path: REVIEWS, body }, signal)
-  const { status } = (answer.body ?? {}) as { status?: { allowed?: unknown } }
-  return answer.status === 201 && typeof status?.allowed === 'boolean' ? status.allowed : undefined
 }
 
 /** Only this shows that the namespace is missing: an object in it is then simply not found. */

@@ -11,6 +11,7 @@ import { objectName } from './object-name.js'
 import { watchObject } from './object-watch.js'
 import { RecentObjects } from './recent-objects.js'
 import { decodeEntry, isIntact, newObject, rewritten } from './record-codec.js'
+import { RenewalPermission } from './renewal-permission.js'
 
 /** How often a holder asks again whether it may watch its object, in milliseconds; half of it is random. */
 const REFUSED_PAUSE = 60_000
@@ -38,11 +39,13 @@ export class ObjectRegister implements CasRegister<string> {
   readonly #options: ObjectRegisterOptions
   /** A write sends all of an object back, as it was read or written last: what others keep in it has to stay. */
   readonly #recent = new RecentObjects()
+  readonly #permission: RenewalPermission
   /** Ends the watches. */
   readonly #closed = new AbortController()
 
   constructor(options: ObjectRegisterOptions) {
     this.#options = options
+    this.#permission = new RenewalPermission(options.client, options.layout)
     if (options.watches) this.watch = (name, signal) => this.#watch(name, signal)
   }
 
@@ -58,6 +61,7 @@ export class ObjectRegister implements CasRegister<string> {
   async create(name: string, record: CasRecord, signal: AbortSignal): Promise<CasWritten<string> | undefined> {
     const { layout } = this.#options
     const namespace = await this.#options.namespace()
+    await this.#permission.require(name, namespace, signal)
     const body = newObject(layout, objectName(name), namespace, record)
     const answer = await this.#send({ method: 'POST', path: pathOf(layout.resource, namespace), body }, signal)
     if (answer.status === 409 && statusOf(answer)?.reason === 'AlreadyExists') return undefined

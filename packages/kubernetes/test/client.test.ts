@@ -157,7 +157,7 @@ describe('credentials', () => {
     server.tokens.set('second', 'everything')
     tell('second')
     expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    expect(server.requests.map(({ token }) => token)).toEqual(['first', 'first', 'first', 'second'])
+    expect(server.requests.map(({ token }) => token)).toEqual(['first', 'first', 'first', 'first', 'second'])
   })
 
   it('that stay wrong are refused after one more try', async () => {

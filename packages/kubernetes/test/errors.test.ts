@@ -48,6 +48,51 @@ describe('an answer that says what to do', () => {
     expect(message).toContain(`verbs: ["get", "create", "update", "watch"] # missing: ${verb}`)
   })
 
+  it('403 for update: a claim of a new name is refused before it writes, with the Role that grants it', async () => {
+    const server = await startServer()
+    server.tokens.set('limited', ['get', 'create', 'watch'])
+    const store = await openStore(server.port, { token: 'limited' })
+    const error = await store.acquire(claim, signal).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(LeaseUnauthorisedError)
+    expect(error).toMatchObject({ leaseName: 'job' })
+    const { message } = error as LeaseUnauthorisedError
+    expect(message).toContain("lease 'job' could be acquired, but not renewed")
+    expect(message).toContain('verbs: ["get", "create", "update", "watch"] # missing: update')
+    expect(server.get(leases, 'job')).toBeUndefined()
+    // As soon as it is granted, the claim is.
+    server.tokens.set('limited', ['get', 'create', 'update'])
+    await granted(store)
+  })
+
+  it('403 for a review of the permission, or no answer that says it: a claim is granted all the same', async () => {
+    const server = await startServer()
+    for (const reply of [
+      { status: 403, body: 'no' },
+      { status: 201, body: {} },
+      { status: 404, body: '404 page not found' },
+    ]) {
+      server.disturb = ({ path }) => (path.includes('selfsubject') ? { reply } : undefined)
+      await granted(await openStore(server.port), { name: `job-${reply.status}` })
+    }
+  })
+
+  it('asks once whether leases can be renewed, where that is granted for all of them', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    for (const name of ['a', 'b', 'c']) await granted(store, { name })
+    const reviews = server.requests.filter(({ path }) => path.includes('selfsubjectaccessreviews'))
+    expect(reviews.map(({ body }) => body.spec)).toEqual([
+      {
+        resourceAttributes: {
+          namespace: 'default',
+          verb: 'update',
+          group: 'coordination.k8s.io',
+          resource: 'leases',
+        },
+      },
+    ])
+  })
+
   it('403 for update: a heartbeat says so', async () => {
     const server = await startServer()
     const grant = await granted(await openStore(server.port))
@@ -157,7 +202,8 @@ describe('an answer that asks for patience', () => {
     expect(methods(server)).toEqual(['GET'])
     await clock.advance(1)
     await claimed
-    expect(methods(server)).toEqual(['GET', 'GET', 'POST'])
+    // The second GET, the review of the permission to renew, the creation.
+    expect(methods(server)).toEqual(['GET', 'GET', 'POST', 'POST'])
   })
 
   it('429 beyond the time limit ends with it, and leaves no timer', async () => {

@@ -33,9 +33,9 @@ describe('leases by a configuration', () => {
       await provider.getLease('one', 'leasehold.kubernetes'),
       await provider.getLease('other', 'leasehold.kubernetes'),
     ]
+    expect(server.requests.filter(({ path }) => path.includes('selfsubjectaccessreviews')).length).toBe(4)
     expect(await Promise.all([one.acquire(), other.acquire()])).toEqual([true, true])
     expect(server.get(akkaLeases, 'one')?.spec?.owner).toMatch(/^.+_/)
-    expect(server.requests.filter(({ path }) => path.includes('selfsubjectaccessreviews')).length).toBe(4)
     expect(warn.mock.calls).toEqual([])
   })
 

@@ -44,6 +44,29 @@ describeReal((server) => {
     expect((await granted(store, { name: 'restarted' })).fencingToken).toBeGreaterThan(grant.fencingToken)
   })
 
+  it('that grants get and create, but not update, refuses a claim of a new name before it writes', async () => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/limited'
+    const allow = (verbs: string[]) => ({
+      metadata: { name: 'leases' },
+      rules: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs }],
+    })
+    expect(await server().ask('POST', '/api/v1/namespaces', { metadata: { name: 'limited' } })).toBe(201)
+    expect(await server().ask('POST', `${rbac}/roles`, allow(['get', 'create', 'watch']))).toBe(201)
+    const binding = {
+      metadata: { name: 'leases' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'leases' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'nobody' }],
+    }
+    expect(await server().ask('POST', `${rbac}/rolebindings`, binding)).toBe(201)
+    const store = await open({ token: 'nobody', namespace: 'limited' })
+    const refusal = 'could be acquired, but not renewed'
+    // The server takes a moment to know a role and its binding.
+    await vi.waitFor(() => expect(granted(store, { name: 'x' })).rejects.toThrow(refusal), PATIENCE)
+    expect(await server().ask('GET', '/apis/coordination.k8s.io/v1/namespaces/limited/leases/x')).toBe(404)
+    expect(await server().ask('PUT', `${rbac}/roles/leases`, allow(['get', 'create', 'update', 'watch']))).toBe(200)
+    await vi.waitFor(() => granted(store, { name: 'x' }), PATIENCE)
+  })
+
   it('tells what is missing: a permission, a namespace, a CRD, credentials', async () => {
     const nobody = await open({ token: 'nobody' })
     await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")

@@ -16,7 +16,9 @@ export interface LawServer {
 }
 
 /** The laws that need a watch, which tells of changes in real time only. */
-export const watchLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('watch'))
+export const watchLaws: readonly StoreLaw[] = storeLaws.filter(
+  ({ needs }) => needs.includes('watch') || needs.includes('watchGrant'),
+)
 
 /** Stores over a server. In virtual time without watches, for a stream has no part in it. */
 export function subjectOver(server: LawServer, layout: LayoutName, time: 'virtual' | 'real'): StoreSubject {
