@@ -26,7 +26,7 @@ export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
   readonly layout?: LayoutName | undefined
   /** The longest that a record is waited for, whatever it says; 1 h unless given. The same for all. */
   readonly maxTtl?: number | undefined
-  /** Whether those who wait watch the object, and poll only beside it; true unless given. */
+  /** Whether waiters and holders watch the object, with one connection each; true unless given. */
   readonly watch?: boolean | undefined
   /** The `heartbeat-timeout` of the JVMs, for the layouts of Akka and Pekko; Akka's 120 s unless given. */
   readonly jvmHeartbeatTimeout?: number | undefined

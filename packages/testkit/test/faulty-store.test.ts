@@ -6,7 +6,7 @@ import {
   MemoryLeaseStore,
 } from '@leasehold/core'
 import { type Fault, FaultyStore, type StoreCall, seededFaults, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 const { signal } = new AbortController()
 const request: AcquireRequest = { name: 'job', owner: 'me', grantId: 'grant', ttl: 10_000 }
@@ -34,8 +34,23 @@ describe('FaultyStore', () => {
     const bare = new FaultyStore(plain)
     for (const ability of ['change', 'break', 'withdraw', 'watch', 'watchGrant', 'renewMany', 'immediate'] as const) {
       expect(ability in bare && (bare as LeaseStore)[ability], ability).toBeFalsy()
-      if (ability !== 'immediate') expect(store[ability] === undefined, ability).toBe(inner[ability] === undefined)
+      if (ability === 'immediate') continue
+      expect(store[ability] === undefined, ability).toBe((inner as LeaseStore)[ability] === undefined)
     }
+  })
+
+  it('passes the watch of a grant on, undisturbed', async () => {
+    const { inner } = setUp()
+    const watchGrant = vi.fn(async function* () {
+      yield 'changed'
+    })
+    const store = new FaultyStore(Object.assign(inner, { watchGrant }))
+    const outcome = await store.acquire(request, signal)
+    if (!outcome.granted) throw new Error('not granted')
+    const yielded: unknown[] = []
+    for await (const change of store.watchGrant?.(outcome.grant, signal) ?? []) yielded.push(change)
+    expect(yielded).toEqual(['changed'])
+    expect(watchGrant).toHaveBeenCalledWith(outcome.grant, signal)
   })
 
   it('delay: the call comes late', async () => {
