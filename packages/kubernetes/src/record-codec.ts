@@ -15,15 +15,15 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const holder = fromIdentity(identity, noted?.id)
   // A note stays where somebody else, who does not know it, has written the object since.
   const note = noted?.id === holder.grantId ? noted : undefined
-  const { breakPeriod } = note ?? {}
-  const duration = layout.durationOf(fields, breakPeriod ?? note?.ttl)
+  // Of a broken lease, the duration in the fields is its break period.
+  const ttl = note?.breakPeriod === undefined ? layout.durationOf(fields, note?.ttl) : note.ttl
   const record: CasRecord = {
     ...holder,
     fencingToken: note?.token ?? 0n,
-    ttl: breakPeriod === undefined ? duration : (note?.ttl ?? duration),
+    ttl,
     revision: 0,
     metadata: note?.metadata ?? {},
-    ...(breakPeriod === undefined ? {} : { breakPeriod }),
+    ...(note?.breakPeriod === undefined ? {} : { breakPeriod: note.breakPeriod }),
   }
   return { version, record }
 }

@@ -1,0 +1,59 @@
+import type { CasRecord } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { NOTE, readNote, writeNote } from '../src/grant-note.js'
+
+const record: CasRecord = {
+  owner: 'me',
+  grantId: 'g',
+  fencingToken: 18_446_744_073_709_551_615n,
+  ttl: 10_500,
+  revision: 0,
+  metadata: { version: '2' },
+}
+
+const read = (note: unknown) => readNote({ [NOTE]: typeof note === 'string' ? note : JSON.stringify(note) })
+
+describe('the note of a grant', () => {
+  it('comes back as it was written, with a token of 64 bits and a break period of nothing', () => {
+    const { owner: _, revision: __, grantId: id, fencingToken: token, ...rest } = record
+    expect(read(writeNote(record, 0))).toEqual({ id, token, ...rest, transitions: 0 })
+    expect(read(writeNote({ ...record, breakPeriod: 0 }, 7))).toEqual({
+      id,
+      token,
+      ...rest,
+      transitions: 7,
+      breakPeriod: 0,
+    })
+  })
+
+  it('has no token before the first heartbeat, and neither metadata nor transitions where there are none', () => {
+    const text = writeNote({ ...record, fencingToken: 0n, metadata: {} }, undefined)
+    expect(JSON.parse(text)).toEqual({ id: 'g', ttl: 10_500 })
+    expect(read(text)).toEqual({ id: 'g', ttl: 10_500, token: 0n, metadata: {} })
+  })
+
+  it.each([
+    ['no text', 7],
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['nothing', 'null'],
+    ['no id', { ttl: 1 }],
+    ['an empty id', { id: '', ttl: 1 }],
+    ['no ttl', { id: 'g' }],
+    ['a ttl of 0', { id: 'g', ttl: 0 }],
+    ['a negative ttl', { id: 'g', ttl: -1 }],
+    ['a ttl that is a text', { id: 'g', ttl: '1' }],
+  ])('is none where it is %s', (_, note) => {
+    expect(note === 7 ? readNote({ [NOTE]: note }) : read(note)).toBeUndefined()
+  })
+
+  it('is read without the fields of it that nobody writes', () => {
+    const odd = { token: '1e9', metadata: { a: 'b', c: 7 }, transitions: '3', breakPeriod: -1 }
+    expect(read({ id: 'g', ttl: 1, ...odd })).toEqual({ id: 'g', ttl: 1, token: 0n, metadata: { a: 'b' } })
+    expect(read({ id: 'g', ttl: 1, token: '1'.repeat(21), metadata: ['a'] })).toMatchObject({ token: 0n, metadata: {} })
+  })
+
+  it.each([undefined, null, 'text', []])('is none where the annotations are %j', (annotations) => {
+    expect(readNote(annotations)).toBeUndefined()
+  })
+})

@@ -1,0 +1,120 @@
+import type { CasRecord, Grant } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { NOTE } from '../src/grant-note.js'
+import type { KubernetesObject } from '../src/kubernetes-object.js'
+import { jvmLayout } from '../src/layouts/jvm-layout.js'
+import { leaseLayout } from '../src/layouts/lease-layout.js'
+import { decodeEntry, isIntact, newObject, rewritten } from '../src/record-codec.js'
+
+const layouts = [
+  ['lease', leaseLayout],
+  ['akka', jvmLayout('akka.io', 120_000)],
+] as const
+
+const grant: Grant = { name: 'job', owner: 'me', grantId: 'g', fencingToken: 7n, ttl: 10_500 }
+const { name: _, ...fields } = grant
+const record: CasRecord = { ...fields, revision: 0, metadata: { version: '2' } }
+
+/** The object as the server keeps it. */
+function stored(layout: (typeof layouts)[number][1], kept: CasRecord = record): KubernetesObject {
+  const { metadata, ...made } = newObject(layout, 'job', 'default', kept) as KubernetesObject
+  return { ...made, metadata: { ...metadata, uid: 'u', resourceVersion: '41' } }
+}
+
+/** The same, with other fields. */
+function edited(object: KubernetesObject, spec: object, annotations?: Record<string, string>): KubernetesObject {
+  const metadata = annotations === undefined ? object.metadata : { ...object.metadata, annotations }
+  return { ...object, metadata, spec: { ...object.spec, ...spec } }
+}
+
+describe.each(layouts)('a record in the layout %s', (_, layout) => {
+  it('comes back as it was written', () => {
+    for (const kept of [record, { ...record, breakPeriod: 4_500 }, { ...record, breakPeriod: 0 }]) {
+      expect(decodeEntry(layout, stored(layout, kept))).toEqual({ version: '41', record: kept })
+    }
+  })
+
+  it('is written over all that others keep in the object, conditional on its version and its uid', () => {
+    const object = stored(layout)
+    const theirs = { labels: { app: 'x' }, annotations: { ...object.metadata.annotations, note: 'theirs' } }
+    const read = { ...object, status: 1, metadata: { ...object.metadata, ...theirs, managedFields: [] } }
+    const next = rewritten(layout, read, { ...record, grantId: 'h' })
+    expect(next).toMatchObject({
+      status: 1,
+      metadata: { uid: 'u', resourceVersion: '41', labels: { app: 'x' }, annotations: { note: 'theirs' } },
+    })
+    expect(next).not.toHaveProperty('metadata.managedFields')
+    expect(decodeEntry(layout, next as KubernetesObject).record.grantId).toBe('h')
+    const free = rewritten(layout, read, { ...record, owner: '' })
+    expect(free).toHaveProperty('metadata.annotations', { note: 'theirs' })
+    expect(decodeEntry(layout, free as KubernetesObject).record).toMatchObject({ owner: '', grantId: '' })
+  })
+
+  it('is intact as its holder wrote it, and after a heartbeat', () => {
+    const object = stored(layout)
+    expect(isIntact(layout, object, grant)).toBe(true)
+    expect(isIntact(layout, rewritten(layout, object, record) as KubernetesObject, grant)).toBe(true)
+  })
+
+  it.each([
+    ['of another grant', { ...record, grantId: 'h' }],
+    ['of another owner', { ...record, owner: 'you' }],
+    ['that is released', { ...record, owner: '' }],
+    ['with another ttl', { ...record, ttl: 10_400 }],
+    ['that is broken', { ...record, breakPeriod: 10_500 }],
+  ])('is not intact: one %s', (_, other) => {
+    expect(isIntact(layout, rewritten(layout, stored(layout), other) as KubernetesObject, grant)).toBe(false)
+  })
+
+  it('is not intact without its note, or with that of another grant', () => {
+    const object = stored(layout)
+    for (const annotations of [{}, { [NOTE]: '{"id":"h","ttl":10500}' }]) {
+      expect(isIntact(layout, edited(object, {}, annotations), grant)).toBe(false)
+    }
+  })
+})
+
+describe('a record in the layout lease', () => {
+  it('is not intact with another count of transitions, or another duration', () => {
+    const object = stored(leaseLayout)
+    for (const spec of [{ leaseTransitions: 1 }, { leaseDurationSeconds: 10 }, { leaseDurationSeconds: undefined }]) {
+      expect(isIntact(leaseLayout, edited(object, spec), grant)).toBe(false)
+    }
+  })
+
+  it('tells those who know only the duration of a broken lease its break period', () => {
+    expect(stored(leaseLayout, { ...record, breakPeriod: 4_500 }).spec?.leaseDurationSeconds).toBe(5)
+  })
+
+  it('is vacated where the holder is gone, but neither released nor taken over', () => {
+    const object = edited(
+      stored(leaseLayout, { ...record, breakPeriod: 4_500 }),
+      { leaseTransitions: 5 },
+      {
+        [NOTE]: '{"id":"g","ttl":10500,"transitions":5,"breakPeriod":4500}',
+      },
+    )
+    const vacated = { grantId: 'g', ttl: 10_500, breakPeriod: 4_500, vacated: true }
+    for (const transitions of [5, 4, 0, undefined, 'many']) {
+      const empty = edited(object, { holderIdentity: '', leaseTransitions: transitions })
+      expect(decodeEntry(leaseLayout, empty).record, String(transitions)).toMatchObject(vacated)
+    }
+    const later = edited(object, { holderIdentity: '', leaseTransitions: 6 })
+    expect(decodeEntry(leaseLayout, later).record).toMatchObject({ owner: '', grantId: '' })
+  })
+
+  it('of another holder has nothing from a note that is still there', () => {
+    const theirs = edited(stored(leaseLayout, { ...record, breakPeriod: 1 }), {
+      holderIdentity: 'go_1',
+      leaseDurationSeconds: 60,
+    })
+    expect(decodeEntry(leaseLayout, theirs).record).toEqual({
+      owner: 'go_1',
+      grantId: 'go_1',
+      fencingToken: 0n,
+      ttl: 60_000,
+      revision: 0,
+      metadata: {},
+    })
+  })
+})
