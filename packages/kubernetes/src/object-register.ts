@@ -114,11 +114,12 @@ export class ObjectRegister implements CasRegister<string> {
 
   async *#changesOf(grant: Grant, signal: AbortSignal): AsyncGenerator<undefined> {
     const { client, layout } = this.#options
-    // The token is the version of the write that granted the lease: nothing after it is missed.
+    // The token is the version of the write that granted the lease: nothing after it is missed. Within the ttl, the
+    // holder's own heartbeats show that the stream is alive.
     let from: string | undefined = String(grant.fencingToken)
     while (!signal.aborted) {
       try {
-        for await (const object of this.#objectsOf(grant.name, from, signal)) {
+        for await (const object of this.#objectsOf(grant.name, from, signal, grant.ttl)) {
           if (object === undefined || !isIntact(layout, object, grant)) yield undefined
         }
       } catch {
@@ -143,12 +144,14 @@ export class ObjectRegister implements CasRegister<string> {
     name: string,
     from: string | undefined,
     signal: AbortSignal,
+    silence?: number,
   ): AsyncGenerator<KubernetesObject | undefined> {
     const { client, clock, layout } = this.#options
     const namespace = await this.#options.namespace()
     const path = pathOf(layout.resource, namespace)
     const refusal = (answer: ApiAnswer): Error => failureOf(answer, this.#attempt('watch', namespace, name))
-    yield* watchObject({ client, clock, path, name: objectName(name), from, failureOf: refusal }, signal)
+    const watched = { client, clock, path, name: objectName(name), from, failureOf: refusal }
+    yield* watchObject(silence === undefined ? watched : { ...watched, silence }, signal)
   }
 
   async #get(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {

@@ -3,8 +3,10 @@ import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 
-/** For how long the server is asked to go on, in seconds: what is dead without a word is then noticed. */
+/** For how long the server is asked to go on, in seconds; half of it is random. A stream that is dead is then noticed. */
 const LONGEST_SECONDS = 60
+/** The same where a silent stream is noticed sooner. */
+const LONGEST_SECONDS_HEARD = 600
 
 /** How long the server may be late in ending a watch, in milliseconds. */
 const GRACE = 10_000
@@ -27,6 +29,8 @@ export interface WatchedObject {
   readonly name: string
   /** The version from which on changes are told; without it, the object as it is comes first. */
   readonly from: string | undefined
+  /** Within how many milliseconds the object certainly changes: a stream that shows nothing for so long is dead. */
+  readonly silence?: number
   /** The failure that an answer is. */
   readonly failureOf: (answer: ApiAnswer) => Error
 }
@@ -76,11 +80,12 @@ function pauseAfter({ failures, brief }: Progress): number {
 }
 
 async function* watchOnce(
-  { client, clock, path, name, failureOf }: WatchedObject,
+  { client, clock, path, name, silence, failureOf }: WatchedObject,
   progress: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<KubernetesObject | undefined> {
-  const seconds = Math.ceil(LONGEST_SECONDS * (0.5 + 0.5 * Math.random()))
+  const longest = silence === undefined ? LONGEST_SECONDS : LONGEST_SECONDS_HEARD
+  const seconds = Math.ceil(longest * (0.5 + 0.5 * Math.random()))
   const query = {
     watch: '1',
     allowWatchBookmarks: 'true',
@@ -90,7 +95,8 @@ async function* watchOnce(
   }
   const silent = new AbortController()
   const end = (): void => silent.abort(signal.reason)
-  const cancel = clock.schedule(seconds * 1_000 + GRACE, end)
+  const limit = silence ?? seconds * 1_000 + GRACE
+  let cancel = clock.schedule(limit, end)
   let openedAt: number | undefined
   signal.addEventListener('abort', end)
   try {
@@ -107,7 +113,13 @@ async function* watchOnce(
     // It begins with the object as it is, but not where there is none.
     if (progress.missed) yield undefined
     progress.missed = false
-    for await (const line of opened) yield* changesOf(line, name, progress)
+    for await (const line of opened) {
+      if (silence !== undefined) {
+        cancel()
+        cancel = clock.schedule(limit, end)
+      }
+      yield* changesOf(line, name, progress)
+    }
   } finally {
     if (openedAt !== undefined) progress.brief = clock.now() - openedAt < BRIEF ? progress.brief + 1 : 0
     cancel()

@@ -16,7 +16,7 @@ describe.concurrent('the way to the API server', { timeout: 90_000 }, () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const [a, b] = [await scene.player('a', way), await scene.player('b')]
-      expect(await a.lease.acquire()).toBe(true)
+      expect(await a.lease.acquire(FOREVER)).toBe(true)
       const waiting = b.lease.acquire(FOREVER)
       await vi.waitFor(() => expect(heartbeats(a)).toBeGreaterThan(0), PATIENCE)
       way.blackHole()
@@ -38,7 +38,7 @@ describe.concurrent('the way to the API server', { timeout: 90_000 }, () => {
       await Scene.play(async (scene) => {
         const way = await scene.proxy()
         const a = await scene.player('a', way)
-        await a.lease.acquire()
+        await a.lease.acquire(FOREVER)
         const token = a.lease.fencingToken
         way[disturb]()
         await vi.waitFor(() => expect(a.events).toContain('jeopardy'), PATIENCE)
@@ -54,7 +54,7 @@ describe.concurrent('the way to the API server', { timeout: 90_000 }, () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const a = await scene.player('a', way)
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       for (let reset = 0; reset < 10; reset += 1) {
         way.reset()
         await sleep(300)
@@ -69,7 +69,7 @@ describe.concurrent('the way to the API server', { timeout: 90_000 }, () => {
       const way = await scene.proxy()
       const times = { heartbeatTimeout: 12_000, heartbeatInterval: 500, operationTimeout: 6_000 }
       const a = await scene.player('a', way, times)
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       scene.server.answered.length = 0
       way.slowDown(1_500)
       await vi.waitFor(() => expect(heartbeats(a)).toBeGreaterThan(3), PATIENCE)
@@ -86,7 +86,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
   it('is restarted: the holder stays, under the same token, and tokens go on growing', async () => {
     await Scene.play(async (scene) => {
       const [a, b] = [await scene.player('a'), await scene.player('b')]
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       const token = a.lease.fencingToken ?? 0n
       await scene.server.goAway()
       await vi.waitFor(() => expect(a.events).toContain('jeopardy'), PATIENCE)
@@ -95,7 +95,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
       expect(a.losses).toEqual([])
       expect(a.lease.fencingToken).toBe(token)
       await a.lease.release()
-      await b.lease.acquire()
+      await b.lease.acquire(FOREVER)
       expect(b.lease.fencingToken).toBeGreaterThan(token)
     })
   })
@@ -104,7 +104,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const [a, b] = [await scene.player('a', way), await scene.player('b')]
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       // The watch of who waits is never answered.
       scene.server.disturb = ({ query }) => (query.has('watch') ? { delay: new Promise(() => {}) } : undefined)
       const waiting = b.lease.acquire(FOREVER)
@@ -119,12 +119,12 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
   it('has the object removed by an operator: the holder is told, and does not bring it back', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       const token = a.lease.fencingToken ?? 0n
       scene.server.remove(leases, 'job')
       await vi.waitFor(() => expect(a.losses.map(({ reason }) => reason)).toEqual(['deleted']), PATIENCE)
       expect(scene.server.get(leases, 'job')).toBeUndefined()
-      expect(await a.lease.acquire()).toBe(true)
+      expect(await a.lease.acquire(FOREVER)).toBe(true)
       expect(a.lease.fencingToken).toBeGreaterThan(token)
     })
   })
@@ -132,7 +132,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
   it('has the holder changed by hand: the holder is told, and changes nothing', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
-      await a.lease.acquire()
+      await a.lease.acquire(FOREVER)
       const { metadata, spec } = scene.server.get(leases, 'job') ?? {}
       scene.server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'operator' } })
       await vi.waitFor(

@@ -149,14 +149,23 @@ describe('the spec of a write', () => {
     expect(leaseLayout.specOf({ leaseTransitions: 'many' }, holding).leaseTransitions).toBe(0)
   })
 
+  it('keeps the time of the grant in a heartbeat, and writes it anew where there is none that is valid', () => {
+    const acquireTime = '2020-01-02T03:04:05.000000Z'
+    const heartbeat = (time: unknown) =>
+      leaseLayout.specOf({ holderIdentity: 'a', acquireTime: time, leaseTransitions: 3 }, holding)
+    expect(heartbeat(acquireTime)).toMatchObject({ acquireTime, leaseTransitions: 3 })
+    for (const time of [undefined, 'yesterday', '2020-13-02T03:04:05.000000Z']) {
+      const { acquireTime: written, renewTime } = heartbeat(time)
+      expect(written).toBe(renewTime)
+    }
+  })
+
   it('has times as the server reads them', () => {
     expect(toMicroTime(1_767_323_045_123_456)).toBe('2026-01-02T03:04:05.123456Z')
     expect(toMicroTime(1_767_323_045_000_007)).toBe('2026-01-02T03:04:05.000007Z')
-    expect(['2026-01-02T03:04:05.123456Z', '2026-01-02T03:04:05.123Z', 7, undefined].map(isMicroTime)).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ])
+    expect(isMicroTime('2026-01-02T03:04:05.123456Z')).toBe(true)
+    for (const time of ['2026-01-02T03:04:05.123Z', '2026-13-02T03:04:05.123456Z', 7, undefined]) {
+      expect(isMicroTime(time), String(time)).toBe(false)
+    }
   })
 })

@@ -18,6 +18,48 @@ const error = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', code
 const failureOf = ({ status }: ApiAnswer) =>
   Object.assign(new Error(`answered ${status}`), { code: status === 403 ? 'unauthorised' : 'unavailable' })
 
+/** A watch over streams that stay open: the lines are the test's. Tells how long each was asked to last, in seconds. */
+function watchOpenStreams(silence?: number) {
+  const clock = new VirtualClock()
+  const ended = new AbortController()
+  const seconds: number[] = []
+  let show = (_line: object): void => {}
+  const client = {
+    open: async ({ query }: ApiRequest, signal: AbortSignal) => {
+      seconds.push(Number(query?.timeoutSeconds))
+      return openStream(signal, (next) => {
+        show = next
+      })
+    },
+    pause: async () => {},
+  } as unknown as ApiClient
+  const watched = { client, clock, path: '/leases', name: 'job', from: '5', failureOf }
+  const watching = watchObject(silence === undefined ? watched : { ...watched, silence }, ended.signal)
+  const over = (async () => {
+    for await (const _ of watching);
+  })()
+  return { clock, ended, over, seconds, show: (line: object) => show(line) }
+}
+
+async function* openStream(signal: AbortSignal, onOpen: (show: (line: object) => void) => void) {
+  const lines: object[] = []
+  let wake = (): void => {}
+  signal.addEventListener('abort', () => wake())
+  onOpen((line) => {
+    lines.push(line)
+    wake()
+  })
+  while (!signal.aborted) {
+    const line = lines.shift()
+    if (line !== undefined) yield JSON.stringify(line)
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+}
+
 /** Everything that a watch does over these openings, in order: `open VERSION`, `pause MS`, and what it yields. */
 async function watched(openings: readonly Opening[], from?: string): Promise<(string | number)[]> {
   const clock = new VirtualClock()
@@ -135,6 +177,44 @@ describe('a watch of an object', () => {
     const openings = Array(7).fill({ lines: [added('6'), error(410)], lasts: 0 })
     const steps = await watched(openings, '5')
     expect(steps.filter((step) => typeof step === 'number')).toEqual([1, 2].map(pause))
+  })
+
+  it('pauses for 5 s at the most', async () => {
+    const steps = await watched(Array(12).fill('unreachable'), '5')
+    expect(Math.max(...steps.filter((step) => typeof step === 'number'))).toBeLessThanOrEqual(5_000)
+    expect(steps.at(-2)).toBeGreaterThanOrEqual(2_500)
+  })
+
+  it('whose stream is dead begins another 10 s after the server should have ended it', async () => {
+    const { clock, ended, over, seconds } = watchOpenStreams()
+    await clock.settle()
+    const [asked = 0] = seconds
+    expect(asked).toBeGreaterThanOrEqual(30)
+    expect(asked).toBeLessThanOrEqual(60)
+    await clock.advance(asked * 1_000 + 9_999)
+    expect(seconds.length).toBe(1)
+    await clock.advance(1)
+    expect(seconds.length).toBe(2)
+    ended.abort()
+    await over
+    expect(clock.pending).toBe(0)
+  })
+
+  it('of an object that certainly changes begins another as soon as it was silent for so long, and not before', async () => {
+    const { clock, ended, over, seconds, show } = watchOpenStreams(6_000)
+    await clock.settle()
+    expect(seconds[0]).toBeGreaterThanOrEqual(300)
+    for (let version = 6; version < 60; version += 1) {
+      await clock.advance(5_999)
+      show(added(String(version)))
+      await clock.settle()
+    }
+    expect(seconds.length).toBe(1)
+    await clock.advance(6_000)
+    expect(seconds.length).toBe(2)
+    ended.abort()
+    await over
+    expect(clock.pending).toBe(0)
   })
 
   it('is over where the server refuses it, and where its signal aborts', async () => {

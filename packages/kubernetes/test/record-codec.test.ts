@@ -103,6 +103,12 @@ describe('a record in the layout lease', () => {
     expect(decodeEntry(leaseLayout, later).record).toMatchObject({ owner: '', grantId: '' })
   })
 
+  it('is vacated too where the note has no transitions, as one that somebody has edited', () => {
+    const note = { [NOTE]: '{"id":"g","ttl":10500}' }
+    const empty = edited(stored(leaseLayout), { holderIdentity: '', leaseTransitions: 3 }, note)
+    expect(decodeEntry(leaseLayout, empty).record).toMatchObject({ grantId: 'g', ttl: 10_500, vacated: true })
+  })
+
   it('of another holder has nothing from a note that is still there', () => {
     const theirs = edited(stored(leaseLayout, { ...record, breakPeriod: 1 }), {
       holderIdentity: 'go_1',
