@@ -116,7 +116,7 @@ export class ObjectRegister implements CasRegister<string> {
     const { client, layout } = this.#options
     // The token is the version of the write that granted the lease: nothing after it is missed. Within the ttl, the
     // holder's own heartbeats show that the stream is alive.
-    let from: string | undefined = String(grant.fencingToken)
+    const from = String(grant.fencingToken)
     while (!signal.aborted) {
       try {
         for await (const object of this.#objectsOf(grant.name, from, signal, grant.ttl)) {
@@ -125,7 +125,6 @@ export class ObjectRegister implements CasRegister<string> {
       } catch {
         // The permission is missing, or the token has expired: the heartbeats do without, and report what is wrong.
       }
-      from = undefined
       try {
         await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), signal)
       } catch {

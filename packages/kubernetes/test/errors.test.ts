@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
-import { failure, type Reply } from './support/api-server/status.js'
+import { failure, noNamespace, type Reply } from './support/api-server/status.js'
 import { akkaLeases, type Disturbance, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { granted, openStore, signal, startServer } from './support/open-store.js'
 
@@ -91,6 +91,22 @@ describe('an answer that says what to do', () => {
         },
       },
     ])
+  })
+
+  it('409 for another reason than that the object exists: a claim says so', async () => {
+    const server = await startServer()
+    const body = { kind: 'Status', status: 'Failure', reason: 'Conflict', message: 'the quota was changed', code: 409 }
+    server.disturb = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/leases') ? { reply: { status: 409, body } } : undefined
+    await expect(granted(await openStore(server.port))).rejects.toThrow('answered 409: the quota was changed')
+  })
+
+  it('404 of the namespace at a heartbeat: the object may be there all the same', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    server.disturb = ({ method }) => (method === 'PUT' ? { reply: noNamespace('default') } : undefined)
+    await expect(store.renew(grant, signal)).rejects.toThrow("there is no namespace 'default'")
   })
 
   it('403 for update: a heartbeat says so', async () => {

@@ -118,6 +118,19 @@ describe('a record that was written by hand', () => {
     expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('by-hand')
   })
 
+  it('with a holder changed is not written over by a holder whose store has read the change meanwhile', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const grant = await granted(store)
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'by-hand' } })
+    const before = server.get(leases, 'job')
+    expect((await store.read('job', signal))?.owner).toBe('by-hand')
+    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
+    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect(server.get(leases, 'job')).toEqual(before)
+  })
+
   it.each([
     ['emptied', { holderIdentity: '' }],
     ['removed', { holderIdentity: null }],

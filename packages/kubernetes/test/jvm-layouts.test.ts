@@ -2,6 +2,7 @@ import { LeaseConfigurationError } from '@leasehold/core'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
+import { jvmLayout } from '../src/layouts/jvm-layout.js'
 import { wallClock } from '../src/wall-clock.js'
 import { akkaLeases, pekkoLeases } from './support/api-server/test-api-server.js'
 import { granted, openStore, signal, startServer } from './support/open-store.js'
@@ -102,4 +103,12 @@ describe('the settings that JVMs ask for', () => {
   it('of a layout that is none are refused', () => {
     expect(() => new KubernetesLeaseStore({ layout: 'lock' as never })).toThrow("lease, akka or pekko, not 'lock'")
   })
+})
+
+it('the spec of a write is never the same as the one before, also within one millisecond', () => {
+  const layout = jvmLayout('akka.io', 120_000)
+  const holding = { holder: 'a', duration: 15_000, now: 1_800_000_000_000 }
+  const first = layout.specOf({ theirs: 1 }, holding)
+  expect(first).toEqual({ theirs: 1, owner: 'a', time: 1_800_000_000_000 })
+  expect(layout.specOf(first, holding)).toEqual({ theirs: 1, owner: 'a', time: 1_800_000_000_001 })
 })

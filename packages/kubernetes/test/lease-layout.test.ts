@@ -64,9 +64,9 @@ describe('the lease layout, read by client-go', () => {
   it('rounds the duration up to whole seconds, and reads its own exactly', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
-    await granted(store, { ttl: 10_500 })
+    await granted(store, { ttl: 10_400 })
     expect(server.get(leases, 'job')?.spec?.leaseDurationSeconds).toBe(11)
-    expect((await store.read('job', signal))?.ttl).toBe(10_500)
+    expect((await store.read('job', signal))?.ttl).toBe(10_400)
   })
 
   it('keeps what others have in the object: labels, annotations, fields that it does not know', async () => {
