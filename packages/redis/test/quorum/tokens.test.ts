@@ -125,6 +125,15 @@ describe('a server that has lost its data', () => {
     expect(quorum.server(1).floor).toBe(grant.fencingToken)
   })
 
+  it('learns also where the others have said their floors before it says that it has none', async () => {
+    const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
+    const last = await quorum.granted(quorum.open().store)
+    quorum.server(1).restart(0n)
+    const { store } = quorum.open((place, operation) => ({ there: operation === 'floor' && place === 1 ? 30 : 0 }))
+    await quorum.granted(store, { name: 'another' })
+    expect(quorum.server(1).floor).toBeGreaterThan(last.fencingToken)
+  })
+
   it('grants nothing to a request that was taken back while it was learning', async () => {
     const quorum = new QuorumOfFakes()
     for (const [place, owner] of ['one', 'other'].entries()) await quorum.lock(place, owner)
