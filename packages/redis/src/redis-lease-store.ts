@@ -101,12 +101,12 @@ export class RedisLeaseStore implements LeaseStore {
     if (!clustered || this.#keys.areTogether) this.renewMany = (grants, signal) => this.#renewAll(grants, signal)
   }
 
-  acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
     const failure = this.#ttlFailure(request)
-    if (failure !== undefined) return Promise.reject(failure)
+    if (failure !== undefined) throw failure
     const isHeard = request.queue === true && this.#turns.isSubscribed
     const asked = this.#claim(request, isHeard, signal)
-    return request.queue === true && !isHeard ? this.#takePlace(asked, request, signal) : asked
+    return await (request.queue === true && !isHeard ? this.#takePlace(asked, request, signal) : asked)
   }
 
   /** Starts the recorded ttl anew. */
