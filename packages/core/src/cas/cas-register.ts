@@ -48,8 +48,9 @@ export interface CasRegister<V extends CasVersion> {
   /** For errors and logs, such as `etcd`. */
   readonly kind?: string
   /**
-   * Whether an entry can vanish, by an operator's hand or a lost disk. Every entry and every `create` then has to tell
-   * `createdAt`, from which fencing tokens start anew, above all that were there before.
+   * Whether an entry can vanish, by an operator's hand or a lost disk. The register then has to give the store's time, so
+   * that fencing tokens start above all earlier ones: by {@link CasRegister.timeAfter}, or as `createdAt` of every entry
+   * and every `create`.
    */
   readonly forgets?: boolean
   /**
@@ -58,6 +59,17 @@ export interface CasRegister<V extends CasVersion> {
    * creation, and what a record keeps of a free name is not needed for the next token.
    */
   tokenOf?(version: V): bigint
+  /**
+   * The time by the clock of the store itself (never by the client's), in milliseconds, after the write that gave the entry
+   * this version. Called before each new grant, whose fencing token is at least this time. Tokens then keep growing where
+   * an older entry returns, from a backup or a copy; without this method, and without {@link CasRegister.tokenOf}, they
+   * repeat.
+   *
+   * An entry that returns in the same step of the clock as a later grant is not noticed. A clock of large steps, such as
+   * whole seconds, therefore has to wait until the step of the write is over, unless the register knows the write to be
+   * that of the last grant. Not called where there is {@link CasRegister.tokenOf}.
+   */
+  timeAfter?(name: string, version: V, signal: AbortSignal): Promise<number | bigint>
   /** The entry as last written, never an older one; `undefined` where there is none. */
   read(name: string, signal: AbortSignal): Promise<CasEntry<V> | undefined>
   /** `undefined`: there is an entry already, and nothing was written. */

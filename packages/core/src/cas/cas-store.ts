@@ -27,6 +27,7 @@ import {
   unowned,
 } from './cas-records.js'
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
+import { nextToken } from './next-token.js'
 import { Observations } from './observations.js'
 
 /** How often an operation that lost a race against another writer is begun anew. */
@@ -107,7 +108,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
       // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
-      const fencingToken = isOurs ? record.fencingToken : this.#nextToken(seen)
+      const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, signal)
       return await this.#grant(name, seen, { owner, grantId, ttl, metadata, fencingToken }, signal)
     })
   }
@@ -162,7 +163,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (standing.state !== 'leased' || (record.grantId !== grantId && !isRepeated)) {
         return { granted: false, ...this.#holderOf(name, seen) }
       }
-      const fencingToken = isRepeated ? record.fencingToken : this.#nextToken(seen)
+      const fencingToken = isRepeated ? record.fencingToken : await nextToken(this.#register, name, seen, signal)
       return await this.#grant(name, seen, { ...to, fencingToken }, signal)
     })
   }
@@ -307,17 +308,6 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     return kept
   }
 
-  /**
-   * The token of the next grant: one more than the last; the first of a name that a register may have forgotten, its
-   * time. 0 where it is that of the write.
-   */
-  #nextToken({ record, createdAt }: CasEntry<V>): bigint {
-    if (this.#register.tokenOf !== undefined) return 0n
-    const next = record.fencingToken + 1n
-    const start = createdAt === undefined ? 0n : BigInt(Math.ceil(createdAt))
-    return next > start ? next : start
-  }
-
   #writtenOf({ name, grantId }: Grant): CasEntry<V> | undefined {
     const entry = this.#written.get(name)
     return entry?.record.grantId === grantId ? entry : undefined
@@ -337,7 +327,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   /** Without it, a name that was forgotten would begin again with tokens that it had before. */
   #checkCreated({ createdAt }: CasWritten<V>): void {
-    if (createdAt === undefined ? this.#register.forgets !== true : createdAt >= 0) return
+    const { forgets, timeAfter } = this.#register
+    if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : createdAt >= 0) return
     throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt in milliseconds`)
   }
 

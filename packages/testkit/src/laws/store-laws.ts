@@ -43,6 +43,7 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
   infinite: 'the store has no leases without expiry',
   clients: 'there is one client only',
   deletion: 'the subject cannot delete a record',
+  restoration: 'the subject cannot put an older record back',
   restart: 'the subject cannot restart the backend',
   partition: 'the subject cannot cut a client off',
   processes: 'the subject cannot hold a lease in another process',

@@ -11,6 +11,7 @@ export type StoreAbility =
   | 'infinite'
   | 'clients'
   | 'deletion'
+  | 'restoration'
   | 'restart'
   | 'partition'
   | 'processes'
@@ -36,6 +37,11 @@ export interface StoreBackend {
   heal?(client: LeaseStore): void | Promise<void>
   /** An operator removes the record of a name, whoever holds it. */
   delete?(name: string): unknown
+  /**
+   * Takes a copy of the stored record of a name, as a backup does, and resolves with a function that puts the copy back
+   * in the place of the record that is stored then. That function resolves when the backend has taken it.
+   */
+  copy?(name: string): Promise<() => unknown>
   /** The backend ends and begins again, with all that it has confirmed. */
   restart?(): void | Promise<void>
   /** A process of its own takes the lease, for the ttl of the subject, and holds it until it is killed. */

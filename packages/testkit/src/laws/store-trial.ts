@@ -103,6 +103,15 @@ export class StoreTrial {
     await this.backend.delete?.(this.name)
   }
 
+  /** Copies the record, as a backup does; resolves with what puts the copy back in the place of the present record. */
+  async copy(): Promise<() => Promise<void>> {
+    assert(this.backend.copy !== undefined)
+    const putBack = await this.backend.copy(this.name)
+    return async () => {
+      await putBack()
+    }
+  }
+
   async holdElsewhere(): Promise<HolderElsewhere> {
     assert(this.backend.holdElsewhere !== undefined)
     return await this.backend.holdElsewhere(this.name)
@@ -135,6 +144,8 @@ export class StoreTrial {
         return client.closed !== undefined
       case 'deletion':
         return this.backend.delete !== undefined
+      case 'restoration':
+        return this.backend.copy !== undefined
       case 'restart':
         return this.backend.restart !== undefined
       case 'partition':

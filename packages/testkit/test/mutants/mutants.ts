@@ -375,4 +375,11 @@ export const mutants: readonly Mutant[] = [
     ],
     caughtBy: { check: ['leaked-request'] },
   },
+  {
+    name: "the store's time is not in the next token (compare and set)",
+    edits: [
+      { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: 'toWhole(0n, register.kind)]' },
+    ],
+    caughtBy: { law: 'fencing: an older record that returns makes no token repeat' },
+  },
 ]

@@ -1,4 +1,4 @@
-import { type CasEntry, type CasRegister, casStore, type LeaseStore } from '@leasehold/core'
+import { type CasEntry, type CasRecord, type CasRegister, casStore, type LeaseStore } from '@leasehold/core'
 import type { StoreSubject } from '@leasehold/testkit'
 
 /** Each client observes the register on a clock of its own, and can be cut off; entries can be deleted. */
@@ -10,7 +10,7 @@ export const casSubject: StoreSubject = {
     const entries = new Map<string, CasEntry<number>>()
     const cut = new Set<LeaseStore>()
     let version = 0
-    const write: CasRegister<number>['create'] = async (name, record) => {
+    const write = (name: string, record: CasRecord): CasEntry<number> => {
       version += 1
       const createdAt = entries.get(name)?.createdAt ?? server.now() + version
       const entry = { record, version, createdAt }
@@ -24,10 +24,11 @@ export const casSubject: StoreSubject = {
       }
       return {
         forgets: true,
+        timeAfter: () => reach(() => server.now()),
         read: (name) => reach(() => entries.get(name)),
-        create: (name, record, signal) => reach(() => (entries.has(name) ? undefined : write(name, record, signal))),
-        replace: (name, record, expected, signal) =>
-          reach(() => (entries.get(name)?.version === expected ? write(name, record, signal) : undefined)),
+        create: (name, record) => reach(() => (entries.has(name) ? undefined : write(name, record))),
+        replace: (name, record, expected) =>
+          reach(() => (entries.get(name)?.version === expected ? write(name, record) : undefined)),
       }
     }
     return {
@@ -41,6 +42,10 @@ export const casSubject: StoreSubject = {
       cutOff: (client) => void cut.add(client),
       heal: (client) => void cut.delete(client),
       delete: (name) => entries.delete(name),
+      copy: async (name) => {
+        const copied = entries.get(name)
+        return () => copied && void write(name, copied.record)
+      },
     }
   },
 }

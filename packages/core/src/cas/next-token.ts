@@ -1,0 +1,30 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { CasEntry, CasRegister, CasVersion } from './cas-register.js'
+
+/**
+ * The fencing token of the next grant of a name: one more than the stored token, and at least the creation time of the
+ * entry and the store's own time, as far as the register gives them. The stored token alone is not enough: an older entry
+ * can return from a backup or a copy. 0 where the token is that of the write itself.
+ */
+export async function nextToken<V extends CasVersion>(
+  register: CasRegister<V>,
+  name: string,
+  { record, version, createdAt }: CasEntry<V>,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (register.tokenOf !== undefined) return 0n
+  const time = register.timeAfter === undefined ? 0n : await register.timeAfter(name, version, signal)
+  const candidates = [record.fencingToken + 1n, toWhole(createdAt ?? 0n, register.kind), toWhole(time, register.kind)]
+  return candidates.reduce((largest, candidate) => (candidate > largest ? candidate : largest))
+}
+
+/** Rounded up: a token must not be smaller than the time. */
+function toWhole(time: number | bigint, kind = 'cas'): bigint {
+  if (typeof time === 'bigint' && time >= 0n) return time
+  if (typeof time === 'number' && time >= 0 && time <= Number.MAX_SAFE_INTEGER) return BigInt(Math.ceil(time))
+  throw new LeaseConfigurationError(
+    `the ${kind} register gives the time ${String(time)}: timeAfter and createdAt must be a number of milliseconds, ` +
+      `0 to ${Number.MAX_SAFE_INTEGER}, or a bigint`,
+    { store: kind },
+  )
+}
