@@ -1,5 +1,7 @@
 import { describe, it } from 'node:test'
 import { describeLaws, type LawRunner } from './laws/families.js'
+import { checkGuardLaw, type GuardLaw, guardLaws } from './laws/guard-laws.js'
+import type { GuardSubject } from './laws/guard-subject.js'
 import { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
 import type { LeaseSubject } from './laws/lease-subject.js'
 import { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
@@ -23,4 +25,9 @@ export function describeStoreLaws(subject: StoreSubject, laws: readonly StoreLaw
 /** A test of `node:test` for each law over leases; those that they cannot run are skipped, with the reason. */
 export function describeLeaseLaws(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
   describeLaws(runner, laws, subject, checkLeaseLaw)
+}
+
+/** A test of `node:test` for each law over a fencing guard; those that it cannot run are skipped, with the reason. */
+export function describeGuardLaws(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
+  describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
 }

@@ -1,4 +1,5 @@
 import { LeaseLostError } from '../errors/lease-lost-error.js'
+import { checkFencingToken } from '../fencing-token.js'
 import type { MemoryLeaseStore } from './memory-lease-store.js'
 
 /** Under which lease a {@link GuardedCell} is used. */
@@ -46,9 +47,11 @@ export class GuardedCell<T> {
 
   /**
    * The guard of a resource that knows no leases, only fencing tokens: refused, with a `LeaseLostError`, when a write
-   * under a larger token has been seen. A holder whose lease is over can write until its successor has.
+   * under a larger token has been seen. A holder whose lease is over can write until its successor has. Throws a
+   * `LeaseConfigurationError` for a token that is not a bigint of 0 or more.
    */
   writeFenced(value: T, fencingToken: bigint): void {
+    checkFencingToken(fencingToken, { leaseName: this.#name, store: 'memory' })
     if (fencingToken < this.#largestToken) {
       const message = `write of '${this.#name}' is refused: token ${fencingToken} is older than ${this.#largestToken}`
       throw new LeaseLostError(message, { leaseName: this.#name, store: 'memory', reason: 'taken' })

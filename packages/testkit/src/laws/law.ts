@@ -17,6 +17,11 @@ export type LawFamily =
   | 'shutdown'
   | 'process death'
   | 'clocks'
+  | 'rejection'
+  | 'deletion'
+  | 'races'
+  | 'tokens'
+  | 'errors'
 
 /**
  * One rule that a store or a lease has to keep, independent of any test runner. `check` rejects where it is broken, with

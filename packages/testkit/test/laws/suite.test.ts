@@ -2,7 +2,15 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { MemoryLeaseStore } from '@leasehold/core'
-import { checkLeaseLaw, checkStoreLaw, leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
+import {
+  checkLeaseLaw,
+  checkStoreLaw,
+  guardLaws,
+  leaseLaws,
+  leasesOver,
+  type StoreSubject,
+  storeLaws,
+} from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { memorySubject } from './support/memory-subject.js'
 
@@ -68,7 +76,7 @@ describe('the laws', () => {
     const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1])
     expect(count('fail')).toBe(0)
     expect(count('skipped')).toBeGreaterThan(5)
-    expect(count('pass') + count('skipped')).toBe(storeLaws.length + leaseLaws.length)
+    expect(count('pass') + count('skipped')).toBe(storeLaws.length + leaseLaws.length + guardLaws.length)
     expect(stdout).toMatch(/# SKIP the subject cannot restart the backend/)
   })
 })

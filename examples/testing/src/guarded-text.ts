@@ -1,0 +1,19 @@
+// #region guard
+import { checkFencingToken, LeaseLostError } from '@leasehold/core'
+
+/** A text that rejects writes under old tokens, as a table does with `UPDATE … WHERE token <= :token`. */
+export class GuardedText {
+  text: string | undefined
+  #largestToken = 0n
+
+  write(text: string, fencingToken: bigint): void {
+    checkFencingToken(fencingToken)
+    if (fencingToken < this.#largestToken) {
+      throw new LeaseLostError(`the token ${fencingToken} is old`, { reason: 'taken' })
+    }
+    if (text.length > 1_000) throw new RangeError('the text is too long')
+    this.#largestToken = fencingToken
+    this.text = text
+  }
+}
+// #endregion guard

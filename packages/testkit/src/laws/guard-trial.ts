@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import type { GuardAbility, GuardBackend, GuardedResource, GuardSubject } from './guard-subject.js'
+
+/** How often a write is repeated that was rejected because of others that wrote at the same time. */
+const ATTEMPTS = 50
+
+/** The surroundings of one law over a guard: a resource of its own, and guards of it. */
+export class GuardTrial {
+  readonly backend: GuardBackend
+  readonly #subject: GuardSubject
+  readonly #opened = new Set<GuardedResource>()
+
+  private constructor(subject: GuardSubject, backend: GuardBackend) {
+    this.#subject = subject
+    this.backend = backend
+  }
+
+  static async begin(subject: GuardSubject): Promise<GuardTrial> {
+    return new GuardTrial(subject, await subject.start())
+  }
+
+  /** A guard of the resource; the same again where there can only be one. */
+  async open(): Promise<GuardedResource> {
+    const guard = await this.backend.open()
+    this.#opened.add(guard)
+    return guard
+  }
+
+  /** What the subject cannot do of what a law needs. */
+  async lacks(needs: readonly GuardAbility[]): Promise<GuardAbility | undefined> {
+    const guard = await this.open()
+    return needs.find((need) => !this.#can(need, guard))
+  }
+
+  /** The value, read past every guard. */
+  async value(): Promise<string | undefined> {
+    return await this.backend.read()
+  }
+
+  /** Checks that the value is this one. */
+  async holds(value: string | undefined): Promise<void> {
+    assert.equal(await this.value(), value)
+  }
+
+  /** Writes the token itself as the value: it has to be accepted. */
+  async accepted(guard: GuardedResource, fencingToken: bigint, value = String(fencingToken)): Promise<void> {
+    await guard.write(value, fencingToken)
+    await this.holds(value)
+  }
+
+  /** Runs what has to be rejected because a larger token was seen; the value stays as it is. */
+  async rejected(write: () => unknown): Promise<void> {
+    const before = await this.value()
+    const error = await rejectionOf(write)
+    assert(error instanceof LeaseLostError, `a LeaseLostError was expected, not ${shown(error)}`)
+    assert.equal(error.reason, 'taken')
+    await this.holds(before)
+  }
+
+  /** Repeats a write that the guard gave up because others wrote at the same time, as its error advises. */
+  async contending(write: () => unknown): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const error = await rejectionOf(write)
+      if (error === undefined) return
+      if (!(error instanceof LeaseUnavailableError) || attempt === ATTEMPTS) throw error
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const guard of this.#opened) await guard.close?.()
+    await this.backend.stop?.()
+  }
+
+  #can(need: GuardAbility, guard: GuardedResource): boolean {
+    switch (need) {
+      case 'deletion':
+        return guard.delete !== undefined
+      case 'reading':
+        return guard.read !== undefined
+      case 'interruption':
+        return guard.writeAfter !== undefined
+      case 'own-errors':
+        return this.backend.ownFailures !== undefined
+      case 'guards':
+        return this.#subject.guards !== false
+    }
+  }
+}
+
+/** What a call throws or rejects with; `undefined` where it succeeds. */
+export async function rejectionOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call()
+    return undefined
+  } catch (error) {
+    assert(error !== undefined, 'a rejection without a reason tells nothing')
+    return error
+  }
+}
+
+export function shown(error: unknown): string {
+  return error instanceof Error ? `${error.constructor.name}: ${error.message}` : `${typeof error} ${String(error)}`
+}

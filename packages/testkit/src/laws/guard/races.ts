@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { LeaseLostError } from '@leasehold/core'
+import type { GuardLaw } from '../guard-laws.js'
+import type { GuardedResource } from '../guard-subject.js'
+import { type GuardTrial, rejectionOf, shown } from '../guard-trial.js'
+import { law, lawFor } from '../law.js'
+
+/** In an order in which each token has larger ones before and behind it. */
+const racing = [4n, 9n, 1n, 12n, 6n, 3n, 11n, 7n, 2n, 10n, 5n, 8n]
+
+async function race(trial: GuardTrial, guards: readonly GuardedResource[]): Promise<void> {
+  const outcomes = await Promise.all(
+    racing.map(async (token, place) => {
+      const guard = guards[place % guards.length]
+      return { token, error: await rejectionOf(() => trial.contending(() => guard?.write(String(token), token))) }
+    }),
+  )
+  for (const { token, error } of outcomes) {
+    if (error === undefined) continue
+    assert(error instanceof LeaseLostError, `token ${token} was rejected with ${shown(error)}`)
+    assert.notEqual(token, 12n, 'the largest token was rejected')
+  }
+  await trial.holds('12')
+}
+
+/** Something else that happens while a write under a smaller token is under way. */
+async function overtaken(trial: GuardTrial, first: bigint | undefined, meanwhile: Overtaking): Promise<void> {
+  const [late, successor] = [await trial.open(), await trial.open()]
+  if (first !== undefined) await trial.accepted(late, first)
+  let times = 0
+  const error = await rejectionOf(() =>
+    late.writeAfter?.('late', 5n, async () => {
+      times += 1
+      if (times === 1) await meanwhile(successor)
+    }),
+  )
+  assert(error instanceof LeaseLostError, `a LeaseLostError was expected, not ${shown(error)}`)
+  assert.equal(error.reason, 'taken')
+  assert.equal(times, 1, "the user's code was called again under a token that is too small")
+}
+
+type Overtaking = (successor: GuardedResource) => Promise<void>
+
+const writes: Overtaking = async (successor) => void (await successor.write('successor', 6n))
+
+const deletes: Overtaking = async (successor) => void (await successor.delete?.(6n))
+
+const writesAndDeletes: Overtaking = async (successor) => {
+  await writes(successor)
+  await deletes(successor)
+}
+
+export const guardRaceLaws: readonly GuardLaw[] = [
+  law('races', 'of writes at once, that of the largest token is the last, to what is there already', async (trial) => {
+    const guard = await trial.open()
+    await trial.accepted(guard, 0n)
+    await race(trial, [guard])
+  }),
+  lawFor(
+    ['guards'],
+    'races',
+    'of writes at once by several guards, that of the largest token is the last',
+    async (trial) => {
+      await race(trial, [await trial.open(), await trial.open(), await trial.open()])
+    },
+  ),
+  ...[undefined, 3n].flatMap((first) => {
+    const what = first === undefined ? 'of what is not there yet' : 'of what is there'
+    return [
+      lawFor<GuardTrial, 'interruption'>(
+        ['interruption'],
+        'races',
+        `a write ${what}, overtaken by a write under a larger token, is rejected`,
+        async (trial) => {
+          await overtaken(trial, first, writes)
+          await trial.holds('successor')
+        },
+      ),
+      lawFor<GuardTrial, 'interruption' | 'deletion'>(
+        ['interruption', 'deletion'],
+        'races',
+        `a write ${what}, overtaken by a deletion under a larger token, is rejected`,
+        async (trial) => {
+          await overtaken(trial, first, deletes)
+          await trial.holds(undefined)
+        },
+      ),
+      lawFor<GuardTrial, 'interruption' | 'deletion'>(
+        ['interruption', 'deletion'],
+        'races',
+        `a write ${what}, overtaken by a write and a deletion under a larger token, is rejected`,
+        async (trial) => {
+          await overtaken(trial, first, writesAndDeletes)
+          await trial.holds(undefined)
+        },
+      ),
+    ]
+  }),
+  lawFor(['interruption'], 'races', 'a write that a smaller token overtakes is done all the same', async (trial) => {
+    const [guard, other] = [await trial.open(), await trial.open()]
+    await trial.accepted(guard, 3n)
+    let times = 0
+    await guard.writeAfter?.('mine', 5n, async () => {
+      times += 1
+      if (times === 1) await other.write('smaller', 4n)
+    })
+    await trial.holds('mine')
+    await trial.rejected(() => other.write('late', 4n))
+  }),
+]

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { LeaseError } from '@leasehold/core'
+import type { GuardLaw } from '../guard-laws.js'
+import { rejectionOf, shown } from '../guard-trial.js'
+import { law } from '../law.js'
+
+/** Neighbours that are the same number as a double, or in another order as text. */
+const neighbours: readonly (readonly [bigint, bigint])[] = [
+  [9n, 10n],
+  [99n, 100n],
+  [2n ** 53n, 2n ** 53n + 1n],
+  [1_799_999_999_999_999_999n, 1_800_000_000_000_000_000n],
+  [2n ** 63n - 1n, 2n ** 63n],
+  [2n ** 64n - 1n, 2n ** 64n],
+  [10n ** 30n, 10n ** 30n + 1n],
+]
+
+/** What somebody may give who writes JavaScript, or takes a token from a text. */
+const noTokens: readonly unknown[] = [
+  -1n,
+  7,
+  7.5,
+  Number.NaN,
+  '7',
+  undefined,
+  null,
+  {},
+  Object.create(null),
+  Symbol('7'),
+]
+
+export const guardTokenLaws: readonly GuardLaw[] = [
+  law('tokens', '0 is the smallest token, and may write what nobody else has written', async (trial) => {
+    const guard = await trial.open()
+    await trial.accepted(guard, 0n)
+    await trial.accepted(guard, 0n, 'again')
+    await trial.accepted(guard, 1n)
+    await trial.rejected(() => guard.write('late', 0n))
+  }),
+  law('tokens', 'of any size are compared exactly', async (trial) => {
+    const guard = await trial.open()
+    for (const [smaller, larger] of neighbours) {
+      await trial.accepted(guard, smaller)
+      await trial.accepted(guard, larger)
+      await trial.rejected(() => guard.write('late', smaller))
+    }
+  }),
+  law('tokens', 'that are no bigint of 0 or more are refused with a typed error, and change nothing', async (trial) => {
+    const guard = await trial.open()
+    await trial.accepted(guard, 5n)
+    for (const token of noTokens) {
+      for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {
+        if (call === undefined) continue
+        const error = await rejectionOf(() => call(token as bigint))
+        const isTyped = error instanceof LeaseError && error.code === 'configuration'
+        assert(isTyped, `a LeaseConfigurationError was expected for a ${typeof token}, not ${shown(error)}`)
+        await trial.holds('5')
+      }
+    }
+    await trial.accepted(guard, 5n, 'again')
+    await trial.rejected(() => guard.write('late', 4n))
+  }),
+]

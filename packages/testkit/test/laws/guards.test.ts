@@ -1,0 +1,86 @@
+import { GuardedCell, MemoryLeaseStore } from '@leasehold/core'
+import { checkGuardLaw, type GuardSubject, guardLaws } from '@leasehold/testkit'
+import { describeGuardLaws } from '@leasehold/testkit/vitest'
+import { describe, expect, it } from 'vitest'
+import { type GuardBug, guardSubject } from './support/test-guard.js'
+
+const cell: GuardSubject = {
+  name: 'GuardedCell',
+  // It is a value in this process: whoever writes it has the cell itself.
+  guards: false,
+  start: () => {
+    const guarded = new GuardedCell<string | undefined>(new MemoryLeaseStore(), 'cell', undefined)
+    return {
+      open: () => ({
+        write: (value, fencingToken) => guarded.writeFenced(value, fencingToken),
+        read: () => guarded.read(),
+      }),
+      read: () => guarded.read(),
+    }
+  },
+}
+
+describeGuardLaws(cell)
+describeGuardLaws(guardSubject())
+
+/** Each bug, and a law that it breaks. */
+const caught: Readonly<Record<GuardBug, string>> = {
+  'accepts what is one smaller': 'an old token is rejected, and changes nothing',
+  'refuses the same token': 'the same token may write again',
+  'remembers the token that came last': 'an old token is rejected, and changes nothing',
+  'remembers rejected tokens': 'a rejected token moves no fence',
+  'remembers in the process': 'every guard of the resource knows the largest token',
+  'forgets at a deletion': 'an old token is rejected after the resource was deleted',
+  'deletes under any token': 'an old token deletes nothing',
+  'forgets what it deleted before it was there': 'of what is not there sets the fence as well',
+  'compares once': 'a write of what is not there yet, overtaken by a write under a larger token, is rejected',
+  'compares as numbers': 'of any size are compared exactly',
+  'compares as text': 'of any size are compared exactly',
+  'takes numbers': 'that are no bigint of 0 or more are refused with a typed error, and change nothing',
+  'wraps errors': "the user's own errors pass through unchanged",
+  'lets the write fail first': "an old token is rejected before the user's own part can fail",
+  'moves the fence beyond a failed write': 'a write that failed may be repeated under its token',
+  'moves the fence at a read': 'reading needs no token, and moves no fence',
+}
+
+describe('the laws of guards', () => {
+  it('are data, each with a name of its own', () => {
+    expect(guardLaws.length).toBeGreaterThanOrEqual(20)
+    expect(new Set(guardLaws.map(({ family, name }) => `${family}: ${name}`)).size).toBe(guardLaws.length)
+  })
+
+  for (const [bug, law] of Object.entries(caught)) {
+    it(`catch a guard that ${bug}`, async () => {
+      const broken: string[] = []
+      for (const one of guardLaws) {
+        await checkGuardLaw(one, guardSubject(bug as GuardBug)).catch(() => broken.push(one.name))
+      }
+      expect(broken).toContain(law)
+    })
+  }
+
+  it('that a subject cannot run are skipped, with the reason', async () => {
+    const law = guardLaws.find(({ name }) => name === 'an old token deletes nothing')
+    expect(law && (await checkGuardLaw(law, cell))).toEqual({
+      kept: false,
+      skipped: 'nothing is deleted through the guard',
+    })
+  })
+
+  it('stop what they began where they are broken', async () => {
+    let stopped = 0
+    const { start } = guardSubject('accepts what is one smaller')
+    const subject: GuardSubject = {
+      name: 'stopped',
+      start: async () => ({
+        ...(await start()),
+        stop: () => {
+          stopped += 1
+        },
+      }),
+    }
+    const law = guardLaws.find(({ name }) => name === 'an old token is rejected, and changes nothing')
+    await expect(law && checkGuardLaw(law, subject)).rejects.toThrow('a LeaseLostError was expected')
+    expect(stopped).toBe(1)
+  })
+})
