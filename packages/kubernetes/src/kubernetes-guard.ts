@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { checkFencingToken, LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { pathOf } from './api/api-request.js'
 import { failureOf } from './api/failures.js'
@@ -49,9 +49,7 @@ export class KubernetesGuard {
     change: (object: KubernetesObject) => Record<string, unknown>,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<KubernetesObject> {
-    if (typeof fencingToken !== 'bigint' || fencingToken < 0n) {
-      throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${String(fencingToken)}`)
-    }
+    checkFencingToken(fencingToken, { store: 'kubernetes' })
     const path = await this.#pathOf(guarded)
     for (let round = 0; round < ROUNDS; round += 1) {
       const object = await this.#objectIn(guarded, 'get', await this.#send('GET', path, undefined, signal))

@@ -11,6 +11,8 @@ export interface LawServer {
   readonly ca?: () => string
   /** Removes the object of a name. */
   readonly remove: (name: string) => unknown
+  /** Copies the object of a name; resolves with what writes the copy over the present object, as `kubectl replace` does. */
+  readonly copy?: (name: string) => Promise<() => unknown>
   /** Ends it and begins it again, with all that it has confirmed. */
   readonly restart?: () => Promise<void>
 }
@@ -28,11 +30,13 @@ export function subjectOver(server: LawServer, layout: LayoutName, time: 'virtua
     clients: true,
     remote: true,
     start: async () => {
+      const { copy } = server
       const kubeConfig = await kubeConfigFor(server.port(), 'admin', server.ca?.())
       return {
         open: (clock) =>
           new KubernetesLeaseStore({ kubeConfig, layout, clock, watch: time === 'real', logger: silentLogger }),
         delete: (name) => server.remove(objectName(name)),
+        ...(copy === undefined ? {} : { copy: (name: string) => copy(objectName(name)) }),
         ...(server.restart === undefined ? {} : { restart: server.restart }),
       }
     },
