@@ -20,11 +20,13 @@ import {
 } from '@leasehold/core'
 import type { BlobResource } from './blob-resource.js'
 import { failureOf } from './failure-of.js'
-import { type Found, isLocked, type LeaseResource } from './lease-resource.js'
+import { KnownWrites } from './known-writes.js'
+import { type Found, isLocked, type LeaseResource, type Written } from './lease-resource.js'
 import { resourcesIn } from './resources-in.js'
 import { codeOf, isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { settling } from './settling.js'
 import { grantIn, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
+import { endOfSecond, isSettled, tokenTime } from './write-time.js'
 
 /** How often an operation that lost a race against another writer is begun anew. */
 const ROUNDS = 5
@@ -38,7 +40,7 @@ export interface AzureBlobLeaseStoreOptions {
   readonly create?: boolean | undefined
   /** What the names of the blobs begin with, such as `leases/`; `lease-` for containers and nothing for blobs unless given. */
   readonly prefix?: string | undefined
-  /** For the pause after something was made; the machine's unless given. */
+  /** For the pause until the second of a write is over; the machine's unless given. */
   readonly clock?: Clock | undefined
 }
 
@@ -54,6 +56,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #create: boolean
   readonly #clock: Clock
   readonly #closing = new AbortController()
+  readonly #known = new KnownWrites()
 
   /** The client is the caller's own, with its credentials, retries and proxies; it is not closed with the store. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
@@ -74,16 +77,18 @@ export class AzureBlobLeaseStore implements LeaseStore {
     checkTtl(name, ttl)
     checkMetadata(metadata, { leaseName: name, store: this.kind })
     return await this.#inRounds('acquire', name, signal, async (resource) => {
-      const found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
+      let found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
       if (found === undefined) return undefined
       const stored = grantIn(name, found.metadata)
-      // Within the second of the last write, another write may go unseen, or a first token be the same as one before.
-      if (!found.settled && (resource.needsSettled || stored === undefined)) {
-        const isOurs = stored?.grantId === grantId
-        if (isLocked(found) && stored !== undefined && !isOurs) return refusal(name, found)
-        if (!isOurs) await settling(this.#clock, signal)
+      const isRepeated = found.state === 'leased' && stored?.grantId === grantId
+      // The found record may have returned within this second, over a grant of this second. On a container, another write
+      // within it would go unseen as well.
+      if (!isRepeated && (resource.needsSettled ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
+        if (resource.needsSettled && isLocked(found) && stored !== undefined) return refusal(name, found)
+        // What is locked is refused without a pause, unless the lease is ours already: see #writeGrant.
+        if (resource.needsSettled || !isLocked(found)) found = await this.#settled(found, signal)
       }
-      const fencingToken = nextToken(found, stored)
+      const fencingToken = this.#nextToken(name, found, stored)
       const record = withGrant(found.metadata, { name, owner, grantId, ttl, metadata, fencingToken })
       const conditions = resource.unwritten(found)
       try {
@@ -94,9 +99,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
         if (!isLeaseConflict(error)) throw error
         return refusal(name, found)
       }
-      const isRepeated = found.state === 'leased' && stored?.grantId === grantId
       if (isRepeated) return { granted: true, grant: toGrant({ ...stored, ttl }) }
-      if (!(await write(resource, found, grantId, record, signal))) return undefined
+      if (!(await this.#writeGrant(resource, found, { name, grantId }, record, signal))) return undefined
       return { granted: true, grant: { name, owner, grantId, ttl, fencingToken } }
     })
   }
@@ -157,7 +161,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const stored = found && grantIn(name, found.metadata)
       if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
       const isRepeated = stored.grantId === to.grantId
-      const grant = isRepeated ? stored : { ...stored, ...to, fencingToken: nextToken(found, stored) }
+      const grant = isRepeated ? stored : { ...stored, ...to, fencingToken: this.#nextToken(name, found, stored) }
       const record = withGrant(found.metadata, grant)
       const conditions = resource.unwritten(found)
       try {
@@ -167,7 +171,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
         if (!isLeaseConflict(error) && !isStatus(error, 404)) throw error
         return refusal(name, found)
       }
-      if (!isRepeated && !(await write(resource, found, to.grantId, record, signal))) return undefined
+      if (!isRepeated && !(await this.#writeGrant(resource, found, { ...to, name }, record, signal))) return undefined
       // The change leaves the clock of the lease as it was: a whole ttl begins with a renewal.
       await resource.leaseClient(to.grantId).renewLease({ abortSignal: signal })
       return { granted: true, grant: toGrant(grant) }
@@ -242,6 +246,42 @@ export class AzureBlobLeaseStore implements LeaseStore {
     throw new LeaseUnavailableError(message, details)
   }
 
+  /**
+   * One more than the stored token, and at least the service's time: the record may be older than the last grant, where a
+   * snapshot or metadata that somebody read earlier was written over the last record, or missing.
+   */
+  #nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
+    const time = tokenTime(found, this.#known.has(name, found.etag))
+    const next = (stored?.fencingToken ?? 0n) + 1n
+    return next > time ? next : time
+  }
+
+  /** Whether the record may be older than the last grant, which was made within the same second. */
+  #mayHaveReturned(name: string, found: Found): boolean {
+    return !isSettled(found) && !this.#known.has(name, found.etag)
+  }
+
+  /** What was found, once the second of its last write is over. Nothing is written in between, or the lease is not taken. */
+  async #settled(found: Found, signal: AbortSignal): Promise<Found> {
+    await settling(this.#clock, signal)
+    return { ...found, date: endOfSecond(found) }
+  }
+
+  /** Writes the record of a new grant, under its lease; `false` where somebody else has written in between. */
+  async #writeGrant(
+    resource: LeaseResource,
+    found: Found,
+    { name, grantId }: Pick<Grant, 'name' | 'grantId'>,
+    record: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    // The token is that of the next second already.
+    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, signal)
+    const written = await write(resource, found, grantId, record, signal)
+    this.#known.keep(name, written?.etag)
+    return written !== undefined
+  }
+
   async #make(resource: LeaseResource, name: string, signal: AbortSignal): Promise<Found | undefined> {
     if (this.#create) return await resource.make(signal)
     throw new LeaseConfigurationError(
@@ -252,7 +292,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
 }
 
 /**
- * Writes the record under its lease, if nobody wrote since the found one; `false`: somebody did. What the service will
+ * Writes the record under its lease, if nobody wrote since the found one; `undefined`: somebody did. What the service will
  * never take must leave no lease behind that nobody knows of.
  */
 async function write(
@@ -261,12 +301,11 @@ async function write(
   grantId: string,
   record: Record<string, string>,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Written | undefined> {
   try {
-    await resource.writeMetadata(record, grantId, found, signal)
-    return true
+    return await resource.writeMetadata(record, grantId, found, signal)
   } catch (error) {
-    if (isStatus(error, 412) || isStatus(error, 404)) return false
+    if (isStatus(error, 412) || isStatus(error, 404)) return undefined
     if (isRefusal(error)) {
       await resource
         .leaseClient(grantId)
@@ -296,14 +335,6 @@ function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecor
   if (found === undefined || !isLocked(found)) return {}
   const holder = toRecord(name, grantIn(name, found.metadata), found.state)
   return holder === undefined ? {} : { holder }
-}
-
-/**
- * One more than the last. Where there is no last one, because the blob is new or was written over, the end of the
- * second of that write, which is over: above all tokens that were written before it.
- */
-function nextToken({ lastModified }: Found, stored: StoredGrant | undefined): bigint {
-  return stored === undefined ? BigInt(lastModified.getTime() + 1_000) : stored.fencingToken + 1n
 }
 
 function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {

@@ -1,5 +1,5 @@
 import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { type Found, type LeaseResource, toFound } from './lease-resource.js'
+import { type Found, type LeaseResource, toFound, type Written } from './lease-resource.js'
 import { codeOf, isStatus, orMissing, unlessRefused } from './service-answer.js'
 
 /** A lease on a blob. Its content is never touched. */
@@ -48,7 +48,7 @@ export class BlobResource implements LeaseResource {
     leaseId: string,
     { etag }: Found,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<Written> {
     return await this.client.setMetadata(metadata, { conditions: { leaseId, ifMatch: etag }, abortSignal: signal })
   }
 

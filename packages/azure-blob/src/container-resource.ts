@@ -1,5 +1,5 @@
 import type { BlobLeaseClient, BlobServiceClient, ContainerClient } from '@azure/storage-blob'
-import { type Found, type LeaseResource, toFound } from './lease-resource.js'
+import { type Found, type LeaseResource, toFound, type Written } from './lease-resource.js'
 import { codeOf, isStatus, orMissing, unlessRefused } from './service-answer.js'
 
 /** A lease on a container. The service lets nobody else delete it; the blobs in it are not guarded. */
@@ -44,7 +44,7 @@ export class ContainerResource implements LeaseResource {
     leaseId: string,
     _found: Found,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<Written> {
     return await this.#client.setMetadata(metadata, { conditions: { leaseId }, abortSignal: signal })
   }
 }

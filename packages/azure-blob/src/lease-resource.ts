@@ -1,17 +1,21 @@
 import type { BlobLeaseClient } from '@azure/storage-blob'
 import type { LeaseState } from '@leasehold/core'
 import type { Metadata } from './stored-grant.js'
+import type { WriteStamp } from './write-time.js'
 
 /** What the service has for a name, when it was asked. */
-export interface Found {
+export interface Found extends WriteStamp {
   readonly state: LeaseState
   readonly infinite: boolean
   readonly metadata: Metadata
   readonly etag: string
   /** When its content or metadata were written last, by the service's clock, in whole seconds. Leasing writes nothing. */
   readonly lastModified: Date
-  /** Whether the second of the last write is over, by the service's clock: a later write then has a later time. */
-  readonly settled: boolean
+}
+
+/** What the service answers to a write. */
+export interface Written {
+  readonly etag?: string
 }
 
 /** What stands for a lease name at the service, a blob or a container. Calls reject with the errors of the SDK. */
@@ -29,7 +33,7 @@ export interface LeaseResource {
   /** Whether that condition takes all writes of one second for one, so that the second has to be over. */
   readonly needsSettled: boolean
   /** Replaces the metadata, under the lease, if nothing was written since; else the service answers 412. */
-  writeMetadata(metadata: Record<string, string>, grantId: string, found: Found, signal: AbortSignal): Promise<unknown>
+  writeMetadata(metadata: Record<string, string>, grantId: string, found: Found, signal: AbortSignal): Promise<Written>
 }
 
 /** What the answers about blobs and containers have in common. */
@@ -51,7 +55,7 @@ export function toFound(properties: LeaseProperties): Found {
     metadata,
     etag,
     lastModified,
-    settled: date.getTime() > lastModified.getTime(),
+    date,
   }
 }
 

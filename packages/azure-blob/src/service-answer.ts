@@ -4,7 +4,7 @@ interface RestFailure {
   readonly message: string
   readonly statusCode?: number
   readonly code?: string
-  readonly request?: { readonly headers: HeaderLookup }
+  readonly request?: { readonly url: string; readonly headers: HeaderLookup }
   readonly response?: { readonly headers: HeaderLookup }
 }
 
@@ -25,6 +25,12 @@ export function isStatus(error: unknown, status: number): boolean {
 /** Whether the service refused because of the state of the lease, which it names; what else is 409 passes. */
 export function isLeaseConflict(error: unknown): boolean {
   return isStatus(error, 409) && codeOf(error)?.startsWith('Lease') === true
+}
+
+/** Whether the request was for what has this address, whatever its query asked for. */
+export function isAbout(error: unknown, url: string): boolean {
+  const { request } = restFailureOf(error) ?? {}
+  return request !== undefined && new URL(request.url).pathname === new URL(url).pathname
 }
 
 /** The service's own code of a refusal, such as `LeaseAlreadyPresent`; of a request without an answer, the system's. */

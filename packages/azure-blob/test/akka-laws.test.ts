@@ -5,6 +5,7 @@ import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll } from 'vitest'
 import { Azurite } from './support/azurite.js'
 import { TTL } from './support/claims.js'
+import { snapshotOf } from './support/copies.js'
 import { prepared } from './support/prepared.js'
 
 const azurite = await Azurite.start()
@@ -21,7 +22,12 @@ const akka: StoreSubject = {
   start: () => {
     const container = azurite.container(`akka-${randomUUID()}`)
     const open = () => akkaBlobStore(container)
-    return { open, prepare: prepared(open), delete: (name) => container.deleteBlob(name) }
+    return {
+      open,
+      prepare: prepared(open),
+      delete: (name) => container.deleteBlob(name),
+      copy: (name) => snapshotOf(container, name),
+    }
   },
 }
 

@@ -5,6 +5,7 @@ import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll } from 'vitest'
 import { Azurite } from './support/azurite.js'
 import { never, TTL } from './support/claims.js'
+import { copyOfMetadata } from './support/copies.js'
 import { prepared } from './support/prepared.js'
 import { spawnHolder } from './support/spawn-holder.js'
 
@@ -29,6 +30,7 @@ const blobs: StoreSubject = {
         const conditions = state === 'leased' || state === 'breaking' ? { leaseId: grantId } : {}
         await open().blobOf(name).delete({ conditions })
       },
+      copy: (name) => copyOfMetadata(open().blobOf(name)),
       holdElsewhere: (name) => spawnHolder(azurite, container, name, TTL),
     }
   },
@@ -41,7 +43,18 @@ const containers: StoreSubject = {
   clients: true,
   serverTime: true,
   start: () => {
-    return { open: () => new AzureBlobLeaseStore(azurite.service()) }
+    const service = azurite.service()
+    // Names of containers are short: the laws that copy a record have one name only.
+    const prefix = `l${randomUUID().slice(0, 8)}-`
+    return {
+      open: () => new AzureBlobLeaseStore(azurite.service(), { prefix }),
+      copy: async () => {
+        for await (const { name } of service.listContainers({ prefix })) {
+          return await copyOfMetadata(service.getContainerClient(name))
+        }
+        throw new Error('there is no container')
+      },
+    }
   },
 }
 

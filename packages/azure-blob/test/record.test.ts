@@ -37,7 +37,7 @@ describe.concurrent('the record', () => {
     expect(String(await blob.downloadToBuffer())).toBe('of the user')
   })
 
-  it('tells tokens that grow by one with each grant, across release, break and expiry', {
+  it('tells tokens that grow with each grant, across release, break and expiry', {
     timeout: 60_000,
   }, async () => {
     const store = open()
@@ -50,8 +50,10 @@ describe.concurrent('the record', () => {
     expect(third).toBeUndefined()
     await pause(TTL + 2_000)
     await claim()
-    const [first = 0n] = tokens
-    expect(tokens).toEqual([first, first + 1n, first + 2n])
+    const [first = 0n, second = 0n, last = 0n] = tokens
+    expect(second).toBeGreaterThan(first)
+    // By the service's clock.
+    expect(last).toBeGreaterThanOrEqual(first + BigInt(TTL))
   })
 
   it('of a blob that was deleted and made again starts above all tokens before it', async () => {

@@ -1,4 +1,4 @@
-import { checkLeaseName, LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
+import { checkFencingToken, checkLeaseName, LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
 import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
 import { SharedDatabase } from './shared-database.js'
 
@@ -35,9 +35,7 @@ export class LocalGuard {
    */
   run<T>(resource: string, fencingToken: bigint, action: () => T): T {
     checkLeaseName(resource)
-    if (typeof fencingToken !== 'bigint' || fencingToken < 0n) {
-      throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${String(fencingToken)}`)
-    }
+    checkFencingToken(fencingToken, { leaseName: resource, store: 'local' })
     const key = Buffer.from(resource)
     // Recorded before it acts, and in a transaction of its own: if the process dies within the action, what it has done
     // by then stands, and so must the token.

@@ -10,8 +10,10 @@ import {
   LeaseConfigurationError,
 } from '@leasehold/core'
 import { failureOf } from '../failure-of.js'
+import { KnownWrites } from '../known-writes.js'
 import { codeOf, isStatus, orMissing } from '../service-answer.js'
 import { settling } from '../settling.js'
+import { endOfSecond, isSettled, tokenTime, type WriteStamp } from '../write-time.js'
 import { ownerIn, toAkkaBody } from './akka-body.js'
 import { AkkaNames } from './akka-names.js'
 import { type AkkaPeers, patienceOf } from './akka-peers.js'
@@ -21,11 +23,9 @@ import { ServiceTime } from './service-time.js'
 /** No lease of Akka is longer, in bytes. */
 const LONGEST_BODY = 65_536
 
-/** What an answer tells of what was written. */
-interface Stamp {
-  readonly etag?: string
-  readonly lastModified?: Date
-  readonly date?: Date
+/** What an answer tells of the last write of a blob. */
+interface Stamp extends WriteStamp {
+  readonly etag: string
 }
 
 /**
@@ -36,6 +36,9 @@ export class AkkaBlobRegister implements CasRegister<string> {
   readonly kind = 'azure-blob'
   /** A write of Akka's leaves no token: the next one starts from the service's time, as after a deletion. */
   readonly forgets = true
+  /** What the last answer for a name told of its blob. */
+  readonly #stamps = new Map<string, Stamp>()
+  readonly #known = new KnownWrites()
   readonly #container: ContainerClient
   readonly #create: boolean
   readonly #peers: AkkaPeers
@@ -66,10 +69,11 @@ export class AkkaBlobRegister implements CasRegister<string> {
       }
       const owner = ownerIn(name, await text(readableStreamBody))
       const record = recordBeside(name, owner, metadata)
-      if (record !== undefined) return { version: etagOf(answer), createdAt: 0, record }
+      const stamp = this.#keepStamp(name, answer)
+      if (record !== undefined) return { version: stamp.etag, record }
       // Akka may write once more in the second that its last write tells, and its token has to be larger.
-      if (!isSettled(answer)) await settling(this.#clock, signal)
-      return { version: etagOf(answer), createdAt: 0, record: this.#foreign(owner, answer) }
+      if (!isSettled(stamp)) await this.#settle(name, stamp, signal)
+      return { version: stamp.etag, record: this.#foreign(owner, stamp) }
     })
   }
 
@@ -83,8 +87,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
     return await this.#ask('create', name, async (blob) => {
       try {
         const written = await this.#upload(blob, name, record, { ifNoneMatch: '*' }, signal)
-        await settling(this.#clock, signal)
-        return { version: etagOf(written), createdAt: startOf(written) }
+        return { version: this.#keepStamp(name, written).etag }
       } catch (error) {
         if (codeOf(error) === 'BlobAlreadyExists') return undefined
         if (codeOf(error) !== 'ContainerNotFound') throw error
@@ -103,12 +106,45 @@ export class AkkaBlobRegister implements CasRegister<string> {
     return await this.#ask('replace', name, async (blob) => {
       try {
         const written = await this.#upload(blob, name, record, { ifMatch: version }, signal)
-        return { version: etagOf(written), createdAt: 0 }
+        const { etag } = this.#keepStamp(name, written)
+        if (this.#known.has(name, version)) this.#known.keep(name, etag)
+        return { version: etag }
       } catch (error) {
         if (isStatus(error, 412) || isStatus(error, 404)) return undefined
         throw error
       }
     })
+  }
+
+  async timeAfter(name: string, version: string, signal: AbortSignal): Promise<bigint> {
+    return await this.#ask('read', name, async (blob) => {
+      let stamp = this.#stamps.get(name)
+      if (stamp?.etag !== version) {
+        const answer = await orMissing(() => blob.getProperties({ abortSignal: signal }))
+        // The write that the time is for will be refused.
+        if (answer === undefined) return 0n
+        stamp = this.#keepStamp(name, answer)
+      }
+      const isKnown = this.#known.has(name, version)
+      if (!isKnown && !isSettled(stamp)) await this.#settle(name, stamp, signal)
+      // From here on, what is written over this version is known: the next grant, and what this process writes on top.
+      this.#known.keep(name, version)
+      return tokenTime(stamp, isKnown)
+    })
+  }
+
+  /** Waits until the second of the last write is over. */
+  async #settle(name: string, stamp: Stamp, signal: AbortSignal): Promise<void> {
+    await settling(this.#clock, signal)
+    this.#stamps.set(name, { ...stamp, date: endOfSecond(stamp) })
+  }
+
+  #keepStamp(name: string, { etag, lastModified, date }: Partial<Stamp>): Stamp {
+    if (etag === undefined) throw new TypeError('the service told no ETag')
+    if (lastModified === undefined || date === undefined) throw new TypeError('the service did not tell the time')
+    const stamp = { etag, lastModified, date }
+    this.#stamps.set(name, stamp)
+    return stamp
   }
 
   async #ask<T>(operation: string, name: string, request: (blob: BlockBlobClient) => Promise<T>): Promise<T> {
@@ -126,7 +162,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
     record: CasRecord,
     conditions: { readonly ifMatch: string } | { readonly ifNoneMatch: string },
     abortSignal: AbortSignal,
-  ): Promise<Stamp> {
+  ): Promise<Partial<Stamp>> {
     const body = toAkkaBody(record.owner, this.#timeOf(record))
     const metadata = toMetadata(name, record)
     const asked = this.#clock.now()
@@ -147,25 +183,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
   /** A record of Akka's: held until it has been seen unchanged for its whole time-out. */
   #foreign(owner: string, stamp: Stamp): CasRecord {
     const { heartbeatTimeout: ttl } = this.#peers
-    const fencingToken = BigInt(startOf(stamp)) - 1n
-    return { owner, grantId: `akka ${etagOf(stamp)}`, fencingToken, ttl, revision: 0, metadata: {} }
+    const fencingToken = BigInt(endOfSecond(stamp).getTime()) - 1n
+    return { owner, grantId: `akka ${stamp.etag}`, fencingToken, ttl, revision: 0, metadata: {} }
   }
-}
-
-function etagOf({ etag }: Stamp): string {
-  if (etag === undefined) throw new TypeError('the service told no ETag')
-  return etag
-}
-
-function isSettled({ date, lastModified }: Stamp): boolean {
-  return date !== undefined && lastModified !== undefined && date.getTime() > lastModified.getTime()
-}
-
-/**
- * Where tokens start after a write that left none: at the end of its second, above all that were written before it.
- * Milliseconds since 1970.
- */
-function startOf({ lastModified }: Stamp): number {
-  if (lastModified === undefined) throw new TypeError('the service did not tell the time')
-  return lastModified.getTime() + 1_000
 }
