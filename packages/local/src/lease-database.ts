@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { Boot } from './boot.js'
 import { bootOfFile, databaseFile } from './database-file.js'
-import { beginEpoch, firstToken } from './fencing-epoch.js'
+import { beginEpoch, endOfTokens, firstToken, tokenNow } from './fencing-epoch.js'
 import { factKey } from './keys.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { SharedDatabase } from './shared-database.js'
@@ -35,17 +35,20 @@ export class LeaseDatabase {
     })
   }
 
-  /** A token larger than `last` and than all of earlier starts of the machine. In a write transaction. */
+  /**
+   * A token larger than `last`, than all of earlier starts of the machine, and not below the wall clock: `last` may be of an
+   * older copy of the database. In a write transaction.
+   */
   tokenAfter(last: bigint): bigint {
-    if (last + 1n >= firstToken(this.#epoch + 1n)) this.#nextEpoch(last)
-    const first = firstToken(this.#epoch)
-    return last >= first ? last + 1n : first
+    const token = largest(last + 1n, firstToken(this.#epoch), tokenNow())
+    return token < endOfTokens(this.#epoch) ? token : this.#tokenOfNextEpoch(token)
   }
 
-  /** A name that used up its tokens of this epoch; another process may have begun the next one before. */
-  #nextEpoch(last: bigint): void {
+  /** The tokens of this epoch are used up; another process may have begun the next one before. */
+  #tokenOfNextEpoch(token: bigint): bigint {
     this.#epoch = BigInt(this.entries.get(epochKey) ?? 0)
-    while (last + 1n >= firstToken(this.#epoch + 1n)) this.#beginEpoch(this.entries)
+    while (token >= endOfTokens(this.#epoch)) this.#beginEpoch(this.entries)
+    return largest(token, firstToken(this.#epoch))
   }
 
   #beginEpoch(entries: SharedDatabase): void {
@@ -80,4 +83,8 @@ export class LeaseDatabase {
       if (isEarlier) rmSync(this.#folder.file(file), { force: true })
     }
   }
+}
+
+function largest(...tokens: readonly bigint[]): bigint {
+  return tokens.reduce((one, other) => (other > one ? other : one))
 }
