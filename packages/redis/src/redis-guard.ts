@@ -1,4 +1,5 @@
 import {
+  checkFencingToken,
   LeaseConfigurationError,
   type LeaseError,
   LeaseLostError,
@@ -105,11 +106,7 @@ export class RedisGuard {
     args: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
-    if (typeof fencingToken !== 'bigint' || fencingToken < 0n) {
-      throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${String(fencingToken)}`, {
-        store: 'redis',
-      })
-    }
+    checkFencingToken(fencingToken, { store: 'redis' })
     signal?.throwIfAborted()
     const [key] = keys
     const all = keys.map((one) => this.#client.keyPrefix + one)

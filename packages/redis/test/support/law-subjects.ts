@@ -46,6 +46,11 @@ export function onServer(library: Library, server: () => RedisServer): StoreSubj
           return connected(new RedisLeaseStore(client, { prefix }), count)
         },
         delete: (name) => server().command('DEL', `${prefix}{${name}}`),
+        copy: async (name) => {
+          const [key, copy] = [`${prefix}{${name}}`, `copy:${prefix}{${name}}`]
+          await server().command('COPY', key, copy)
+          return () => server().command('COPY', copy, key, 'REPLACE')
+        },
         holdElsewhere: async (name) => {
           const { said, kill } = await startChild('holder', [server().port, prefix, name, TTL])
           return { fencingToken: BigInt(said), kill }
