@@ -152,6 +152,17 @@ describe.concurrent('a deletion through the guard', () => {
     },
   )
 
+  it('is refused after a larger token has written, whatever conditions it is given', async () => {
+    await upload('overtaken deletion', 1n)
+    const late = guard.write('overtaken deletion', 5n, async (blob) => {
+      await upload('overtaken deletion', 6n)
+      const { etag = '' } = await container.getBlobClient('overtaken deletion').getProperties()
+      await blob.delete({ conditions: { ifMatch: etag } })
+    })
+    await expect(late).rejects.toThrow(LeaseLostError)
+    expect(await container.getBlobClient('overtaken deletion').downloadToBuffer()).toHaveLength(4)
+  })
+
   it('is over with the next write, which removes the mark', async () => {
     await guard.delete('made anew', 3n)
     await upload('made anew', 4n)

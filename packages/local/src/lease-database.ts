@@ -40,7 +40,7 @@ export class LeaseDatabase {
    * older copy of the database. In a write transaction.
    */
   tokenAfter(last: bigint): bigint {
-    const token = largest(last + 1n, firstToken(this.#epoch), tokenNow())
+    const token = largerOf(last + 1n, largerOf(firstToken(this.#epoch), tokenNow()))
     return token < endOfTokens(this.#epoch) ? token : this.#tokenOfNextEpoch(token)
   }
 
@@ -48,7 +48,7 @@ export class LeaseDatabase {
   #tokenOfNextEpoch(token: bigint): bigint {
     this.#epoch = BigInt(this.entries.get(epochKey) ?? 0)
     while (token >= endOfTokens(this.#epoch)) this.#beginEpoch(this.entries)
-    return largest(token, firstToken(this.#epoch))
+    return largerOf(token, firstToken(this.#epoch))
   }
 
   #beginEpoch(entries: SharedDatabase): void {
@@ -85,6 +85,6 @@ export class LeaseDatabase {
   }
 }
 
-function largest(...tokens: readonly bigint[]): bigint {
-  return tokens.reduce((one, other) => (other > one ? other : one))
+function largerOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
 }
