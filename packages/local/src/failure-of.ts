@@ -1,14 +1,9 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 
-const EPERM = 1
-const EACCES = 13
-const EROFS = 30
+const refusals: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS'])
+const misplaced: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
 
-/** lmdb tells the number of the system's error, Node its name. */
-const refusals: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', EACCES, EPERM, EROFS])
-const misplaced: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 20, 21])
-
-/** The typed error for what the file system or lmdb failed with. */
+/** The typed error for an error of the file system. */
 export function failureOf(error: unknown, path: string): LeaseError {
   if (error instanceof LeaseError) return error
   const details = { store: 'local', cause: error }

@@ -1,23 +1,24 @@
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { LeaseConfigurationError } from '@leasehold/core'
+import type { LeaseFolder } from './lease-folder.js'
 import { wallClock } from './wall-clock.js'
 
 /** How many bits of a token count grants within a millisecond. */
 const TOKEN_BITS = 20n
 
 /**
- * For how many milliseconds of the wall clock an epoch has tokens. An epoch is begun once in that time, where anything is
- * granted, and that is flushed to the disk.
+ * For how many milliseconds of the wall clock an epoch has tokens: an hour. While leases are granted, an epoch is begun
+ * once in that time, as a line that is flushed to the disk.
  */
-const SPAN = 60_000n
+const SPAN = 3_600_000n
 
 /** The smallest token of an instant of the wall clock, or of an epoch, in milliseconds since 1970. */
 export function firstToken(instant: bigint): bigint {
   return instant << TOKEN_BITS
 }
 
-/** Above all tokens of an epoch. */
+/** The smallest number above all tokens of an epoch. */
 export function endOfTokens(epoch: bigint): bigint {
   return firstToken(epoch + SPAN)
 }
@@ -36,49 +37,67 @@ export function tokenNow(now: () => number = wallClock): bigint {
  * that an epoch is: a folder that was deleted with its epoch, or whose database was replaced by an older copy, goes on
  * above what it had, unless the wall clock was set back meanwhile. The wall clock is used for nothing but tokens.
  *
- * The caller holds the lock of the database.
+ * Several processes and threads may do so at the same time, without a lock. Each appends a line with an epoch and an id.
+ * The epoch belongs to the writer if it is larger than those of all lines before. So no two of them begin the same epoch,
+ * and the largest is never lost.
  */
-export function beginEpoch(file: string, mode: number, now: () => number = wallClock): bigint {
-  const previous = readEpoch(file)
-  const instant = BigInt(Math.floor(now()))
-  const next = previous === undefined ? 0n : previous + SPAN
-  const epoch = next > instant ? next : instant
-  const draft = `${file}.${process.pid}`
-  const descriptor = openSync(draft, 'w')
+export function beginEpoch(folder: LeaseFolder, name: string, now: () => number = wallClock): bigint {
+  const path = folder.file(name)
+  const id = randomBytes(9).toString('base64url')
+  const descriptor = openSync(path, 'a', folder.fileMode)
   try {
-    fchmodSync(descriptor, mode)
-    writeSync(descriptor, `${epoch}\n`)
+    folder.share([path])
+    for (;;) {
+      const last = readEpochs(path).at(-1)?.epoch
+      const instant = BigInt(Math.floor(now()))
+      const next = last === undefined ? 0n : last + SPAN
+      const epoch = next > instant ? next : instant
+      writeSync(descriptor, `\n${epoch} ${id}\n`)
+      if (!readEpochs(path).some((begun) => begun.epoch === epoch && begun.id === id)) continue
+      fsyncSync(descriptor)
+      folder.flush()
+      return epoch
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * An epoch that has the token, or larger tokens only, and is on the disk for good: the last one that was begun, by any
+ * process, or one that is begun now.
+ */
+export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigint {
+  const path = folder.file(name)
+  const last = existsSync(path) ? readEpochs(path).at(-1)?.epoch : undefined
+  if (last === undefined || token >= endOfTokens(last)) {
+    return beginEpoch(folder, name, () => Math.max(wallClock(), Number(token >> TOKEN_BITS)))
+  }
+  // Its writer may have been interrupted before it was flushed.
+  const descriptor = openSync(path, 'a')
+  try {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-  renameSync(draft, file)
-  flushFolder(dirname(file))
-  return epoch
+  folder.flush()
+  return last
 }
 
-function readEpoch(file: string): bigint | undefined {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+/** The epochs that were begun, each larger than the one before. */
+function readEpochs(path: string): { readonly epoch: bigint; readonly id: string | undefined }[] {
+  const epochs: { readonly epoch: bigint; readonly id: string | undefined }[] = []
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    if (line === '') continue
+    const [, digits, id] = /^(\d+)(?: ([\w-]*))?$/.exec(line) ?? []
+    if (digits === undefined) {
+      throw new LeaseConfigurationError(
+        `${path} is damaged: it holds the epochs of the fencing tokens, numbers. Delete it to go on from the wall clock`,
+        { store: 'local' },
+      )
+    }
+    const epoch = BigInt(digits)
+    if (epoch > (epochs.at(-1)?.epoch ?? -1n)) epochs.push({ epoch, id })
   }
-  if (/^\d+\n$/.test(text)) return BigInt(text)
-  throw new LeaseConfigurationError(
-    `${file} is damaged: it holds the epoch of the fencing tokens, a number. Delete it to go on from the wall clock`,
-    { store: 'local' },
-  )
-}
-
-/** Makes the renaming durable. Windows cannot open folders, and its renamings are durable by the file system's log. */
-function flushFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  return epochs
 }

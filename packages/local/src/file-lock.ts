@@ -1,55 +1,88 @@
 /// <reference path="./fs-native-extensions.d.ts" />
-import { closeSync, openSync } from 'node:fs'
-import { tryLock, unlock, waitForLockSync } from 'fs-native-extensions'
-
-/** For how long a busy lock is asked for before it is given up, and how often, in milliseconds. */
-const PATIENCE = 1_000
-const PAUSE = 5
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { unlock, waitForLockSync } from 'fs-native-extensions'
+import { failureOf } from './failure-of.js'
+import type { LeaseFolder } from './lease-folder.js'
+import { identityOf } from './log-file.js'
 
 /**
- * The operating system's lock on a file, which is made where there is none. It excludes all other processes and threads,
- * and goes with the process that has it, however that ends. Taken again by who has it, it only counts.
+ * The files that this thread has locked, by identity. The system's lock belongs to one opening of a file: a second one
+ * in the same thread would wait for ever. The set is global, so that several copies of this module share it, as bundlers
+ * make them.
+ */
+const KEY = Symbol.for('@leasehold/local/locked-files')
+const registry = globalThis as { [KEY]?: Set<string> }
+registry[KEY] ??= new Set()
+const locked = registry[KEY]
+
+/**
+ * The operating system's lock on a file, which is made if there is none. It excludes all other processes and threads. The
+ * system frees it when the process or the thread ends, in any way: Node.js closes the files of a thread that ends. Within
+ * an action under the lock, another lock of the same file in the same thread does not wait.
  */
 export class FileLock {
-  readonly #file: number
-  #depth = 0
+  readonly #folder: LeaseFolder
+  readonly #path: string
+  #file: number | undefined
+  #isHeld = false
+  #isClosed = false
 
-  constructor(path: string) {
-    this.#file = openSync(path, 'a+')
+  constructor(folder: LeaseFolder, name: string) {
+    this.#folder = folder
+    this.#path = folder.file(name)
   }
 
-  get isHeld(): boolean {
-    return this.#depth > 0
-  }
-
-  /** Whether it was taken more than once. */
-  get isNested(): boolean {
-    return this.#depth > 1
-  }
-
-  /** Waits for as long as it takes. */
-  lock(): void {
-    if (this.#depth === 0) waitForLockSync(this.#file)
-    this.#depth += 1
-  }
-
-  /** Waits no longer than a second; tells whether it has the lock. */
-  tryLock(): boolean {
-    for (let waited = 0; this.#depth === 0 && !tryLock(this.#file); waited += PAUSE) {
-      if (waited >= PATIENCE) return false
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE)
+  /**
+   * Runs the synchronous `action` under the lock, and passes on its errors. Waits for the lock for as long as it takes.
+   * Throws a typed error if the file cannot be locked.
+   */
+  hold<T>(action: () => T): T {
+    const { file, identity } = this.#lock()
+    // This thread has locked it already, further out.
+    if (file === undefined) return action()
+    locked.add(identity)
+    this.#isHeld = true
+    try {
+      return action()
+    } finally {
+      this.#isHeld = false
+      locked.delete(identity)
+      unlock(file)
+      if (this.#isClosed) this.close()
     }
-    this.#depth += 1
-    return true
   }
 
-  unlock(): void {
-    this.#depth -= 1
-    if (this.#depth === 0) unlock(this.#file)
-  }
-
-  /** Frees it as well. */
+  /** Within an action: at its end. */
   close(): void {
+    this.#isClosed = true
+    if (this.#file === undefined || this.#isHeld) return
     closeSync(this.#file)
+    this.#file = undefined
+  }
+
+  #lock(): { readonly file: number | undefined; readonly identity: string } {
+    try {
+      for (;;) {
+        const file = this.#open()
+        const identity = identityOf(fstatSync(file))
+        if (locked.has(identity)) return { file: undefined, identity }
+        waitForLockSync(file)
+        // Another file may have come to its place while this one was waited for.
+        const place = statSync(this.#path, { throwIfNoEntry: false })
+        if (place !== undefined && identityOf(place) === identity) return { file, identity }
+        closeSync(file)
+        this.#file = undefined
+      }
+    } catch (error) {
+      throw failureOf(error, this.#path)
+    }
+  }
+
+  #open(): number {
+    if (this.#file === undefined) {
+      this.#file = openSync(this.#path, 'a+', this.#folder.fileMode)
+      this.#folder.share([this.#path])
+    }
+    return this.#file
   }
 }

@@ -1,78 +1,67 @@
 import { readdirSync, rmSync } from 'node:fs'
-import { LeaseConfigurationError } from '@leasehold/core'
 import type { Boot } from './boot.js'
 import { bootOfFile, databaseFile } from './database-file.js'
-import { beginEpoch, endOfTokens, firstToken, tokenNow } from './fencing-epoch.js'
-import { factKey } from './keys.js'
+import { beginEpoch, endOfTokens, epochFor, firstToken, tokenNow } from './fencing-epoch.js'
+import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.js'
 import type { LeaseFolder } from './lease-folder.js'
-import { SharedDatabase } from './shared-database.js'
-
-/** Of the entries in the database; raised when an older version would misread them. */
-const SCHEMA = 1
+import type { LogFacts } from './log-lines.js'
+import { RegisterLog } from './register-log.js'
+import { isLocked, stateAt } from './stored-record.js'
 
 const EPOCH_FILE = 'epoch'
-const schemaKey = factKey('schema')
-const epochKey = factKey('epoch')
+
+/** The fact that tells the largest token of the names that are no longer kept. */
+const LARGEST_RETIRED = 'largest-retired'
+
+/** For how long a lease has to be over before its name is no longer kept, in milliseconds. */
+const RETIREMENT = 3_600_000
 
 /**
- * The database of this start of the machine. Commits are not flushed: they outlive the process, and those that a power
+ * The database of this start of the machine. Changes are not flushed: they outlive the process, and those that a power
  * failure takes back were of an earlier start, whose database is not opened again.
  */
 export class LeaseDatabase {
-  readonly entries: SharedDatabase
+  readonly entries: RegisterLog<LeaseEntry, LeaseChange>
   readonly #folder: LeaseFolder
   readonly #file: string
   #epoch = 0n
 
-  constructor(folder: LeaseFolder, boot: Boot) {
+  /** `growth` is for tests, see `RegisterLogOptions`. */
+  constructor(folder: LeaseFolder, boot: Boot, growth?: number) {
     this.#folder = folder
     this.#file = databaseFile(boot.id)
-    this.entries = new SharedDatabase({
+    this.entries = new RegisterLog({
       folder,
       file: this.#file,
       durable: false,
-      begin: (entries) => this.#begin(entries),
+      kind: { ...leaseEntries, retire: (entry, facts) => retire(entry, facts, boot.now()) },
+      begin: () => this.#begin(),
+      ...(growth === undefined ? {} : { growth }),
     })
   }
 
   /**
-   * A token larger than `last`, than all of earlier starts of the machine, and not below the wall clock: `last` may be of an
-   * older copy of the database. In a write transaction.
+   * A token larger than `recorded`, than those of names that were retired, than all of earlier starts of the machine, and
+   * not below the wall clock: `recorded` may be of an older copy of the database.
    */
-  tokenAfter(last: bigint): bigint {
-    const token = largerOf(last + 1n, largerOf(firstToken(this.#epoch), tokenNow()))
-    return token < endOfTokens(this.#epoch) ? token : this.#tokenOfNextEpoch(token)
-  }
-
-  /** The tokens of this epoch are used up; another process may have begun the next one before. */
-  #tokenOfNextEpoch(token: bigint): bigint {
-    this.#epoch = BigInt(this.entries.get(epochKey) ?? 0)
-    while (token >= endOfTokens(this.#epoch)) this.#beginEpoch(this.entries)
-    return largerOf(token, firstToken(this.#epoch))
-  }
-
-  #beginEpoch(entries: SharedDatabase): void {
-    this.#epoch = beginEpoch(this.#folder.file(EPOCH_FILE), this.#folder.fileMode)
-    entries.put(epochKey, String(this.#epoch))
-  }
-
-  /** Checks the schema; of a new database, begins the epoch before anyone is granted anything. */
-  #begin(entries: SharedDatabase): void {
-    const schema = entries.get(schemaKey)
-    if (schema === undefined) {
-      this.#removeEarlier()
-      this.#beginEpoch(entries)
-      entries.put(schemaKey, String(SCHEMA))
-      return
+  tokenAfter(recorded: bigint): bigint {
+    const { facts } = this.entries
+    // Another process may have begun the log that is in force now.
+    this.#epoch = largerOf(this.#epoch, BigInt(facts.epoch ?? 0))
+    const last = largerOf(recorded, BigInt(facts[LARGEST_RETIRED] ?? 0))
+    let token = largerOf(last + 1n, largerOf(firstToken(this.#epoch), tokenNow()))
+    while (token >= endOfTokens(this.#epoch)) {
+      this.#epoch = epochFor(this.#folder, EPOCH_FILE, token)
+      token = largerOf(token, firstToken(this.#epoch))
     }
-    if (schema !== String(SCHEMA)) {
-      throw new LeaseConfigurationError(
-        `the lease database in ${this.#folder.path} is of version ${schema}, and this package knows ${SCHEMA}: ` +
-          'use the same version of @leasehold/local in all processes of the folder',
-        { store: 'local' },
-      )
-    }
-    this.#epoch = BigInt(entries.get(epochKey) ?? 0)
+    return token
+  }
+
+  /** The epoch of a new log is on the disk before anyone is granted anything. */
+  #begin(): { readonly epoch: string } {
+    this.#removeEarlier()
+    this.#epoch = beginEpoch(this.#folder, EPOCH_FILE)
+    return { epoch: String(this.#epoch) }
   }
 
   /** The databases of earlier starts hold nothing that is still in force. */
@@ -83,6 +72,18 @@ export class LeaseDatabase {
       if (isEarlier) rmSync(this.#folder.file(file), { force: true })
     }
   }
+}
+
+/**
+ * A name whose lease is over, with no metadata and no waiters, only has its token to keep. The largest token of all such
+ * names does as well, so that a folder does not grow with the names that were ever used.
+ */
+function retire({ record, places }: LeaseEntry, facts: LogFacts, now: number): LogFacts | undefined {
+  const isOver = !isLocked(stateAt(record, now)) && (record.endsAt === null || now >= record.endsAt + RETIREMENT)
+  if (!isOver || places.size > 0 || record.watched || Object.keys(record.metadata).length > 0) return undefined
+  const largest = BigInt(facts[LARGEST_RETIRED] ?? 0)
+  const token = BigInt(record.fencingToken)
+  return token > largest ? { ...facts, [LARGEST_RETIRED]: record.fencingToken } : facts
 }
 
 function largerOf(one: bigint, other: bigint): bigint {

@@ -1,11 +1,22 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { databaseFile } from './database-file.js'
 import { failureOf } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 
-/** What a new database, its lock and the bells need, in bytes; on a full disk, touching the mapped lock ends the process. */
+/** The least room, in bytes, in which it makes sense to begin: for the database, the epoch and the bells. */
 const LEAST_SPACE = 256 * 1024
 
 const DEFAULT_MODE = 0o700
@@ -83,6 +94,20 @@ export class LeaseFolder {
     // The process's umask takes away what other users were meant to have.
     if (made !== undefined) chmodSync(this.path, this.mode)
     accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK)
+  }
+
+  /**
+   * Returns once the names of its files are on the disk as they are now. Windows cannot open folders; the log of its file
+   * system keeps the order of changes.
+   */
+  flush(): void {
+    if (process.platform === 'win32') return
+    const descriptor = openSync(this.path, 'r')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
   }
 
   #checkFileSystem(): void {

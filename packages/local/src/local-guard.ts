@@ -1,8 +1,11 @@
 import { checkFencingToken, checkLeaseName, LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
+import { FileLock } from './file-lock.js'
 import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
-import { SharedDatabase } from './shared-database.js'
+import { RegisterLog } from './register-log.js'
+import type { RegisterKind } from './register-table.js'
 
 const FILE = 'guard.mdb'
+const GATE = 'guard.mdb-gate'
 
 export interface LocalGuardOptions {
   /** A folder on a local disk, the same for all processes; it may be that of the leases. */
@@ -17,16 +20,21 @@ export interface LocalGuardOptions {
  * Checks fencing tokens for resources that cannot do so themselves, such as files of this machine: an action of a holder
  * that has lost its lease without knowing is not run.
  *
- * Actions of all resources of a folder exclude each other, across processes, and block the calling thread: keep them
- * short. A process that is stopped (SIGSTOP, a debugger) within an action holds up the others.
+ * Actions of all resources of a folder exclude each other, across processes and threads, and block the calling thread:
+ * keep them short. A process that is stopped (SIGSTOP, a debugger) within an action holds up the others. An action may
+ * use guards of the same folder itself.
  */
 export class LocalGuard {
-  readonly #tokens: SharedDatabase
+  /** The largest token that was seen of each resource. */
+  readonly #tokens: RegisterLog<string, string>
+  readonly #gate: FileLock
 
   /** Throws what `LocalLeaseStore` throws for a folder that does not do. */
   constructor(options: LocalGuardOptions) {
+    const folder = new LeaseFolder(options)
     // A token is on the disk before its action runs: it must not be forgotten by a power failure.
-    this.#tokens = new SharedDatabase({ folder: new LeaseFolder(options), file: FILE, durable: true })
+    this.#tokens = new RegisterLog({ folder, file: FILE, durable: true, kind: tokens })
+    this.#gate = new FileLock(folder, GATE)
   }
 
   /**
@@ -36,50 +44,42 @@ export class LocalGuard {
   run<T>(resource: string, fencingToken: bigint, action: () => T): T {
     checkLeaseName(resource)
     checkFencingToken(fencingToken, { leaseName: resource, store: 'local' })
-    const key = Buffer.from(resource)
-    // Recorded before it acts, and in a transaction of its own: if the process dies within the action, what it has done
-    // by then stands, and so must the token.
-    if (this.#transact(() => this.#seen(key)) < fencingToken) this.#transact(() => this.#record(key, fencingToken))
-    return this.#transact(() => {
-      const seen = this.#seen(key)
-      if (seen <= fencingToken) return runSynchronous(action)
-      throw new LeaseLostError(
-        `the fencing token ${fencingToken} for '${resource}' is behind ${seen}: another holds the lease now`,
-        { leaseName: resource, store: 'local', reason: 'taken' },
-      )
+    // Makes the folder anew where it was deleted.
+    this.#tokens.refresh()
+    return this.#gate.hold(() => {
+      this.#see(resource, fencingToken)
+      return runSynchronous(action)
     })
   }
 
   /** Calls afterwards throw a `LeaseUnavailableError`. */
   async close(): Promise<void> {
     this.#tokens.close()
+    this.#gate.close()
   }
 
-  #seen(key: Uint8Array): bigint {
-    const token = this.#tokens.get(key)
-    return token === undefined ? -1n : BigInt(token)
-  }
-
-  #record(key: Uint8Array, fencingToken: bigint): void {
-    // Another may have recorded a larger one since we looked.
-    if (this.#seen(key) < fencingToken) this.#tokens.put(key, String(fencingToken))
-  }
-
-  /** What `work` throws is passed on as it is: it must not be taken for a failure of the database. */
-  #transact<T>(work: () => T): T {
-    return this.#tokens.write(() => attempt(work))()
+  /** Remembers the token, or throws where a larger one was seen. */
+  #see(resource: string, fencingToken: bigint): void {
+    for (;;) {
+      this.#tokens.refresh()
+      const seen = BigInt(this.#tokens.get(resource) ?? -1n)
+      if (seen === fencingToken) return
+      if (seen > fencingToken) {
+        throw new LeaseLostError(
+          `the fencing token ${fencingToken} for '${resource}' is behind ${seen}: another holds the lease now`,
+          { leaseName: resource, store: 'local', reason: 'taken' },
+        )
+      }
+      const { failure } = this.#tokens.attempt([{ key: resource, change: String(fencingToken) }])
+      if (failure !== undefined) throw failure
+    }
   }
 }
 
-function attempt<T>(work: () => T): () => T {
-  try {
-    const result = work()
-    return () => result
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
+/** A token that is not larger than the one before changes nothing. */
+const tokens: RegisterKind<string, string> = {
+  apply: (token = '-1', change) => (BigInt(change) > BigInt(token) ? change : token),
+  whole: (token) => token,
 }
 
 function runSynchronous<T>(action: () => T): T {

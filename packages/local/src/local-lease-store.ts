@@ -21,7 +21,7 @@ import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
 import { closedError, OperationBatch } from './operation-batch.js'
 import { TurnWatches } from './turn-watches.js'
 import { WaitQueue } from './wait-queue.js'
-import { thisProcess } from './waiter-process.js'
+import { thisWaiter } from './waiter-process.js'
 import { bellOf, WakeBells } from './wake-bells.js'
 
 const YEAR = 365 * 24 * 3_600_000
@@ -48,8 +48,8 @@ export interface LocalLeaseStoreOptions {
  * Leases for the processes of one machine, kept in a folder. No server. What is committed outlives SIGKILL; after a
  * restart of the machine all leases are over and fencing tokens go on growing.
  *
- * Each operation is one transaction that is exclusive across processes, run in the calling thread: it takes
- * microseconds, and as long as another process takes for its own.
+ * Each operation runs in the calling thread, takes microseconds, and waits for no other thread or process: one that is
+ * stopped, killed or terminated at any instant holds up nobody.
  */
 export class LocalLeaseStore implements LeaseStore {
   readonly kind = 'local'
@@ -73,16 +73,13 @@ export class LocalLeaseStore implements LeaseStore {
     const boot = bootOf(options, folder.path)
     folder.checkSpace(boot.id)
     const database = new LeaseDatabase(folder, boot)
-    const queue = new WaitQueue(database.entries, thisProcess())
+    const queue = new WaitQueue(thisWaiter())
     const cycle = new LeaseCycle(database, queue, boot)
     const bells = new WakeBells(folder)
     this.#database = database
     this.#cycle = cycle
     this.#bells = bells
-    this.#batch = new OperationBatch(
-      (work) => database.entries.write(work),
-      () => this.#wake(),
-    )
+    this.#batch = new OperationBatch(database.entries, (freed) => this.#wake(freed))
     this.#watches = new TurnWatches({
       clock,
       boot,
@@ -103,26 +100,26 @@ export class LocalLeaseStore implements LeaseStore {
     checkMetadata(metadata, { leaseName: request.name, store: this.kind })
     // What the caller changes later is not written.
     const own = metadata === undefined ? request : { ...request, metadata: { ...metadata } }
-    return this.#batch.add(signal, () => this.#cycle.acquire(own))
+    return this.#batch.add(own.name, signal, () => this.#cycle.acquire(own))
   }
 
   async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
     checkTtl(grant.ttl)
-    return this.#batch.add(signal, () => this.#cycle.renew(grant))
+    return this.#batch.add(grant.name, signal, () => this.#cycle.renew(grant))
   }
 
   async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly RenewOutcome[]> {
     for (const { ttl } of grants) checkTtl(ttl)
-    return this.#batch.add(signal, () => grants.map((grant) => this.#cycle.renew(grant)))
+    return Promise.all(grants.map((grant) => this.#batch.add(grant.name, signal, () => this.#cycle.renew(grant))))
   }
 
   async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#batch.add(signal, () => this.#cycle.release(grant))
+    return this.#batch.add(grant.name, signal, () => this.#cycle.release(grant))
   }
 
   async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
     checkLeaseName(name)
-    return this.#batch.add(signal, () => this.#cycle.read(name))
+    return this.#batch.add(name, signal, () => this.#cycle.read(name))
   }
 
   async change(
@@ -133,7 +130,7 @@ export class LocalLeaseStore implements LeaseStore {
     checkLeaseName(to.owner)
     checkGrantId(to.grantId)
     checkTtl(grant.ttl)
-    return this.#batch.add(signal, () => this.#cycle.change(grant, to))
+    return this.#batch.add(grant.name, signal, () => this.#cycle.change(grant, to))
   }
 
   /** The reason is kept in the record's metadata, as `breakReason`. */
@@ -143,13 +140,13 @@ export class LocalLeaseStore implements LeaseStore {
     if (!(period >= 0)) {
       throw new LeaseConfigurationError(`period must be 0 or a positive number of milliseconds, not ${String(period)}`)
     }
-    return this.#batch.add(signal, () => this.#cycle.break(name, options))
+    return this.#batch.add(name, signal, () => this.#cycle.break(name, options))
   }
 
   async withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
     checkLeaseName(name)
     checkGrantId(grantId)
-    return this.#batch.add(signal, () => this.#cycle.withdraw(name, grantId))
+    return this.#batch.add(name, signal, () => this.#cycle.withdraw(name, grantId))
   }
 
   /** A pending watch keeps the process alive: someone awaits a turn. */
@@ -163,7 +160,7 @@ export class LocalLeaseStore implements LeaseStore {
     if (signal.aborted) return
     const watch = this.#watches.add(name, signal, grantId)
     try {
-      while (await watch.next()) yield this.#cycle.read(name)
+      while (await watch.next()) yield this.#cycle.read(name).outcome
     } finally {
       watch.end()
     }
@@ -188,16 +185,14 @@ export class LocalLeaseStore implements LeaseStore {
     this.#database.entries.close()
   }
 
-  #wake(): void {
-    const freed = this.#cycle.takeFreed()
-    if (freed.size === 0) return
+  #wake(freed: ReadonlySet<string>): void {
     this.#bells.ring(new Set([...freed].map(bellOf)))
     this.#watches.freed(freed)
   }
 
   #ask(name: string): void {
     // Without it the watch only looks a little later.
-    this.#batch.add(new AbortController().signal, () => this.#cycle.watch(name)).catch(() => {})
+    this.#batch.add(name, new AbortController().signal, () => this.#cycle.watch(name)).catch(() => {})
   }
 }
 

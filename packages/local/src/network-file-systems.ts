@@ -1,6 +1,6 @@
 /**
- * File systems on which several machines may see one folder, by the type that statfs tells. A memory-mapped database
- * and its lock are of one machine, and so is the boot clock: over such a file system two machines would both be granted.
+ * File systems on which several machines may see one folder, by the type that statfs tells. Only within one machine do
+ * appended lines have one order, and processes one boot clock: over such a file system two machines would both be granted.
  * FUSE may be either kind, and cannot be told apart.
  */
 const types: ReadonlyMap<number, string> = new Map([

@@ -12,9 +12,7 @@ export interface StoredRecord {
   /** When the ttl, or the break period, ends: milliseconds since boot. `null`: never. */
   readonly endsAt: number | null
   readonly metadata: Readonly<Record<string, string>>
-  /** Someone may stand in the queue: whoever frees the name looks. */
-  readonly queued: boolean
-  /** Someone watches without standing in the queue: whoever frees the name rings. */
+  /** Someone may watch without a place in the queue: the process that frees the name rings. */
   readonly watched: boolean
 }
 
@@ -37,7 +35,9 @@ export function remainingOf(record: StoredRecord, now: number): number {
 
 export function toLeaseRecord(name: string, record: StoredRecord, now: number): LeaseRecord {
   const state = stateAt(record, now)
-  const { owner, grantId, metadata } = record
+  const { owner, grantId } = record
+  // The caller may change what it gets.
+  const metadata = { ...record.metadata }
   const ttl = record.ttl ?? Number.POSITIVE_INFINITY
   const told = { name, owner, grantId, fencingToken: BigInt(record.fencingToken), ttl, state, metadata }
   return isLocked(state) ? { ...told, remaining: remainingOf(record, now) } : told

@@ -106,12 +106,12 @@ export class TurnWatches {
     const { boot, cycle, queue, refresh, ask } = this.#sources
     refresh()
     const now = boot.now()
-    const record = cycle.record(name)
-    if (record !== undefined && isLocked(stateAt(record, now))) {
-      if (!record.queued && !record.watched) ask(name)
-      return remainingOf(record, now)
+    const entry = cycle.entry(name)
+    if (entry !== undefined && isLocked(stateAt(entry.record, now))) {
+      if (entry.places.size === 0 && !entry.record.watched) ask(name)
+      return remainingOf(entry.record, now)
     }
-    const first = record?.queued === true ? queue.first(name, now) : undefined
+    const first = entry === undefined ? undefined : queue.look(entry, now).first
     for (const watch of [...watches]) {
       if (watch.grantId === undefined || first === undefined || first.grantId === watch.grantId) watch.wake()
     }

@@ -1,11 +1,13 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** A process, told apart from a later one with the same number. */
+/** A thread of a process, told apart from a later one with the same number. */
 export interface WaiterProcess {
   readonly pid: number
-  /** When it was started, in the kernel's ticks since boot; empty where the system does not tell. */
+  /** The kernel's number of the thread, that of the process for its main thread; empty where the system does not tell. */
+  readonly thread: string
+  /** When the thread was started, in the kernel's ticks since boot; empty where the system does not tell. */
   readonly started: string
-  /** In which namespace the number counts; empty where there are none. */
+  /** In which namespace the numbers count; empty where there are none. */
   readonly namespace: string
 }
 
@@ -13,34 +15,38 @@ export interface WaiterProcess {
 const STATE_FIELD = 0
 const STARTED_FIELD = 19
 
-export function thisProcess(): WaiterProcess {
+/** The calling thread. */
+export function thisWaiter(): WaiterProcess {
   const { pid } = process
-  return { pid, started: statusOf(pid)?.started ?? '', namespace: readNamespace() }
+  const thread = /\/task\/(\d+)$/.exec(readLink('/proc/thread-self'))?.[1] ?? ''
+  return { pid, thread, started: statusOf(pid, thread)?.started ?? '', namespace: readLink('/proc/self/ns/pid') }
 }
 
 /**
- * Whether `waiter` is certainly dead, seen from the process `self`. Of a process in another namespace (a container)
+ * Whether `waiter` is certainly dead, seen from the thread `self`. Of a process in another namespace (a container)
  * nothing is known: its place then ends by not being repeated.
  */
 export function isDead(waiter: WaiterProcess, self: WaiterProcess): boolean {
   if (waiter.namespace !== self.namespace) return false
-  if (waiter.pid === self.pid) return waiter.started !== self.started
+  const { pid, thread, started } = waiter
+  if (pid === self.pid && thread === self.thread) return started !== self.started
   try {
-    process.kill(waiter.pid, 0)
+    process.kill(pid, 0)
   } catch (error) {
     // Any other failure says that there is such a process, of another user.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
   }
-  if (waiter.started === '') return false
-  const status = statusOf(waiter.pid)
-  if (status === undefined) return false
+  if (started === '') return false
+  const status = statusOf(pid, thread)
+  // The system may hide all threads of a process of another user; it does not hide one alone.
+  if (status === undefined) return statusOf(pid, String(pid)) !== undefined
   // One that was killed keeps its number until its parent has taken notice.
-  return status.started !== waiter.started || status.state === 'Z' || status.state === 'X'
+  return status.started !== started || status.state === 'Z' || status.state === 'X'
 }
 
-function statusOf(pid: number): { state: string; started: string } | undefined {
+function statusOf(pid: number, thread: string): { state: string; started: string } | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const text = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { state: fields[STATE_FIELD] ?? '', started: fields[STARTED_FIELD] ?? '' }
   } catch {
@@ -48,9 +54,9 @@ function statusOf(pid: number): { state: string; started: string } | undefined {
   }
 }
 
-function readNamespace(): string {
+function readLink(path: string): string {
   try {
-    return readlinkSync('/proc/self/ns/pid')
+    return readlinkSync(path)
   } catch {
     return ''
   }

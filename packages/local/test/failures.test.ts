@@ -7,8 +7,6 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootAxis } from '../src/boot.js'
 import { nearestStart } from '../src/boot-id.js'
-import { LeaseDatabase } from '../src/lease-database.js'
-import { LeaseFolder } from '../src/lease-folder.js'
 import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
@@ -69,14 +67,12 @@ describe('a folder that will not do', () => {
     expect(() => new LocalLeaseStore({ folder })).toThrow(/epoch is damaged.*Delete it/s)
   })
 
-  it('of a newer version of this package: refused', async () => {
+  it('of a newer version of this package: refused', () => {
     const folder = temporaryFolder()
-    const boot = { id: 'x', now: () => 0, uncertainty: 0 }
-    const { entries } = new LeaseDatabase(new LeaseFolder({ folder }), boot)
-    entries.write(() => entries.put(Buffer.from('\u0004schema'), '2'))
-    entries.close()
+    const header = { leasehold: 'local', schema: 3, generation: 1, draft: 'x', begun: 0, facts: {} }
+    writeFileSync(join(folder, 'leases-x.mdb'), `${JSON.stringify(header)}\n`)
     expect(() => new LocalLeaseStore({ folder, clock: new VirtualClock(), bootId: 'x' })).toThrow(
-      'is of version 2, and this package knows 1',
+      'is of version 3, and this package knows 2',
     )
   })
 })

@@ -1,10 +1,32 @@
-import { readdirSync, rmSync } from 'node:fs'
-import { LeaseLostError } from '@leasehold/core'
+import { appendFileSync, closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { LocalGuard } from '@leasehold/local'
 import { VirtualClock } from '@leasehold/testkit'
+import { tryLock, unlock } from 'fs-native-extensions'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { bootOf } from '../src/boot.js'
+import { beginEpoch, endOfTokens } from '../src/fencing-epoch.js'
+import { LeaseCycle } from '../src/lease-cycle.js'
+import { LeaseDatabase } from '../src/lease-database.js'
+import { LeaseFolder } from '../src/lease-folder.js'
+import { WaitQueue } from '../src/wait-queue.js'
+import { thisWaiter } from '../src/waiter-process.js'
 import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+
+function openGuard(folder: string): LocalGuard {
+  const guard = new LocalGuard({ folder })
+  onTestFinished(() => guard.close())
+  return guard
+}
+
+/** Whether the file could be locked at this moment. */
+function isFree(file: number): boolean {
+  if (!tryLock(file)) return false
+  unlock(file)
+  return true
+}
 
 describe('fencing tokens', () => {
   it('grow over release, expiry, break and change', async () => {
@@ -39,6 +61,55 @@ describe('fencing tokens', () => {
     expect(readdirSync(folder).filter((file) => file.includes('first'))).toEqual([])
   })
 
+  it('grow over a restart of the machine, also those that a store grants that did not begin the database', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const before = openStore({ folder, clock, bootId: 'first' })
+    const { fencingToken } = await granted(claim(before, 'A'))
+    await before.close()
+    openStore({ folder, clock, bootId: 'second' })
+    const second = openStore({ folder, clock, bootId: 'second' })
+    expect((await granted(claim(second, 'B'))).fencingToken).toBeGreaterThan(fencingToken)
+  })
+
+  it('grow over the retirement of names, and a name that is still of use is kept', async () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const clock = new VirtualClock()
+    const boot = bootOf({ clock }, folder.path)
+    const database = new LeaseDatabase(folder, boot, 2_000)
+    onTestFinished(() => database.entries.close())
+    const store = openStore({ folder: folder.path, clock })
+    const tokens = new Map<string, bigint>()
+    const ttls = { released: TTL, expired: TTL, 'with metadata': TTL, awaited: TTL, held: Number.POSITIVE_INFINITY }
+    // Its holder may ask for it still.
+    const justExpired = 2 * 3_600_000 - 1
+    for (const [name, ttl] of Object.entries({ ...ttls, 'just expired': justExpired })) {
+      const metadata = name === 'with metadata' ? { version: '7' } : {}
+      const grant = await granted(claim(store, name, { name, ttl, metadata }))
+      tokens.set(name, grant.fencingToken)
+      if (name === 'released') await store.release(grant, signal)
+    }
+    clock.block(2 * 3_600_000)
+    const first = await granted(claim(store, 'first', { name: 'awaited' }))
+    await claim(store, 'next', { name: 'awaited', queue: true })
+    await store.release(first, signal)
+    const cycle = new LeaseCycle(database, new WaitQueue(thisWaiter()), boot)
+    for (let n = 0; n < 20; n += 1) {
+      database.entries.refresh()
+      const { change = {} } = cycle.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
+      database.entries.attempt([{ key: 'busy', change }])
+    }
+    for (const name of ['released', 'expired']) expect(await store.read(name, signal)).toBeUndefined()
+    expect(await store.read('with metadata', signal)).toMatchObject({ metadata: { version: '7' } })
+    expect(await store.read('just expired', signal)).toMatchObject({ state: 'expired' })
+    expect(await store.read('held', signal)).toMatchObject({ state: 'leased', grantId: 'held' })
+    expect((await claim(store, 'hasty', { name: 'awaited' })).granted).toBe(false)
+    for (const name of ['released', 'expired', 'new']) {
+      const next = await granted(claim(store, `${name} again`, { name }))
+      expect(next.fencingToken).toBeGreaterThan(tokens.get(name) ?? 0n)
+    }
+  })
+
   it('grow over many restarts within one millisecond of the wall clock', async () => {
     const folder = temporaryFolder()
     let last = 0n
@@ -63,12 +134,108 @@ describe('fencing tokens', () => {
   })
 })
 
+/** For how long an epoch has tokens, in milliseconds. */
+const HOUR = 3_600_000n
+
+describe('an epoch', () => {
+  it('whose tokens are used up is followed by another, which a restart of the machine does not forget', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const openDatabase = (id: string): LeaseDatabase => {
+      const database = new LeaseDatabase(folder, { id, now: () => 0, uncertainty: 0 })
+      onTestFinished(() => database.entries.close())
+      return database
+    }
+    const before = openDatabase('first')
+    // As if the wall clock had been ahead by days.
+    const last = endOfTokens(BigInt(before.entries.facts.epoch ?? 0) + 1_000_000_000n) - 1n
+    const token = before.tokenAfter(last)
+    expect(token).toBe(last + 1n)
+    const other = openDatabase('first')
+    expect(other.tokenAfter(token)).toBe(token + 1n)
+    expect(readFileSync(folder.file('epoch'), 'utf8').trim().split(/\n+/)).toHaveLength(2)
+    expect(openDatabase('second').tokenAfter(0n)).toBeGreaterThan(token)
+  })
+
+  it('is begun by one only, and none is forgotten, whichever of several is faster', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const begun: bigint[] = []
+    // While one reads the clock, another begins an epoch; the wall clock is then set back.
+    const interrupted = (): number => {
+      if (begun.length === 0) begun.push(beginEpoch(folder, 'epoch', () => 2_000))
+      return 1_000
+    }
+    begun.push(beginEpoch(folder, 'epoch', interrupted))
+    for (const now of [500, 3_000, 3_000]) begun.push(beginEpoch(folder, 'epoch', () => now))
+    expect(begun).toEqual([0n, 1n, 2n, 3n, 4n].map((epochs) => 2_000n + epochs * HOUR))
+  })
+
+  it('follows those of earlier versions, and a line that was cut short', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    writeFileSync(folder.file('epoch'), '7000\n')
+    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + HOUR)
+    appendFileSync(folder.file('epoch'), '\n70')
+    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + 2n * HOUR)
+  })
+})
+
 describe('LocalGuard', () => {
-  function openGuard(folder: string): LocalGuard {
-    const guard = new LocalGuard({ folder })
-    onTestFinished(() => guard.close())
-    return guard
-  }
+  it('runs an action within the action of another guard of the folder, where a store can be opened too', async () => {
+    const folder = temporaryFolder()
+    const [guard, other] = [openGuard(folder), openGuard(folder)]
+    const seen = guard.run('ledger', 5n, () =>
+      other.run('log', 1n, () => {
+        const third = openGuard(folder)
+        const store = openStore({ folder })
+        return { store, value: third.run('ledger', 6n, () => 'written') }
+      }),
+    )
+    expect(seen.value).toBe('written')
+    expect((await claim(seen.store, 'A')).granted).toBe(true)
+    expect(() => other.run('ledger', 5n, () => {})).toThrow(LeaseLostError)
+  })
+
+  it('keeps others out to the end of the outermost action, though it is closed before', () => {
+    const folder = temporaryFolder()
+    const [guard, other] = [openGuard(folder), openGuard(folder)]
+    // As another thread sees it: the system's lock on a file that it has opened itself.
+    const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
+    onTestFinished(() => closeSync(gate))
+    const seen = guard.run('ledger', 5n, () => {
+      const inner = other.run('log', 1n, () => isFree(gate))
+      void guard.close()
+      void other.close()
+      return [inner, isFree(gate)]
+    })
+    expect(seen).toEqual([false, false])
+    expect(isFree(gate)).toBe(true)
+    expect(() => guard.run('ledger', 5n, () => {})).toThrow(LeaseUnavailableError)
+  })
+
+  it('lets others in after an action that failed, at any depth', () => {
+    const folder = temporaryFolder()
+    const [guard, other] = [openGuard(folder), openGuard(folder)]
+    const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
+    onTestFinished(() => closeSync(gate))
+    const failing = (): never => {
+      throw new RangeError('the disk of the user')
+    }
+    expect(() => guard.run('ledger', 5n, () => other.run('log', 1n, failing))).toThrow(RangeError)
+    expect(isFree(gate)).toBe(true)
+    expect(guard.run('ledger', 5n, () => isFree(gate))).toBe(false)
+  })
+
+  it('goes on in a folder that was deleted, and locks the file that is there then', () => {
+    const folder = temporaryFolder()
+    const guard = openGuard(folder)
+    guard.run('ledger', 5n, () => {})
+    rmSync(folder, { recursive: true })
+    guard.run('ledger', 5n, () => {
+      const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
+      onTestFinished(() => closeSync(gate))
+      expect(isFree(gate)).toBe(false)
+    })
+    expect(() => openGuard(folder).run('ledger', 4n, () => {})).toThrow(LeaseLostError)
+  })
 
   it('lets through what comes under the largest token or a larger one, and nothing under a smaller one', () => {
     const folder = temporaryFolder()

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { LeaseConflictError, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
 import type { LocalLeaseStore } from '@leasehold/local'
 import { VirtualClock } from '@leasehold/testkit'
@@ -233,4 +235,23 @@ describe('LocalLeaseStore', () => {
     await store.close()
     await expect(claim(store, 'A')).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
+
+  it.each(['the database', 'every file', 'the folder'])(
+    'goes on where %s is deleted while two stores of the process have it open',
+    async (deleted) => {
+      const folder = temporaryFolder()
+      const [a, b] = [openStore({ folder }), openStore({ folder })]
+      const before = await granted(claim(a, 'A'))
+      if (deleted === 'the folder') rmSync(folder, { recursive: true })
+      for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+        if (deleted === 'every file' || file.endsWith('.mdb')) rmSync(join(folder, file))
+      }
+      const after = await granted(claim(a, 'B'))
+      expect(after.fencingToken).toBeGreaterThan(before.fencingToken)
+      expect((await claim(b, 'C')).granted).toBe(false)
+      expect(await b.renew(after, signal)).toEqual({ renewed: true })
+      expect(await b.release(after, signal)).toEqual({ released: true })
+      expect((await claim(b, 'C')).granted).toBe(true)
+    },
+  )
 })

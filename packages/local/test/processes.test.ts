@@ -2,7 +2,10 @@ import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LocalGuard } from '@leasehold/local'
 import { describe, expect, it, vi } from 'vitest'
+import { LeaseFolder } from '../src/lease-folder.js'
+import { RegisterLog } from '../src/register-log.js'
 import { monotonicClock } from '../src/wall-clock.js'
+import { bundle } from './support/bundle.js'
 import { openStore, signal } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY, type Told } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
@@ -13,7 +16,7 @@ const TTL = 2_000
 const isGranted = ({ granted }: Told): boolean => granted === true
 const isWaiting = ({ waiting }: Told): boolean => waiting === true
 
-describe.concurrent('several processes of one machine', () => {
+describe.concurrent('several processes of one machine', { timeout: 120_000 }, () => {
   it('a holder that was killed is succeeded after its ttl, and not before', async (test) => {
     const folder = temporaryFolder(test)
     const holder = new Child(test, folder, 'hold')
@@ -111,6 +114,30 @@ describe.concurrent('several processes of one machine', () => {
     const tokens = worker.told.map(({ token }) => BigInt(token ?? 0))
     expect(tokens.length).toBeGreaterThan(10)
     for (const [place, token] of tokens.entries()) if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1] ?? 0n)
+  })
+
+  it('lose no change of a log that is written anew all the time, though some are killed meanwhile', async (test) => {
+    const folder = temporaryFolder(test)
+    const program = await bundle(temporaryFolder(test), 'counters')
+    const children = Array.from({ length: 3 }, () => new Child(test, folder, '400', { program }))
+    const killed: Child[] = []
+    for (let kill = 0; kill < 5; kill += 1) {
+      const child = new Child(test, folder, '100000', { program })
+      await child.tells(({ counted = 0 }) => counted > 5)
+      await pause(Math.random() * 30)
+      await child.kill('SIGKILL')
+      killed.push(child)
+    }
+    for (const child of children) expect(await child.exitCode()).toBe(0)
+    // Of a child that was killed, one more may count than it told of each.
+    const least = 3 * 400 + killed.reduce((sum, { told }) => sum + (told.at(-1)?.counted ?? 0), 0)
+    const kind = { apply: (value = 0, change: number) => value + change, whole: (value: number) => value }
+    const log = new RegisterLog({ folder: new LeaseFolder({ folder }), file: 'counters.mdb', durable: false, kind })
+    test.onTestFinished(() => log.close())
+    for (const key of ['a', 'b', 'c']) {
+      expect(log.get(key)).toBeGreaterThanOrEqual(least)
+      expect(log.get(key)).toBeLessThanOrEqual(least + 2 * killed.length)
+    }
   })
 
   it('open the folder while the last of those who had it open closes it', async (test) => {

@@ -1,5 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+import { bundle } from './bundle.js'
 import type { Finishing } from './temporary-folder.js'
 
 /** One line of a child: what happened, and when on the monotonic clock of the machine, in milliseconds. */
@@ -12,12 +17,21 @@ export interface Told {
   readonly released?: boolean
   readonly token?: string
   readonly opened?: number
+  readonly name?: string
+  readonly grantId?: string
+  readonly terminated?: number
+  readonly counted?: number
+  readonly longest?: number
   readonly remaining?: number
   readonly error?: string
   readonly message?: string
 }
 
-const FILE = new URL('./child.ts', import.meta.url).pathname
+// Once for each file of tests: starting the sources themselves takes each child seconds on a busy machine.
+const programs = mkdtempSync(join(tmpdir(), 'leasehold-local-programs-'))
+chmodSync(programs, 0o755)
+afterAll(() => rmSync(programs, { recursive: true }))
+const FILE = await bundle(programs, 'child')
 
 /** A user who is nobody in particular. */
 export const NOBODY = 65_534
@@ -36,11 +50,17 @@ export class Child {
   readonly #exited: Promise<void>
   #waiting: (() => void)[] = []
 
-  constructor(test: Finishing, folder: string, mode: string, options: { name?: string; uid?: number } = {}) {
-    const { name = 'job', uid } = options
+  /** Runs `child.ts`, or the `program` that {@link bundle} has made. */
+  constructor(
+    test: Finishing,
+    folder: string,
+    mode: string,
+    options: { name?: string; uid?: number; program?: string } = {},
+  ) {
+    const { name = 'job', uid, program = FILE } = options
     this.#process = spawn(
       process.execPath,
-      ['--import', 'tsx', '--conditions', '@leasehold/source', FILE, folder, mode, name],
+      [program, folder, mode, name],
       uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: '/tmp', TMPDIR: '/tmp' } },
     )
     this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
@@ -54,9 +74,11 @@ export class Child {
 
   /** The first line, told or yet to come, that is as asked for. */
   async tells(isIt: (told: Told) => boolean): Promise<Told> {
-    for (;;) {
-      const told = this.told.find(isIt)
-      if (told !== undefined) return told
+    for (let seen = 0; ; ) {
+      for (; seen < this.told.length; seen += 1) {
+        const told = this.told[seen]
+        if (told !== undefined && isIt(told)) return told
+      }
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
   }

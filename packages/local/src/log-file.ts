@@ -1,0 +1,94 @@
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+
+const CHUNK = 64 * 1024
+const NEWLINE = 0x0a
+
+/**
+ * A file of lines that only grows. The system appends each write as a whole, in one order for all processes and threads:
+ * a line is there or not, whenever its writer is interrupted. A full disk or SIGKILL can cut a line short. The next write
+ * begins with a line break, which ends it, and the reader ignores it.
+ */
+export class LogFile {
+  /** Tells files at one path apart, as {@link identityOf} does. */
+  readonly identity: string
+  readonly #file: number
+  #buffer = Buffer.allocUnsafe(CHUNK)
+  #position = 0
+
+  private constructor(file: number) {
+    this.#file = file
+    this.identity = identityOf(fstatSync(file))
+  }
+
+  /** The file at the path; `undefined` where there is none. */
+  static open(path: string): LogFile | undefined {
+    try {
+      return new LogFile(openSync(path, constants.O_RDWR | constants.O_APPEND))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  /** Makes an empty file at a path where there is none. */
+  static create(path: string, mode: number): LogFile {
+    const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
+    return new LogFile(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode))
+  }
+
+  /** Up to where the file was read, in bytes. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** The first bytes, as text. */
+  head(length: number): string {
+    const buffer = Buffer.alloc(length)
+    return buffer.toString('utf8', 0, readSync(this.#file, buffer, 0, length, 0))
+  }
+
+  /** Appends the lines in one write. If it throws, none, some or all of them may have been written. */
+  append(lines: readonly string[]): void {
+    const data = Buffer.from(`\n${lines.join('\n')}\n`)
+    const written = writeSync(this.#file, data)
+    if (written === data.length) return
+    throw Object.assign(new Error(`only ${written} of ${data.length} bytes could be written: the disk is full`), {
+      code: 'ENOSPC',
+    })
+  }
+
+  /** Calls `onLine` with each complete line behind the position, and the offset at which it starts. */
+  readOn(onLine: (line: string, start: number) => void): void {
+    for (;;) {
+      const length = readSync(this.#file, this.#buffer, 0, this.#buffer.length, this.#position)
+      const end = length === 0 ? -1 : this.#buffer.lastIndexOf(NEWLINE, length - 1)
+      const isAll = length < this.#buffer.length
+      if (end === -1) {
+        if (isAll) return
+        this.#buffer = Buffer.allocUnsafe(this.#buffer.length * 2)
+        continue
+      }
+      const offset = this.#position
+      this.#position += end + 1
+      for (let start = 0; start <= end; ) {
+        const next = this.#buffer.indexOf(NEWLINE, start)
+        if (next > start) onLine(this.#buffer.toString('utf8', start, next), offset + start)
+        start = next + 1
+      }
+      if (isAll) return
+    }
+  }
+
+  /** Returns once all that was appended is on the disk, by other processes too. */
+  flush(): void {
+    fdatasyncSync(this.#file)
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
+
+export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${dev}:${ino}`
+}

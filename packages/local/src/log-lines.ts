@@ -1,0 +1,101 @@
+import { LeaseConfigurationError } from '@leasehold/core'
+import type { LogFile } from './log-file.js'
+
+/** Of the lines of a log; raised when an older version would misread them. Version 1 was an lmdb database. */
+const SCHEMA = 2
+
+const LONGEST_HEADER = 4_096
+
+/** Facts that hold for a log as a whole. */
+export type LogFacts = Readonly<Record<string, string>>
+
+/** The first line of a log. */
+export interface LogHeader {
+  /** Counts the files that took each other's place. */
+  readonly generation: number
+  /** The size of what the log began with, in characters. */
+  readonly begun: number
+  readonly facts: LogFacts
+}
+
+/**
+ * A change of one register. It is in force if the version of the register is `expects` at this point of the log, so that
+ * no other change came since the writer decided. Its id becomes the version.
+ */
+export interface ChangeLine<C> {
+  readonly id: string
+  readonly key: string
+  /** Empty of a register that does not exist yet. */
+  readonly expects: string
+  readonly change: C
+}
+
+/**
+ * Ends the log; the file `next` goes on with it. It is in force if no change that starts at `base` or behind it is in force,
+ * so that the writer knew all changes.
+ */
+export interface SealLine {
+  readonly base: number
+  readonly next: string
+}
+
+export function headerLine(header: LogHeader): string {
+  return JSON.stringify({ leasehold: 'local', schema: SCHEMA, ...header })
+}
+
+export function changeLine<C>({ id, key, expects, change }: ChangeLine<C>): string {
+  return JSON.stringify([id, key, expects, change])
+}
+
+export function sealLine(seal: SealLine): string {
+  return JSON.stringify({ seal })
+}
+
+/** `undefined` of the header, of a line that was cut short, and of anything else. */
+export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; readonly seal?: SealLine } | undefined {
+  let parsed: unknown
+  try {
+    // No part of an array or object is valid JSON by itself.
+    parsed = JSON.parse(line)
+  } catch {
+    return undefined
+  }
+  if (Array.isArray(parsed) && parsed.length === 4) {
+    const [id, key, expects, change] = parsed as [string, string, string, C]
+    return { change: { id, key, expects, change } }
+  }
+  if (typeof parsed !== 'object' || parsed === null || !('seal' in parsed)) return undefined
+  return { seal: parsed.seal as SealLine }
+}
+
+/** The header of a log. Throws where the file is none, or is of another version; `path` is where it lies. */
+export function readHeader(file: LogFile, path: string): LogHeader {
+  const header = parseHeader(
+    file
+      .head(LONGEST_HEADER)
+      .split('\n')
+      .find((line) => line !== '') ?? '',
+  )
+  if (header === undefined) {
+    throw new LeaseConfigurationError(
+      `${path} is not a lease database, or is damaged: stop the processes that use the folder, move the file away, ` +
+        'and start them again; or choose another folder',
+      { store: 'local' },
+    )
+  }
+  if (header.schema === SCHEMA) return header
+  throw new LeaseConfigurationError(
+    `the lease database ${path} is of version ${header.schema}, and this package knows ${SCHEMA}: ` +
+      'use the same version of @leasehold/local in all processes of the folder',
+    { store: 'local' },
+  )
+}
+
+function parseHeader(line: string): (LogHeader & { readonly schema: number }) | undefined {
+  try {
+    const header = JSON.parse(line)
+    return header?.leasehold === 'local' ? header : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { failureOf } from './failure-of.js'
+import type { LeaseFolder } from './lease-folder.js'
+import { identityOf, LogFile } from './log-file.js'
+import {
+  type ChangeLine,
+  changeLine,
+  headerLine,
+  type LogFacts,
+  type LogHeader,
+  readHeader,
+  type SealLine,
+  sealLine,
+} from './log-lines.js'
+import { type RegisterKind, RegisterTable } from './register-table.js'
+
+/** By how much a log has to grow before it is written anew, in bytes. */
+const LEAST_GROWTH = 1024 * 1024
+
+/** Windows does not replace files that a process has open: a log then grows until the machine is started anew. */
+const CAN_REPLACE = process.platform !== 'win32'
+
+/** How often a log is tried to be ended while others go on writing. */
+const SEAL_ATTEMPTS = 20
+
+export interface RegisterLogOptions<V, C> {
+  readonly folder: LeaseFolder
+  /** The name of its file in the folder. */
+  readonly file: string
+  /** Whether a change is on the disk when it is done; else a power failure takes back the last ones. */
+  readonly durable: boolean
+  readonly kind: RegisterKind<V, C>
+  /** Called before a new log is made: the facts that it begins with. */
+  readonly begin?: () => LogFacts
+  /** For tests: by how much the log has to grow before it is written anew, in bytes. A mebibyte unless given. */
+  readonly growth?: number
+}
+
+interface Opened extends LogHeader {
+  readonly file: LogFile
+}
+
+/** How changes ended. */
+export interface Attempt {
+  /** Of each change, whether it is in force. */
+  readonly accepted: readonly boolean[]
+  /** Set where it is not known whether the others will be in force. */
+  readonly failure?: unknown
+}
+
+/**
+ * Registers that several processes and threads read and change at the same time, without a lock. A thread can be
+ * terminated between any two steps of its JavaScript; it then runs no `finally`, and would keep a lock for as long as
+ * its process lives. Here it leaves nothing that others have to wait for.
+ *
+ * All changes are lines of one log. A change names the version of the register that its writer knew. It is in force if
+ * that is the version still at the place of the line; otherwise the line means nothing, and the writer decides again.
+ * All readers work out the values from the same lines by the same rule. The system call that appends a line is the one
+ * instant at which its change comes into force.
+ */
+export class RegisterLog<V, C> {
+  readonly #options: RegisterLogOptions<V, C>
+  readonly #path: string
+  readonly #writer = randomBytes(9).toString('base64url')
+  #table: RegisterTable<V, C>
+  #opened: Opened | undefined
+  #written = 0
+  #isClosed = false
+
+  /** Throws the typed error for a file that is no log, or that this user may not use. */
+  constructor(options: RegisterLogOptions<V, C>) {
+    this.#options = options
+    this.#path = options.folder.file(options.file)
+    this.#table = new RegisterTable(options.kind)
+    this.refresh()
+  }
+
+  /** The facts that the log began with. */
+  get facts(): LogFacts {
+    return this.#opened?.facts ?? {}
+  }
+
+  /** The value at the last {@link refresh} or {@link attempt}; not to be changed. */
+  get(key: string): V | undefined {
+    return this.#table.get(key)
+  }
+
+  /**
+   * Takes in all changes up to now. Begins anew where the file was deleted: a process that went on in the deleted one
+   * would be alone in it.
+   */
+  refresh(): void {
+    this.#try(() => {
+      for (;;) {
+        const { file } = this.#use()
+        const isCurrent = isAt(this.#path, file)
+        this.#readOn(file)
+        if (this.#table.seal !== undefined) this.#succeed(this.#table.seal)
+        else if (isCurrent) return
+        else this.#forget()
+      }
+    })
+  }
+
+  /**
+   * Writes changes that were decided on the values as they are now, at most one for each key. If it throws, it is not
+   * known whether they are in force.
+   */
+  attempt(changes: readonly { readonly key: string; readonly change: C }[]): Attempt {
+    return this.#try(() => {
+      const { file, begun } = this.#use()
+      const lines = changes.map(({ key, change }) => ({
+        id: this.#newId(),
+        key,
+        expects: this.#table.versionOf(key),
+        change,
+      }))
+      const before = file.position
+      const failure = failureIn(() => file.append(lines.map(changeLine)))
+      const inForce = new Set<string>()
+      this.#readOn(file, ({ id }) => inForce.add(id))
+      const accepted = lines.map(({ id }) => inForce.has(id))
+      if (failure !== undefined) return { accepted, failure: failureOf(failure, this.#path) }
+      const growth = Math.max(this.#options.growth ?? LEAST_GROWTH, 2 * begun)
+      if (CAN_REPLACE && Math.floor(before / growth) < Math.floor(file.position / growth)) this.#writeAnew()
+      return { accepted }
+    })
+  }
+
+  /** Later calls throw a `LeaseUnavailableError`. */
+  close(): void {
+    this.#isClosed = true
+    this.#forget()
+  }
+
+  /** Another each time, and in each process and thread. */
+  #newId(): string {
+    this.#written += 1
+    return `${this.#writer}${this.#written.toString(36)}`
+  }
+
+  #use(): Opened {
+    if (this.#isClosed) throw new LeaseUnavailableError(`${this.#path} is closed`, { store: 'local' })
+    this.#opened ??= this.#open()
+    return this.#opened
+  }
+
+  #open(): Opened {
+    for (;;) {
+      this.#options.folder.make()
+      const file = LogFile.open(this.#path)
+      if (file !== undefined) return this.#headed(file)
+      this.#create()
+    }
+  }
+
+  #headed(file: LogFile): Opened {
+    try {
+      return { file, ...readHeader(file, this.#path) }
+    } catch (error) {
+      file.close()
+      throw error
+    }
+  }
+
+  /** Puts a new log in its place, complete, unless another has done so. */
+  #create(): void {
+    const { folder, file, durable, begin } = this.#options
+    const draft = `${file}-0-${this.#newId()}`
+    const path = folder.file(draft)
+    const facts = begin?.() ?? {}
+    const log = LogFile.create(path, folder.fileMode)
+    try {
+      folder.share([path])
+      log.append([headerLine({ generation: 1, begun: 0, facts })])
+      if (durable) log.flush()
+      linkSync(path, this.#path)
+      if (durable) folder.flush()
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      // Another process was first, and may have removed the draft.
+      if (code !== 'EEXIST' && code !== 'ENOENT') throw error
+    } finally {
+      log.close()
+      rmSync(path, { force: true })
+    }
+  }
+
+  /** Takes in the lines that were written meanwhile. After a failure midway, reads all again from the beginning. */
+  #readOn(file: LogFile, onChange?: (change: ChangeLine<C>) => void): void {
+    const before = file.position
+    try {
+      file.readOn((line, start) => {
+        const change = this.#table.take(line, start)
+        if (change !== undefined) onChange?.(change)
+      })
+      // Of another process too: nothing is built on a change that a power failure can take back.
+      if (this.#options.durable && file.position > before) file.flush()
+    } catch (error) {
+      this.#forget()
+      throw error
+    }
+  }
+
+  #forget(): void {
+    this.#opened?.file.close()
+    this.#opened = undefined
+    this.#table = new RegisterTable(this.#options.kind)
+  }
+
+  /**
+   * Writes what is in force to another file, and ends the log in its favour. A failure leaves the log as it is, longer
+   * than it need be.
+   */
+  #writeAnew(): void {
+    const { file, generation, facts } = this.#use()
+    const { folder } = this.#options
+    const draft = `${this.#options.file}-${generation + 1}-${this.#newId()}`
+    const extract = this.#table.extract(facts)
+    const begun = extract.lines.reduce((size, line) => size + line.length, 0)
+    let successor: LogFile | undefined
+    let isNamed = false
+    try {
+      successor = LogFile.create(folder.file(draft), folder.fileMode)
+      folder.share([folder.file(draft)])
+      const header = headerLine({ generation: generation + 1, begun, facts: extract.facts })
+      successor.append([header, ...extract.lines])
+      // From here on a line of the log may name the draft, even where writing it fails.
+      isNamed = true
+      this.#seal(file, successor, draft, extract.retired)
+      isNamed = this.#table.seal?.next === draft
+      if (isNamed) this.refresh()
+      if (isNamed) this.#removeDrafts(generation + 1)
+    } catch {
+      // A later writer tries again, when the log has grown as much once more.
+    } finally {
+      successor?.close()
+      if (!isNamed) rmSync(folder.file(draft), { force: true })
+    }
+  }
+
+  /** Ends the log in favour of the draft, once the draft has all changes that came meanwhile. */
+  #seal(file: LogFile, successor: LogFile, draft: string, retired: Set<string>): void {
+    const { folder, durable } = this.#options
+    for (let attempt = 0; attempt < SEAL_ATTEMPTS && this.#table.seal === undefined; attempt += 1) {
+      if (durable) successor.flush()
+      if (durable) folder.flush()
+      const missed: ChangeLine<C>[] = []
+      file.append([sealLine({ base: file.position, next: draft })])
+      this.#readOn(file, (change) => missed.push(change))
+      // A register that was left out and has changed is there as a whole, with all that was missed of it.
+      const returned = new Set(missed.map(({ key }) => key).filter((key) => retired.delete(key)))
+      const lines = missed.filter(({ key }) => !returned.has(key)).map(changeLine)
+      for (const key of returned) lines.push(...this.#table.line(key))
+      if (this.#table.seal === undefined && lines.length > 0) successor.append(lines)
+    }
+  }
+
+  /**
+   * Goes on in the file that the log named at its end. Any process that reads the end may put that file in the place of
+   * the log, in case the writer of the end was interrupted. The name is used once: after the first rename there is no such
+   * file, so a late process cannot put back a file that was replaced meanwhile.
+   */
+  #succeed({ next }: SealLine): void {
+    const { folder, durable } = this.#options
+    const { file } = this.#use()
+    if (isAt(this.#path, file)) {
+      renameUnlessGone(folder.file(next), this.#path)
+      if (durable) folder.flush()
+    }
+    if (isAt(this.#path, file)) {
+      throw new LeaseUnavailableError(
+        `${this.#path} ends with a reference to ${next}, and that file is missing: stop the processes that use the ` +
+          'folder, delete the former, and start them again',
+        { store: 'local' },
+      )
+    }
+    this.#forget()
+  }
+
+  /** Removes the files of threads that were interrupted: no log can name them any more. */
+  #removeDrafts(generation: number): void {
+    const { folder, file } = this.#options
+    for (const name of readdirSync(folder.path)) {
+      const number = name.startsWith(`${file}-`) ? /^\d+(?=-)/.exec(name.slice(file.length + 1)) : null
+      if (number !== null && Number(number[0]) <= generation) rmSync(folder.file(name), { force: true })
+    }
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw failureOf(error, this.#path)
+    }
+  }
+}
+
+/** Whether the file is at the path, and no shorter than it was read. */
+function isAt(path: string, file: LogFile): boolean {
+  const place = statSync(path, { throwIfNoEntry: false })
+  return place !== undefined && identityOf(place) === file.identity && place.size >= file.position
+}
+
+function failureIn(work: () => void): unknown {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function renameUnlessGone(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
