@@ -34,6 +34,24 @@ describe('the queue of a name', () => {
     expect((await claim(store, 'patient', queue)).granted).toBe(true)
   })
 
+  it('puts a waiter that fell silent behind those who came after it', async () => {
+    const clock = new VirtualClock()
+    const store = openStore({ folder: temporaryFolder(), clock })
+    const holder = await granted(claim(store, 'holder', { ttl: 10 * TTL }))
+    await claim(store, 'silent', queue)
+    clock.block(TTL - 1)
+    for (const waiter of ['second', 'third']) await claim(store, waiter, queue)
+    clock.block(1)
+    await store.release(holder, signal)
+    // Another request finds out that the first place is given up.
+    expect((await claim(store, 'third', queue)).granted).toBe(false)
+    expect((await claim(store, 'silent', queue)).granted).toBe(false)
+    for (const waiter of ['second', 'third', 'silent']) {
+      const grant = await granted(claim(store, waiter, queue))
+      await store.release(grant, signal)
+    }
+  })
+
   it('costs the same at 5,000 waiters as at 500, but for noise', async () => {
     const store = openStore({ folder: temporaryFolder() })
     await claim(store, 'holder')
@@ -62,6 +80,31 @@ describe('a watch', () => {
     await holder.release()
     expect(await acquired).toBe(true)
     await waiter.release()
+  })
+
+  it('wakes the next when the first gives up its place', async () => {
+    const store = openStore({ folder: temporaryFolder(), clock: new VirtualClock() })
+    const holder = await granted(claim(store, 'holder'))
+    for (const waiter of ['first', 'second']) await claim(store, waiter, queue)
+    await store.release(holder, signal)
+    const woken = store.watch('job', signal, 'second').next()
+    await store.withdraw('job', 'first', signal)
+    expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
+  })
+
+  it('wakes the next when another finds out that the first has fallen silent', async () => {
+    const clock = new VirtualClock()
+    const store = openStore({ folder: temporaryFolder(), clock })
+    const holder = await granted(claim(store, 'holder'))
+    await claim(store, 'first', { ...queue, ttl: TTL / 2 })
+    await claim(store, 'second', queue)
+    await store.release(holder, signal)
+    const woken = store.watch('job', signal, 'second').next()
+    await store.read('job', signal)
+    // The timer of the watch does not get to run.
+    clock.block(TTL / 2)
+    expect((await claim(store, 'hasty')).granted).toBe(false)
+    expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
   })
 
   it('wakes at the expiry of the holder', async () => {
