@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { LeaseFolder } from './lease-folder.js'
 import { wallClock } from './wall-clock.js'
@@ -8,10 +8,14 @@ import { wallClock } from './wall-clock.js'
 const TOKEN_BITS = 20n
 
 /**
- * For how many milliseconds of the wall clock an epoch has tokens: an hour. While leases are granted, an epoch is begun
- * once in that time, as a line that is flushed to the disk.
+ * For how many milliseconds of the wall clock an epoch has tokens: a minute. While leases are granted, an epoch is begun
+ * once in that time, as a line that is flushed to the disk. A start of the machine goes at most so far ahead of the wall
+ * clock, which an older copy of the folder that returns falls back to.
  */
-const SPAN = 3_600_000n
+const SPAN = 60_000n
+
+/** How much of the file is read, in bytes: hundreds of lines, and the largest epoch is in one of the last. */
+const TAIL = 32 * 1024
 
 /** The smallest token of an instant of the wall clock, or of an epoch, in milliseconds since 1970. */
 export function firstToken(instant: bigint): bigint {
@@ -84,10 +88,10 @@ export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigi
   return last
 }
 
-/** The epochs that were begun, each larger than the one before. */
+/** The epochs that were begun last, each larger than the one before. */
 function readEpochs(path: string): { readonly epoch: bigint; readonly id: string | undefined }[] {
   const epochs: { readonly epoch: bigint; readonly id: string | undefined }[] = []
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
+  for (const line of readTail(path).split('\n')) {
     if (line === '') continue
     const [, digits, id] = /^(\d+)(?: ([\w-]*))?$/.exec(line) ?? []
     if (digits === undefined) {
@@ -100,4 +104,18 @@ function readEpochs(path: string): { readonly epoch: bigint; readonly id: string
     if (epoch > (epochs.at(-1)?.epoch ?? -1n)) epochs.push({ epoch, id })
   }
   return epochs
+}
+
+/** The last whole lines of a file. */
+function readTail(path: string): string {
+  const descriptor = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(descriptor)
+    const start = Math.max(size - TAIL, 0)
+    const buffer = Buffer.alloc(size - start)
+    const text = buffer.toString('utf8', 0, readSync(descriptor, buffer, 0, buffer.length, start))
+    return start === 0 ? text : text.slice(text.indexOf('\n'))
+  } finally {
+    closeSync(descriptor)
+  }
 }

@@ -135,7 +135,7 @@ describe('fencing tokens', () => {
 })
 
 /** For how long an epoch has tokens, in milliseconds. */
-const HOUR = 3_600_000n
+const SPAN = 60_000n
 
 describe('an epoch', () => {
   it('whose tokens are used up is followed by another, which a restart of the machine does not forget', () => {
@@ -166,15 +166,22 @@ describe('an epoch', () => {
     }
     begun.push(beginEpoch(folder, 'epoch', interrupted))
     for (const now of [500, 3_000, 3_000]) begun.push(beginEpoch(folder, 'epoch', () => now))
-    expect(begun).toEqual([0n, 1n, 2n, 3n, 4n].map((epochs) => 2_000n + epochs * HOUR))
+    expect(begun).toEqual([0n, 1n, 2n, 3n, 4n].map((epochs) => 2_000n + epochs * SPAN))
+  })
+
+  it('follows the last of very many', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const lines = Array.from({ length: 10_000 }, (_, place) => `\n${1_000_000 + place} id\n`)
+    writeFileSync(folder.file('epoch'), lines.join(''))
+    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(1_009_999n + SPAN)
   })
 
   it('follows those of earlier versions, and a line that was cut short', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     writeFileSync(folder.file('epoch'), '7000\n')
-    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + HOUR)
+    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + SPAN)
     appendFileSync(folder.file('epoch'), '\n70')
-    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + 2n * HOUR)
+    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + 2n * SPAN)
   })
 })
 

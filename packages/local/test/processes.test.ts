@@ -35,7 +35,7 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
     expect(BigInt(next.token ?? 0)).toBeGreaterThan(BigInt(first.token ?? 0))
   })
 
-  it('a release reaches the next holder in under 50 ms at the median', async (test) => {
+  it('a release wakes the next holder: long before the lease would have expired', async (test) => {
     const folder = temporaryFolder(test)
     const latencies: number[] = []
     let holder = new Child(test, folder, 'hold')
@@ -52,7 +52,7 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
       holder = next.waiter
     }
     latencies.sort((a, b) => a - b)
-    expect(latencies[2], `all of them, in ms: ${latencies.join(', ')}`).toBeLessThan(50)
+    expect(latencies[2], `all of them, in ms: ${latencies.join(', ')}`).toBeLessThan(TTL / 6)
   })
 
   it('a waiter that dies in the middle of the queue keeps nobody waiting', async (test) => {

@@ -48,7 +48,7 @@ describe('fencing tokens, where an older copy of the folder returns', () => {
   it('grow over a start of the machine that lost the last grants, with a wall clock that was set back', async () => {
     const folder = temporaryFolder()
     const tokens: bigint[] = []
-    // Grants of more than an hour, so that one epoch is not enough.
+    // Grants of hours, so that one epoch is not enough.
     for (const minutes of [0, 30, 90, 200, 230]) tokens.push(await tokenIn(folder, NOON + minutes * 60_000, 'before'))
     tokens.push(await tokenIn(folder, NOON - 86_400_000, 'after'))
     tokens.push(await tokenIn(folder, NOON - 86_300_000, 'after'))

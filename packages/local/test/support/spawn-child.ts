@@ -63,7 +63,7 @@ export class Child {
       [program, folder, mode, name],
       uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: '/tmp', TMPDIR: '/tmp' } },
     )
-    this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
+    this.#exited = new Promise((resolve) => this.#process.once('close', () => resolve()))
     createInterface({ input: this.#process.stdout }).on('line', (line) => {
       this.told.push(JSON.parse(line))
       for (const wake of this.#waiting.splice(0)) wake()
