@@ -1,7 +1,7 @@
 // #region subject
 import type { GuardSubject } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
-import { GuardedText } from '../src/guarded-text.js'
+import { GuardedText } from './guarded-text.js'
 
 const tooLong = 'x'.repeat(1_001)
 
