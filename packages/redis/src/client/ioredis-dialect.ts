@@ -101,7 +101,7 @@ function causeOf(failure: unknown): unknown {
   return (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
 }
 
-export function runByIoRedis(
+function runByIoRedis(
   client: Pick<IoRedisClient, 'eval' | 'evalsha'>,
   { command, script, keys, args }: ScriptCall,
 ): Promise<unknown> {
