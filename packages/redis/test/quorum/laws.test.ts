@@ -30,19 +30,24 @@ describeRedis('a quorum of three servers', () => {
   const remove = (name: string): Promise<unknown> => {
     return Promise.all(servers.map((server) => server.command('DEL', `leasehold:{${name}}`)))
   }
+  const copy = async (name: string): Promise<() => Promise<unknown>> => {
+    const [key, copied] = [`leasehold:{${name}}`, `copy:{${name}}`]
+    await Promise.all(servers.map((server) => server.command('COPY', key, copied)))
+    return () => Promise.all(servers.map((server) => server.command('COPY', copied, key, 'REPLACE')))
+  }
   const quorum: StoreSubject = {
     name: 'a quorum of three servers',
     time: 'real',
     ttl: 4_000,
     clients: true,
     serverTime: true,
-    start: () => ({ open: () => new RedisQuorumStore(clients), delete: remove }),
+    start: () => ({ open: () => new RedisQuorumStore(clients), delete: remove, copy }),
   }
   const ofShared: StoreSubject = {
     ...quorum,
     start: () => {
       let opened = 0
-      return { open: () => lent(shared[opened++ % SHARED]), delete: remove }
+      return { open: () => lent(shared[opened++ % SHARED]), delete: remove, copy }
     },
   }
 

@@ -181,6 +181,8 @@ describeRedis('a quorum of three servers', () => {
       await servers.openOne(first).acquire(servers.request('one'), forever)
       await servers.openOne(second).acquire(servers.request('other'), forever)
       const store = servers.open()
+      // The servers have been used before, and do not have to learn their floor.
+      await store.acquire({ ...servers.request('third'), name: 'another' }, forever)
       expect((await store.acquire(servers.request('third'), forever)).granted).toBe(false)
       await eventually('it is free', async () => (await servers.field(third, 'state')) === 'available')
       expect(await servers.field(third, 'owner')).toBe('third')

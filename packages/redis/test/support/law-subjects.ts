@@ -134,6 +134,12 @@ export function onCluster(library: Library, cluster: () => RedisCluster): StoreS
           const owner = await cluster().ownerOf(await cluster().slotOf(key))
           await owner.command('DEL', key)
         },
+        copy: async (name) => {
+          const [key, copied] = [`${prefix}{${name}}`, `copy:${prefix}{${name}}`]
+          const owner = await cluster().ownerOf(await cluster().slotOf(key))
+          await owner.command('COPY', key, copied)
+          return () => owner.command('COPY', copied, key, 'REPLACE')
+        },
       }
     },
   }
