@@ -258,6 +258,24 @@ describe('a log that has grown', () => {
     expect(read(log, 'b')).toBe('new')
   })
 
+  it('is ended once where two write it anew at the same time, and the file of the other is removed', () => {
+    const path = temporaryFolder()
+    let isFirst = true
+    const retire = (): undefined => {
+      if (!isFirst) return undefined
+      isFirst = false
+      const other = openLog(path, { growth }).log
+      put(other, 'b', 'kept')
+      grow(other, 'c', 50)
+    }
+    const { log } = openLog(path, { growth, kind: { ...text, retire } })
+    put(log, 'a', 'kept')
+    while (isFirst) grow(log, 'd', 1)
+    expect(drafts(path)).toEqual([])
+    expect(['a', 'b'].map((key) => read(log, key))).toEqual(['kept', 'kept'])
+    expect(read(log, 'c')).toHaveLength(50)
+  })
+
   it('removes what threads left that were terminated while they wrote it anew', () => {
     const { path, log } = openLog(temporaryFolder(), { growth })
     for (const draft of ['test.mdb-0-a', 'test.mdb-2-b']) writeFileSync(join(path, draft), 'half')

@@ -85,10 +85,29 @@ describe('a watch', () => {
   it('wakes the next when the first gives up its place', async () => {
     const store = openStore({ folder: temporaryFolder(), clock: new VirtualClock() })
     const holder = await granted(claim(store, 'holder'))
-    for (const waiter of ['first', 'second']) await claim(store, waiter, queue)
+    for (const waiter of ['first', 'second', 'third']) await claim(store, waiter, queue)
     await store.release(holder, signal)
-    const woken = store.watch('job', signal, 'second').next()
+    const woken: string[] = []
+    const watch = async (waiter: string): Promise<void> => {
+      const { done } = await store.watch('job', signal, waiter).next()
+      if (done !== true) woken.push(waiter)
+    }
+    const [second] = [watch('second'), void watch('third')]
     await store.withdraw('job', 'first', signal)
+    await second
+    await store.read('job', signal)
+    expect(woken).toEqual(['second'])
+  })
+
+  it('without a place in the queue is woken by a release of another store, with no time for a look of its own', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const [a, b] = [openStore({ folder, clock }), openStore({ folder, clock })]
+    const holder = await granted(claim(a, 'holder'))
+    const woken = b.watch('job', signal).next()
+    // Behind the request of the watch.
+    await b.read('job', signal)
+    await a.release(holder, signal)
     expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
   })
 
@@ -105,6 +124,24 @@ describe('a watch', () => {
     clock.block(TTL / 2)
     expect((await claim(store, 'hasty')).granted).toBe(false)
     expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
+  })
+
+  it('wakes the next at the instant at which the first place ends', async () => {
+    const clock = new VirtualClock()
+    const store = openStore({ folder: temporaryFolder(), clock })
+    const holder = await granted(claim(store, 'holder'))
+    await claim(store, 'first', { ...queue, ttl: 300 })
+    await claim(store, 'second', queue)
+    await store.release(holder, signal)
+    const woken: number[] = []
+    const next = store.watch('job', signal, 'second').next()
+    void next.then(() => woken.push(clock.now()))
+    const start = clock.now()
+    await clock.advance(299)
+    expect(woken).toEqual([])
+    await clock.advance(1)
+    await next
+    expect(woken).toEqual([start + 300])
   })
 
   it('wakes at the expiry of the holder', async () => {

@@ -1,0 +1,82 @@
+import { type AcquireOutcome, LeaseUnavailableError } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { expect, it, onTestFinished } from 'vitest'
+import { bootOf } from '../src/boot.js'
+import { LeaseCycle } from '../src/lease-cycle.js'
+import { LeaseDatabase } from '../src/lease-database.js'
+import { LeaseFolder } from '../src/lease-folder.js'
+import { OperationBatch } from '../src/operation-batch.js'
+import type { Attempt } from '../src/register-log.js'
+import { WaitQueue } from '../src/wait-queue.js'
+import { thisWaiter } from '../src/waiter-process.js'
+import { signal } from './support/open-store.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+interface Fixture {
+  readonly acquire: (grantId: string) => Promise<AcquireOutcome>
+  /** Acquires for another process, at once. */
+  readonly acquireElsewhere: (grantId: string) => void
+}
+
+/** Operations of one process; `attempting` comes between their decisions and the writing of their changes. */
+function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
+  const folder = new LeaseFolder({ folder: temporaryFolder() })
+  const boot = bootOf({ clock: new VirtualClock() }, folder.path)
+  const queue = new WaitQueue(thisWaiter())
+  const [own, other] = [new LeaseDatabase(folder, boot), new LeaseDatabase(folder, boot)]
+  onTestFinished(() => own.entries.close())
+  onTestFinished(() => other.entries.close())
+  const request = (grantId: string) => ({ name: 'job', owner: grantId, grantId, ttl: 10_000 })
+  const cycle = new LeaseCycle(own, queue, boot)
+  const elsewhere = new LeaseCycle(other, queue, boot)
+  let attempts = 0
+  const batch = new OperationBatch(
+    {
+      refresh: () => own.entries.refresh(),
+      attempt: (changes) => {
+        attempts += 1
+        const accepted = changes.map(() => false)
+        const faked = attempting(attempts, fixture)
+        return faked === undefined ? own.entries.attempt(changes) : { accepted, ...faked }
+      },
+    },
+    () => {},
+  )
+  const fixture: Fixture = {
+    acquire: (grantId) => batch.add('job', signal, () => cycle.acquire(request(grantId))),
+    acquireElsewhere: (grantId) => {
+      other.entries.refresh()
+      const { change = {} } = elsewhere.acquire(request(grantId))
+      expect(other.entries.attempt([{ key: 'job', change }]).accepted).toEqual([true])
+    },
+  }
+  return fixture
+}
+
+it('an operation decides again where another process was faster', async () => {
+  const { acquire } = setUp((attempts, { acquireElsewhere }) => {
+    if (attempts === 1) acquireElsewhere('faster')
+    return undefined
+  })
+  expect(await acquire('slower')).toMatchObject({ granted: false, holder: { grantId: 'faster' } })
+})
+
+it('an operation goes on in later turns of the event loop where others are faster time and again', async () => {
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    setImmediate(count).unref()
+  }
+  count()
+  const { acquire } = setUp((attempts) => (attempts <= 500 ? {} : undefined))
+  expect(await acquire('patient')).toMatchObject({ granted: true })
+  expect(turns).toBeGreaterThan(3)
+})
+
+it('an operation whose change may or may not have been written is rejected, and the next one runs', async () => {
+  const failure = new LeaseUnavailableError('the disk is full', { store: 'local' })
+  const { acquire } = setUp((attempts) => (attempts === 1 ? { failure } : undefined))
+  const [first, second] = await Promise.allSettled([acquire('first'), acquire('second')])
+  expect(first).toEqual({ status: 'rejected', reason: failure })
+  expect(second).toMatchObject({ status: 'fulfilled', value: { granted: true } })
+})
