@@ -39,6 +39,16 @@ describe('VirtualClock', () => {
     await clock.advance(1e9)
   })
 
+  it('runs a timer whose delay is no number after a millisecond, as Node does, and time goes on', async () => {
+    const clock = new VirtualClock()
+    const seen: string[] = []
+    clock.schedule(Number.NaN, () => seen.push(`nan ${clock.now()}`))
+    clock.schedule(2, () => seen.push(`later ${clock.now()}`))
+    await clock.advance(5)
+    expect(seen).toEqual(['nan 1', 'later 2'])
+    expect([clock.now(), clock.pending]).toEqual([5, 0])
+  })
+
   it('blocked: timers run late; suspended: they stand still', async () => {
     const clock = new VirtualClock()
     const seen: number[] = []

@@ -81,9 +81,11 @@ export class VirtualClock implements Clock {
 
   schedule(delay: number, task: () => void): () => void {
     if (delay === Number.POSITIVE_INFINITY) return () => {}
-    const timer: Timer = { due: this.#monotonic() + Math.max(delay, 0), task, cancel: () => {} }
+    // A delay that is no number is 1 ms, as in Node.
+    const wait = Number.isNaN(Number(delay)) ? 1 : Math.max(delay, 0)
+    const timer: Timer = { due: this.#monotonic() + wait, task, cancel: () => {} }
     this.#timers.add(timer)
-    this.#arm(timer, Math.max(delay, 0))
+    this.#arm(timer, wait)
     return () => this.#cancel(timer)
   }
 

@@ -1,0 +1,79 @@
+import type { LeasedWork } from '@leasehold/core'
+import type { Contender } from './contend.js'
+import { expectLeaseErrors, WorkError } from './expected-errors.js'
+
+/** Several runs of one lease at a time, next to every other use of the same lease. */
+export async function contendWithRuns(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  const { random, signal } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  // Under a grant that is held already, or not.
+  if (random.chance(0.2)) await lease.acquire({ wait: ttl, signal })
+  const uses = Array.from({ length: random.whole(1, 3) }, () => () => run(contender))
+  if (random.chance(0.5)) uses.push(() => interfere(contender))
+  await Promise.all(uses.map((use) => expectLeaseErrors(use)))
+}
+
+async function run(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  const { clock, random } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const wait = random.pick([0, ttl / 4, 2 * ttl])
+  if (random.chance(0.9)) return await lease.run(workOf(contender), { wait, signal: process.signal })
+  const cancelled = new AbortController()
+  const cancel = clock.schedule(ttl * random.magnitude(-9, 0), () => cancelled.abort())
+  try {
+    await lease.run(workOf(contender), { wait, signal: cancelled.signal })
+  } finally {
+    cancel()
+  }
+}
+
+/** A work that writes for a while; some ignore their signal, some fail, some begin a run of the same lease. */
+function workOf(contender: Contender): LeasedWork<void> {
+  const { process, lease } = contender
+  const { clock, random } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const until = ttl * random.magnitude(-7, 0)
+  const [heedsSignal, fails, nests] = [random.chance(0.8), random.chance(0.1), random.chance(0.1)]
+  const work: LeasedWork<void> = async ({ signal }) => {
+    const end = clock.now() + until
+    if (nests) await lease.run(() => process.sleep(ttl / 10), { wait: random.pick([0, Number.POSITIVE_INFINITY]) })
+    while (clock.now() < end && !process.signal.aborted && !(heedsSignal && signal.aborted)) {
+      if (lease.checkLease()) process.write(lease).catch(() => {})
+      await process.sleep(Math.min(ttl / random.between(4, 10), end - clock.now()))
+    }
+    if (fails) throw new WorkError('the work failed')
+  }
+  if (!fails || random.chance(0.5)) return work
+  return () => {
+    throw new WorkError('the work failed before it returned a promise')
+  }
+}
+
+/** What another part of the process does with the lease meanwhile. */
+async function interfere(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  const { random } = process
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  await process.sleep(ttl * random.magnitude(-9, 0))
+  switch (random.whole(0, 6)) {
+    case 0:
+      contender.lease = process.createLease()
+      await lease.close()
+      return
+    case 1: {
+      if (!lease.checkLease()) return
+      const node = random.whole(0, process.nodes - 1)
+      process.offer(node, await lease.handOff({ owner: process.ownerOf(node) }))
+      return
+    }
+    case 2:
+    case 3:
+      // Kept, and released by whatever comes next.
+      await lease.acquire({ wait: random.pick([0, ttl]), signal: process.signal })
+      return
+    default:
+      await lease.release()
+  }
+}

@@ -1,0 +1,173 @@
+import type { Random } from '../random.js'
+import type { PlannedFault } from './planned-fault.js'
+
+/** What a client of the store does instead of answering as it should. */
+export type NonsenseKind =
+  /** Answers with something of another shape: a field that is missing, or is of another type. */
+  | 'garbled'
+  /** Rejects with a value that cannot be converted to a string. */
+  | 'unprintable'
+  /** Throws before it returns a promise, or returns no promise. */
+  | 'thrown'
+  /** Answers by a thenable that settles twice. */
+  | 'twice'
+  /** Never answers, whatever the caller's signal says. */
+  | 'never'
+
+export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
+  'garbled',
+  'unprintable',
+  'thrown',
+  'twice',
+  'never',
+]
+
+/** Those of which no answer is an answer: that nothing is there, or that another was faster. */
+const mayBeUndefined: ReadonlySet<string> = new Set(['read', 'create', 'replace', 'withdraw'])
+
+/** Spoils what the client of one process answers while a fault of the plan lasts. */
+export class Nonsense {
+  readonly #faults: readonly Extract<PlannedFault, { kind: 'nonsense' }>[]
+  readonly #now: () => number
+  readonly #random: Random
+
+  /** `now`: true time. */
+  constructor(node: number, faults: readonly PlannedFault[], now: () => number, random: Random) {
+    this.#faults = faults.filter((fault) => fault.kind === 'nonsense').filter((fault) => fault.node === node)
+    this.#now = now
+    this.#random = random
+  }
+
+  /** Answers as the plan has it: `ask` sends the request and waits for the answer, `send` does not wait. */
+  answer<T>(method: string, ask: () => Promise<T>, send: () => void): Promise<T> {
+    const kind = this.#kind
+    if (kind === undefined) return ask()
+    const random = this.#random
+    switch (kind) {
+      case 'garbled':
+        return ask().then((answer) => garble(random, method, answer))
+      case 'unprintable':
+        this.#perhaps(send)
+        return Promise.reject(unprintable(random))
+      case 'thrown':
+        this.#perhaps(send)
+        if (random.chance(0.5)) throw unprintable(random)
+        return random.pick<unknown>([mayBeUndefined.has(method) ? 5 : undefined, null, 'later', {}]) as Promise<T>
+      case 'twice':
+        return twice(ask(), random.fork(0))
+      case 'never':
+        this.#perhaps(send)
+        return new Promise(() => {})
+    }
+  }
+
+  /** A watch of the store, or something that is none. */
+  watch<T>(start: () => AsyncIterable<T>): AsyncIterable<T> {
+    const kind = this.#kind
+    if (kind === undefined) return start()
+    if (kind === 'thrown') throw unprintable(this.#random)
+    return this.#random.pick<unknown>([undefined, 5, {}, failing(this.#random.fork(0))]) as AsyncIterable<T>
+  }
+
+  get #kind(): NonsenseKind | undefined {
+    if (this.#faults.length === 0) return undefined
+    const now = this.#now()
+    const fault = this.#faults.find(({ at, for: length }) => now >= at && now < at + length)
+    return fault !== undefined && this.#random.chance(fault.probability) ? fault.answer : undefined
+  }
+
+  /** The request is sent or not: of neither does the caller learn. */
+  #perhaps(send: () => void): void {
+    if (this.#random.chance(0.5)) send()
+  }
+}
+
+/** A thenable of a client library: it calls back at once or later, and again although it has settled. */
+function twice<T>(answered: Promise<T>, random: Random): Promise<T> {
+  const [again, other] = [random.chance(0.5), random.chance(0.5)]
+  // biome-ignore lint/suspicious/noThenProperty: it is one that misbehaves.
+  return {
+    then: (resolve: (answer: T) => unknown, reject: (failure: unknown) => unknown) => {
+      answered.then(
+        (answer) => {
+          resolve(answer)
+          if (again) resolve(answer)
+          if (other) reject(new Error('after all, it failed'))
+        },
+        (failure) => {
+          reject(failure)
+          if (again) reject(failure)
+        },
+      )
+    },
+  } as Promise<T>
+}
+
+async function* failing(random: Random): AsyncGenerator<never> {
+  throw unprintable(random)
+}
+
+/** What `String()` throws at, or what is no error. */
+function unprintable(random: Random): unknown {
+  return random.pick<unknown>([
+    Object.create(null),
+    Symbol('of no use'),
+    undefined,
+    null,
+    {
+      toString() {
+        throw new TypeError('not to be printed')
+      },
+    },
+    Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new TypeError('not to be read')
+      },
+    }),
+  ])
+}
+
+/** The answer with one of its parts replaced; or something else altogether. */
+function garble<T>(random: Random, method: string, answer: T): T {
+  const isWhole = random.chance(0.3)
+  if (isWhole || typeof answer !== 'object' || answer === null) {
+    if (mayBeUndefined.has(method)) return random.pick<unknown>([null, 5, 'yes', [], {}, trap()]) as T
+    return random.pick<unknown>([undefined, null, 5, 'yes', [], {}, trap()]) as T
+  }
+  return garblePart(random, answer) as T
+}
+
+function garblePart(random: Random, whole: object): object {
+  const parts = Object.entries(whole)
+  const copy = Array.isArray(whole) ? [...whole] : { ...whole }
+  const [key, value] = parts[random.whole(0, parts.length - 1)] ?? ['surplus', undefined]
+  const goesDeeper = typeof value === 'object' && value !== null && random.chance(0.7)
+  Reflect.set(copy, key, goesDeeper ? garblePart(random, value) : otherThan(random, value))
+  return copy
+}
+
+/** Of another type than the value: of the same type it could be taken for true. */
+function otherThan(random: Random, value: unknown): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return random.pick<unknown>([undefined, null, Number(value), String(value), Number.NaN])
+    case 'number':
+      return random.pick<unknown>([undefined, null, Number.NaN, -1, 'soon', 1n])
+    case 'boolean':
+      return random.pick<unknown>([undefined, null, 'perhaps', 5, {}])
+    default:
+      return random.pick<unknown>([undefined, null, Number.NaN, 5, [], {}, trap()])
+  }
+}
+
+/** It cannot be looked at. */
+function trap(): object {
+  return new Proxy(
+    {},
+    {
+      get() {
+        throw new TypeError('not to be looked at')
+      },
+    },
+  )
+}

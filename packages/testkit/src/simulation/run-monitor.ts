@@ -1,0 +1,147 @@
+import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
+import type { CheckName } from './checks.js'
+import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+
+/** What the monitor of runs needs to know, and where it reports to. */
+export interface RunSurroundings {
+  /** Whether the process of this lease is alive and could look at its clock. */
+  isAwake(lease: ObservedLease): boolean
+  /** Whether timers of the process of this lease run now. */
+  isRunning(lease: ObservedLease): boolean
+  fail(check: CheckName, message: string): void
+  /** Whether a caller of `acquire` holds the grant of a run as well. */
+  isKept(run: ObservedRun): boolean
+  /** Checks that the grant of a run can have been lost for this reason. */
+  checkReason(run: ObservedRun, reason: string): void
+}
+
+/** Watches the runs of all leases from outside. */
+export class RunMonitor {
+  readonly #surroundings: RunSurroundings
+  /** Those whose promise or whose work has not ended, in the order in which they were asked for. */
+  readonly #runs = new Set<ObservedRun>()
+  /** Of each work that began since the last look: the runs that were asked for earlier and had not begun. */
+  readonly #overtaken = new Map<ObservedRun, readonly ObservedRun[]>()
+  /** Those that settled since the last look. */
+  readonly #settled = new Set<ObservedRun>()
+  /** Those that were asked for while no other run of the same lease had not settled. */
+  readonly #alone = new WeakSet<ObservedRun>()
+  readonly #reasonChecked = new WeakSet<ObservedRun>()
+
+  constructor(surroundings: RunSurroundings) {
+    this.#surroundings = surroundings
+  }
+
+  add(run: ObservedRun): void {
+    const isOther = (other: ObservedRun): boolean => other.lease === run.lease && !other.isSettled
+    if (![...this.#runs].some(isOther)) this.#alone.add(run)
+    this.#runs.add(run)
+  }
+
+  /** Its process is gone. */
+  forget(lease: ObservedLease): void {
+    for (const run of this.#runs) if (run.lease === lease) this.#runs.delete(run)
+    for (const run of this.#settled) if (run.lease === lease) this.#settled.delete(run)
+  }
+
+  /** The run that matches, of those whose work has begun and may go on. */
+  findBegun(matches: (run: ObservedRun) => boolean): ObservedRun | undefined {
+    for (const run of this.#runs) {
+      if (run.work === 'begun' && !run.released && run.signal?.aborted === false && matches(run)) return run
+    }
+    return undefined
+  }
+
+  onRelease(lease: ObservedLease): void {
+    for (const run of this.#runs) {
+      if (run.lease === lease && run.work === 'begun' && run.signal?.aborted === false) run.released = true
+    }
+  }
+
+  onWorkBegun(run: ObservedRun): void {
+    const { lease, fencingToken, signal } = run
+    const isHeld = lease.checkLease() && lease.fencingToken === fencingToken && signal?.aborted === false
+    if (!isHeld) this.#surroundings.fail('granted-but-not-held', `a run began under token ${fencingToken}: ${of(lease)}`)
+    const earlier: ObservedRun[] = []
+    for (const other of this.#runs) {
+      if (other === run) break
+      if (other.lease === lease && other.work === 'not begun') earlier.push(other)
+    }
+    if (earlier.length > 0) this.#overtaken.set(run, earlier)
+  }
+
+  onSettled(run: ObservedRun, how: 'resolved' | 'rejected', error: unknown): void {
+    const { owner } = run.lease.settings
+    if (error instanceof LeaseHeldError && error.holder === owner && this.#alone.has(run)) {
+      this.#surroundings.fail('needless-refusal', `to a run of ${of(run.lease)}: ${error.message}`)
+    }
+    if (how === 'resolved' && (run.work !== 'ended' || run.signal?.aborted === true)) {
+      const why = run.work === 'ended' ? 'its grant had ended before its work' : 'its work had not ended'
+      this.#surroundings.fail('run-not-told', `a run resolved although ${why}: ${of(run.lease)}`)
+    }
+    this.#settled.add(run)
+    if (run.work !== 'begun') this.#runs.delete(run)
+  }
+
+  /** After each step. */
+  look(): void {
+    this.#lookAtSettled()
+    if (this.#runs.size === 0) return
+    this.#lookAtOrder()
+    const working = new Map<string, ObservedRun>()
+    for (const run of this.#runs) {
+      if (run.work === 'ended' && run.isSettled) this.#runs.delete(run)
+      if (run.work !== 'begun' || !this.#surroundings.isAwake(run.lease)) continue
+      this.#lookAtSignal(run)
+      if (!isUnderGrant(run)) continue
+      const { name } = run.lease.settings
+      const other = working.get(name)
+      if (other !== undefined) {
+        this.#surroundings.fail('overlapping-works', `on '${name}', of ${of(other.lease)} and of ${of(run.lease)}`)
+      }
+      working.set(name, run)
+    }
+  }
+
+  /** A run that has ended has freed its grant. */
+  #lookAtSettled(): void {
+    for (const run of this.#settled) {
+      const { lease, fencingToken } = run
+      const isHeld = fencingToken !== undefined && lease.fencingToken === fencingToken
+      if (isHeld && !this.#surroundings.isKept(run)) this.#surroundings.fail('unfreed-run', of(lease))
+    }
+    this.#settled.clear()
+  }
+
+  /** A turn is passed on first come, first served; a run that was given up meanwhile has settled by now. */
+  #lookAtOrder(): void {
+    for (const [run, earlier] of this.#overtaken) {
+      if (earlier.some(({ work, isSettled }) => work === 'not begun' && !isSettled)) {
+        this.#surroundings.fail('run-overtaken', `by a later one: ${of(run.lease)}`)
+      }
+    }
+    this.#overtaken.clear()
+  }
+
+  /** When the grant has ended, the work is told and the run has rejected. */
+  #lookAtSignal(run: ObservedRun): void {
+    const { lease, fencingToken, signal } = run
+    const { fail, isRunning, checkReason } = this.#surroundings
+    if (signal?.aborted === false) {
+      if (lease.fencingToken !== fencingToken) {
+        fail('run-not-told', `the grant with token ${fencingToken} has ended, its run was not told: ${of(lease)}`)
+      }
+      return
+    }
+    if (!run.isSettled && isRunning(lease)) fail('run-not-told', `a run did not end with its grant: ${of(lease)}`)
+    if (this.#reasonChecked.has(run)) return
+    this.#reasonChecked.add(run)
+    const reason = signal?.reason instanceof LeaseLostError ? signal.reason.reason : String(signal?.reason)
+    if ((reason === 'released') !== run.released) fail('wrong-reason', `${reason} to a run of ${of(lease)}`)
+    else if (reason !== 'released') checkReason(run, reason)
+  }
+}
+
+function isUnderGrant({ lease, fencingToken }: ObservedRun): boolean {
+  return lease.checkLease() && lease.fencingToken === fencingToken
+}

@@ -1,0 +1,146 @@
+import type { Mutant } from './mutant.js'
+
+const userCode = 'user-code.ts'
+const answers = 'engine/store-answers.ts'
+
+/** Each protection against the code of users and against stores that misbehave, taken away. */
+export const misuseMutants: readonly Mutant[] = [
+  {
+    name: 'a strategy that throws does so out of a timer',
+    edits: [
+      {
+        file: userCode,
+        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
+        replace: 'const plan = strategy.plan(timeouts, jitter)',
+      },
+    ],
+    caughtBy: { check: ['uncaught-error'], under: 'user-code' },
+  },
+  {
+    name: 'a strategy that throws keeps the timers of other leases from being armed',
+    edits: [
+      {
+        file: userCode,
+        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
+        replace:
+          'let plan: unknown\n  try {\n    plan = strategy.plan(timeouts, jitter)\n  } catch (error) {\n    report(error)\n    throw error\n  }',
+      },
+      {
+        file: 'engine/store-context.ts',
+        find: 'for (const lease of unarmed ?? []) lease.arm()',
+        replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm()\n    } catch {}',
+      },
+    ],
+    caughtBy: { check: ['loss-untold', 'needless-loss'], under: 'user-code' },
+  },
+  {
+    name: 'an error of a strategy is not reported',
+    edits: [
+      {
+        file: userCode,
+        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
+        replace: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), () => {})',
+      },
+    ],
+    caughtBy: { check: ['unreported-error'], under: 'user-code' },
+  },
+  {
+    name: 'a plan that is none counts',
+    edits: [
+      {
+        file: userCode,
+        find: 'if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }',
+        replace: 'if (Date.now() > 0) return { after, attemptTimeout } as HeartbeatPlan',
+      },
+    ],
+    caughtBy: { check: ['needless-loss'], under: 'user-code' },
+  },
+  {
+    name: 'a random number that is none counts',
+    edits: [{ file: userCode, find: 'if (drawn >= 0 && drawn <= 1) return drawn', replace: 'return drawn' }],
+    caughtBy: { check: ['needless-loss', 'runaway', 'no-progress'], under: 'user-code' },
+  },
+  {
+    name: 'a promise of a callback that rejects is not listened to',
+    edits: [
+      {
+        file: userCode,
+        find: 'if (isThenable(result)) Promise.resolve(result).then(undefined, report)',
+        replace: 'void result',
+      },
+    ],
+    caughtBy: { check: ['uncaught-error'], under: 'user-code' },
+  },
+  {
+    name: 'a listener that throws keeps the others from being notified',
+    edits: [
+      {
+        file: 'lease-events.ts',
+        find: 'guarded = (...args) => callGuarded(() => listener(...(args as LeaseEvents[E])), report)',
+        replace: 'guarded = (...args) => void listener(...(args as LeaseEvents[E]))',
+      },
+    ],
+    caughtBy: { check: ['uncaught-error'], under: 'user-code' },
+  },
+  {
+    name: 'answers of the store are not checked',
+    edits: [
+      {
+        file: answers,
+        find: "export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {\n",
+        replace:
+          "export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {\n  if (answer !== 0) return undefined\n",
+      },
+    ],
+    caughtBy: { check: ['uncaught-error'], under: 'nonsense' },
+  },
+  {
+    name: 'whatever is truthy counts as a confirmed heartbeat',
+    edits: [
+      {
+        file: answers,
+        find: "  if (renewed !== false) return wrong('renewed', 'true or false', renewed)\n",
+        replace: "  if (renewed) return undefined\n  if (renewed !== false) return wrong('renewed', 'true or false', renewed)\n",
+      },
+    ],
+    caughtBy: { check: ['exclusion', 'validity-outlives-grant'], under: 'nonsense' },
+  },
+  {
+    name: 'a token that is no bigint counts',
+    edits: [
+      {
+        file: answers,
+        find: "  if (typeof fencingToken !== 'bigint') return wrong('grant.fencingToken', 'a bigint', fencingToken)\n",
+        replace: '',
+      },
+    ],
+    caughtBy: { check: ['validity-outlives-grant', 'uncaught-error'], under: 'nonsense' },
+  },
+  {
+    name: 'a thenable of the store that settles twice is heard twice',
+    edits: [
+      {
+        file: 'engine/store-caller.ts',
+        find: '  /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */\n  async #send(',
+        replace: '  #send(',
+      },
+      ...['acquire(this.', 'change(', 'read(', 'renew(', 'release('].map((call) => ({
+        file: 'engine/store-caller.ts',
+        find: `return await store.${call}`,
+        replace: `return store.${call}`,
+      })),
+    ],
+    caughtBy: { check: ['uncaught-error', 'shared-signal'], under: 'nonsense' },
+  },
+  {
+    name: 'a failure that cannot be printed is printed',
+    edits: [
+      {
+        file: 'describe-value.ts',
+        find: '  } catch {\n    return',
+        replace: '  } catch (error) {\n    if (error instanceof TypeError) throw error\n    return',
+      },
+    ],
+    caughtBy: { check: ['uncaught-error'], under: 'nonsense' },
+  },
+]
