@@ -23,6 +23,7 @@ export type { StoreTrial } from './laws/store-trial.js'
 export { Random } from './random.js'
 export { type CheckName, checks, type Violation } from './simulation/checks.js'
 export type { Actor, HistoryEntry, HistoryEvent } from './simulation/history.js'
+export type { NonsenseKind } from './simulation/nonsense.js'
 export type {
   MachinePlan,
   PlannedTimeouts,
@@ -33,6 +34,7 @@ export { type FaultKind, type FaultSpan, faultKinds, type PlannedFault } from '.
 export type { SimulationReport } from './simulation/run-plan.js'
 export { type SimulationOptions, simulate } from './simulation/simulate.js'
 export { SimulationError } from './simulation/simulation-error.js'
+export type { Misdeed, UserPart } from './simulation/user-code.js'
 export type { SimulatedProcess, Workload } from './simulation/workload.js'
 export { type TestAnswer, TestLease, type TestLeaseOptions } from './test-lease.js'
 export { VirtualClock, type VirtualClockOptions } from './time/virtual-clock.js'

@@ -1,5 +1,6 @@
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
+import type { Nonsense } from './nonsense.js'
 
 /** Answers a request; rejects where the store does. */
 type Method = (...args: never[]) => Promise<unknown>
@@ -13,6 +14,16 @@ export interface Server {
   readonly isDown: boolean
 }
 
+/** How the client of one process behaves. */
+export interface ClientManners {
+  /** Whether requests end when their signal aborts. */
+  readonly cancels: boolean
+  /** What it answers instead of the truth. */
+  readonly nonsense: Nonsense
+  /** Called when two requests have the same signal at the same time. */
+  readonly onSharedSignal: () => void
+}
+
 interface Call {
   settle(end: () => void): void
   fail(error: Error): void
@@ -24,18 +35,18 @@ export class Connection {
   readonly #machine: VirtualClock
   readonly #network: Network
   readonly #server: Server
-  readonly #cancels: boolean
+  readonly #manners: ClientManners
   readonly #calls = new Set<Call>()
+  readonly #signals = new Set<AbortSignal>()
   readonly #streams = new Set<() => void>()
   #isDead = false
 
-  /** `cancels`: whether requests end when their signal aborts. */
-  constructor(node: number, machine: VirtualClock, network: Network, server: Server, cancels: boolean) {
+  constructor(node: number, machine: VirtualClock, network: Network, server: Server, manners: ClientManners) {
     this.#node = node
     this.#machine = machine
     this.#network = network
     this.#server = server
-    this.#cancels = cancels
+    this.#manners = manners
   }
 
   /** How many requests wait for their answer. */
@@ -44,12 +55,28 @@ export class Connection {
   }
 
   call<T>(method: string, args: readonly unknown[], signal: AbortSignal): Promise<T> {
+    if (this.#signals.has(signal) && !signal.aborted) this.#manners.onSharedSignal()
+    return this.#manners.nonsense.answer(
+      method,
+      () => this.#ask<T>(method, args, signal),
+      () => this.#send(method, args, () => {}),
+    )
+  }
+
+  /** A watch of the store. */
+  watch<T>(start: () => AsyncIterable<T>): AsyncIterable<T> {
+    return this.#manners.nonsense.watch(start)
+  }
+
+  #ask<T>(method: string, args: readonly unknown[], signal: AbortSignal): Promise<T> {
+    this.#signals.add(signal)
     return new Promise<T>((resolve, reject) => {
       if (this.#isDead) return
       const onAbort = (): void => call.settle(() => reject(signal.reason))
       const call: Call = {
         settle: (end) => {
           if (!this.#calls.delete(call)) return
+          this.#signals.delete(signal)
           signal.removeEventListener('abort', onAbort)
           end()
         },
@@ -60,7 +87,7 @@ export class Connection {
         onAbort()
         return
       }
-      if (this.#cancels) signal.addEventListener('abort', onAbort, { once: true })
+      if (this.#manners.cancels) signal.addEventListener('abort', onAbort, { once: true })
       this.#send(method, args, (value, isFailure) =>
         call.settle(() => (isFailure ? reject(value) : resolve(value as T))),
       )

@@ -1,37 +1,50 @@
-import { LeaseError, type StoreLease } from '@leasehold/core'
+import type { StoreLease } from '@leasehold/core'
+import { contendWithRuns } from './contend-with-runs.js'
+import { expectLeaseErrors } from './expected-errors.js'
+import { handleRequests } from './handle-requests.js'
 import type { SimulatedProcess } from './workload.js'
 
 /** A process, and the lease that it claims now: one that was closed is replaced. */
-interface Contender {
+export interface Contender {
   readonly process: SimulatedProcess
   lease: StoreLease
 }
 
 /**
- * What nodes do unless a workload is given: each claims the lease again and again, in every way there is, holds it for a
- * while, writes to the resource, and leaves it in every way there is.
+ * The workload unless one is given. Each process claims the lease again and again, in every way there is, holds it for a
+ * while, writes to the resource, and leaves it in every way there is; or it has `run` do so, several at a time. Some
+ * processes hold a lease that nobody contends for beside it, and some have handlers that share a lease of a provider.
  */
 export async function contend(process: SimulatedProcess): Promise<void> {
+  const { random } = process
+  const works = [contendForLease(process)]
+  if (random.chance(0.1)) works.push(holdUncontended(process))
+  if (random.chance(0.1)) works.push(handleRequests(process))
+  await Promise.all(works)
+}
+
+async function contendForLease(process: SimulatedProcess): Promise<void> {
   const { random } = process
   const contender = { process, lease: process.lease }
   const ttl = process.lease.settings.timeouts.heartbeatTimeout
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
-      if (await claim(contender)) await hold(contender)
+      if (random.chance(0.3)) await contendWithRuns(contender)
+      else if (await claim(contender)) await hold(contender)
     })
     await process.sleep(ttl * random.magnitude(-7, -1))
   }
   await expectLeaseErrors(() => contender.lease.release())
 }
 
-/** Failures of the store are what a run is about; any other error is a fault of the library. */
-async function expectLeaseErrors(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    const isAbort = error instanceof DOMException && error.name === 'AbortError'
-    if (!(error instanceof LeaseError) && !isAbort) throw error
+/** Another lease of the same store, which is lost only if something keeps its heartbeats from the store. */
+async function holdUncontended({ node, createLease, signal, sleep }: SimulatedProcess): Promise<void> {
+  const lease = createLease(`of node ${node}`)
+  while (!signal.aborted) {
+    await expectLeaseErrors(() => lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }))
+    while (lease.fencingToken !== undefined && !signal.aborted) await sleep(lease.settings.timeouts.heartbeatTimeout)
   }
+  await expectLeaseErrors(() => lease.release())
 }
 
 async function claim({ process, lease }: Contender): Promise<boolean> {

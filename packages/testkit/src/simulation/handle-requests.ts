@@ -22,7 +22,8 @@ async function handle(process: SimulatedProcess, provider: LeaseProvider): Promi
   const { owner, random, signal, sleep } = process
   while (!signal.aborted) {
     const lease = await provider.getLease(LEASE_NAME, 'requests', owner)
-    if (!(lease instanceof StoreLease)) throw new TypeError('the provider passed on something else than its factory made')
+    if (!(lease instanceof StoreLease))
+      throw new TypeError('the provider passed on something else than its factory made')
     const ttl = lease.settings.timeouts.heartbeatTimeout
     const wait = random.pick([0, ttl / 2, 2 * ttl])
     await expectLeaseErrors(() => lease.run(() => sleep(ttl * random.magnitude(-6, -1)), { wait, signal }))

@@ -21,6 +21,8 @@ export type HistoryEvent =
   | 'acquired'
   | 'refused'
   | 'failed'
+  | 'run'
+  | 'ran'
   | 'release'
   | 'released'
   | 'lost'

@@ -1,8 +1,13 @@
-import type { LeaseLost } from '@leasehold/core'
+import type { Grant, LeaseLost } from '@leasehold/core'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
-import type { Asked, LeaseObserver, ObservedLease } from './observed-lease.js'
+import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './simulated-store.js'
+import { LEASE_NAME } from './workload.js'
+
+/** How long after the end of its validity a holder may be notified, in milliseconds: timers are armed a little later. */
+const LATEST_NOTICE = 250
 
 /** What the monitor has to know of the run. */
 export interface Surroundings {
@@ -10,7 +15,9 @@ export interface Surroundings {
   now(): number
   /** Whether the process of this lease is alive and could look at its clock. */
   isAwake(lease: ObservedLease): boolean
-  /** Whether anything disturbs the run. */
+  /** Whether timers of the process of this lease run now. */
+  isRunning(lease: ObservedLease): boolean
+  /** Whether anything in the run can make a lease be lost. */
   readonly isDisturbed: boolean
 }
 
@@ -26,13 +33,24 @@ export class Monitor implements LeaseObserver {
   readonly #surroundings: Surroundings
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
+  /** The names that somebody has asked for. */
+  readonly #askedNames = new Set<string>()
   readonly #lastGrant = new Map<string, SeenGrant>()
-  /** The token of the grant of each lease that was held and seen to be no longer valid. */
-  readonly #over = new Map<ObservedLease, bigint>()
+  /** Of each lease that was held and seen to be no longer valid: the token of the grant, and when to have told of it. */
+  readonly #over = new Map<ObservedLease, { readonly fencingToken: bigint; latest: number }>()
   readonly #largestAccepted = new Map<string, bigint>()
+  readonly #runs: RunMonitor
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
+    this.#runs = new RunMonitor({
+      isAwake: surroundings.isAwake,
+      isRunning: surroundings.isRunning,
+      isKept: ({ lease, fencingToken }) =>
+        [...this.#asked].some((asked) => asked.lease === lease && asked.fencingToken === fencingToken),
+      fail: (check, message) => this.fail(check, message),
+      checkReason: (run, reason) => this.#checkReason(run.lease, run.fencingToken, reason),
+    })
   }
 
   note(actor: Actor, event: HistoryEvent, detail = ''): void {
@@ -57,11 +75,13 @@ export class Monitor implements LeaseObserver {
   forget(lease: ObservedLease): void {
     this.#leases.get(lease.settings.name)?.delete(lease)
     this.#over.delete(lease)
+    this.#runs.forget(lease)
     for (const asked of this.#asked) if (asked.lease === lease) this.#asked.delete(asked)
   }
 
-  /** After each step: at most one holder of each name. */
+  /** After each step: at most one holder of each name, and one work under its grant. */
   look(): void {
+    this.#runs.look()
     for (const [name, leases] of this.#leases) {
       let holder: ObservedLease | undefined
       for (const lease of leases) {
@@ -69,7 +89,7 @@ export class Monitor implements LeaseObserver {
           this.#lookAtEnd(lease)
           continue
         }
-        if (this.#over.get(lease) === lease.fencingToken) this.fail('revived', of(lease))
+        if (this.#over.get(lease)?.fencingToken === lease.fencingToken) this.fail('revived', of(lease))
         if (holder !== undefined) this.fail('exclusion', `'${name}' is held by ${of(holder)} and by ${of(lease)}`)
         holder = lease
       }
@@ -77,9 +97,10 @@ export class Monitor implements LeaseObserver {
     }
   }
 
-  /** Whether any awake node holds a lease now. */
+  /** Whether any awake node holds what is contended for: the lease that every process has, unless nobody asks for it. */
   get isHeld(): boolean {
-    for (const leases of this.#leases.values()) {
+    for (const [name, leases] of this.#leases) {
+      if (name !== LEASE_NAME && this.#askedNames.has(LEASE_NAME)) continue
       for (const lease of leases) if (this.#isValid(lease)) return true
     }
     return false
@@ -101,6 +122,18 @@ export class Monitor implements LeaseObserver {
     else if (!lease.checkLease()) this.fail('late-heartbeat', `of ${of(lease)}`)
   }
 
+  /** A process asks the store to free a grant. */
+  onFreeing(grant: Grant): void {
+    const isOf = ({ lease, fencingToken }: Asked | ObservedRun): boolean =>
+      lease.settings.name === grant.name && lease.settings.owner === grant.owner && fencingToken === grant.fencingToken
+    for (const asked of this.#asked) {
+      if (!isOf(asked) || asked.outcome !== 'granted' || asked.released || asked.lost !== undefined) continue
+      this.fail('unasked-release', `of ${of(asked.lease)}, which a caller of acquire still holds`)
+    }
+    const run = this.#runs.findBegun(isOf)
+    if (run !== undefined) this.fail('unasked-release', `of ${of(run.lease)}, under which a run still works`)
+  }
+
   /** A write arrives at the resource under a token. */
   onWrite(lease: ObservedLease, fencingToken: bigint, isAccepted: boolean): void {
     this.writes += 1
@@ -119,6 +152,7 @@ export class Monitor implements LeaseObserver {
 
   onAsked(asked: Asked): void {
     this.#asked.add(asked)
+    this.#askedNames.add(asked.lease.settings.name)
     this.note(asked.lease.node, 'acquire')
   }
 
@@ -141,11 +175,12 @@ export class Monitor implements LeaseObserver {
     asked.lost = lost
     if (asked.released) this.fail('callback-after-release', `to ${of(lease)}: ${lost.reason}`)
     else if (asked.outcome !== 'granted') this.fail('callback-early', `to ${of(lease)}: ${lost.reason}`)
-    this.#checkReason(lease, asked.fencingToken, lost)
+    this.#checkReason(lease, asked.fencingToken, lost.reason)
   }
 
   onRelease(lease: ObservedLease): void {
     this.note(lease.node, 'release')
+    this.#runs.onRelease(lease)
     for (const asked of this.#asked) {
       if (asked.lease !== lease || asked.outcome !== 'granted' || asked.lost !== undefined) continue
       asked.released = true
@@ -154,6 +189,22 @@ export class Monitor implements LeaseObserver {
 
   onReleased(lease: ObservedLease, how: string): void {
     this.note(lease.node, 'released', how)
+  }
+
+  onRunAsked(run: ObservedRun): void {
+    this.#askedNames.add(run.lease.settings.name)
+    this.note(run.lease.node, 'run')
+    this.#runs.add(run)
+  }
+
+  onWorkBegun(run: ObservedRun): void {
+    this.note(run.lease.node, 'acquired', `token ${run.fencingToken}, by a run`)
+    this.#runs.onWorkBegun(run)
+  }
+
+  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void {
+    this.note(run.lease.node, 'ran', how)
+    this.#runs.onSettled(run, how, error)
   }
 
   /** Everyone who was granted the lease holds it, released it, or was told of its loss. */
@@ -177,9 +228,21 @@ export class Monitor implements LeaseObserver {
     this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
   }
 
+  /** A validity that is over: it does not come back, and the holder is soon notified of the loss. */
   #lookAtEnd(lease: ObservedLease): void {
     const { fencingToken } = lease
-    if (fencingToken !== undefined && this.#surroundings.isAwake(lease)) this.#over.set(lease, fencingToken)
+    if (fencingToken === undefined || !this.#surroundings.isAwake(lease)) return
+    const now = this.#surroundings.now()
+    const known = this.#over.get(lease)
+    const over = known?.fencingToken === fencingToken ? known : { fencingToken, latest: Number.POSITIVE_INFINITY }
+    this.#over.set(lease, over)
+    // The timers of a suspended machine stand still, and run late by as much.
+    const canTell = this.#surroundings.isRunning(lease) && !this.happened.has('suspended')
+    if (!canTell) over.latest = Number.POSITIVE_INFINITY
+    else if (over.latest === Number.POSITIVE_INFINITY) over.latest = now + LATEST_NOTICE
+    else if (now > over.latest) {
+      this.fail('loss-untold', `to ${of(lease)} within ${LATEST_NOTICE} ms of the end of its validity`)
+    }
   }
 
   #isValid(lease: ObservedLease): boolean {
@@ -187,7 +250,7 @@ export class Monitor implements LeaseObserver {
     return (state === 'held' || state === 'jeopardy') && this.#surroundings.isAwake(lease) && lease.checkLease()
   }
 
-  #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, { reason }: LeaseLost): void {
+  #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
     const told = `${reason} to ${of(lease)}`
     if (reason === 'max-hold' || reason === 'closed') return
     if (!this.#surroundings.isDisturbed) this.fail('needless-loss', told)
@@ -197,8 +260,4 @@ export class Monitor implements LeaseObserver {
     const isTrue = reason === 'taken' ? isTaken || this.happened.has('deleted') : this.happened.has(reason as 'broken')
     if (!isTrue) this.fail('wrong-reason', told)
   }
-}
-
-function of(lease: ObservedLease): string {
-  return `node ${lease.node} (${lease.settings.owner}, token ${lease.fencingToken ?? 'none'})`
 }

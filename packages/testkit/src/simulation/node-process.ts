@@ -13,12 +13,14 @@ import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import { Connection } from './connection.js'
 import type { FencedResource } from './fenced-resource.js'
-import { watchHeartbeats } from './heartbeat-watch.js'
 import type { Monitor } from './monitor.js'
 import type { Network } from './network.js'
+import { Nonsense } from './nonsense.js'
+import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
 import type { SimulationPlan } from './plan.js'
 import type { SimulatedStore } from './simulated-store.js'
+import { UserCode } from './user-code.js'
 import { LEASE_NAME, type SimulatedProcess, type Workload } from './workload.js'
 
 /** What the processes of a run share. */
@@ -30,6 +32,10 @@ export interface World {
   readonly resource: FencedResource
   readonly monitor: Monitor
   readonly shared: Map<string, unknown>
+  /** Chance of what users and clients do wrong. */
+  readonly misuse: Random
+  /** True time. */
+  now(): number
   /** The owner of the process that runs on a node, or ran there last. */
   ownerOf(node: number): string
   /** Passes a hand-off on to another node. */
@@ -45,7 +51,9 @@ export class NodeProcess implements SimulatedProcess {
   readonly connection: Connection
   readonly nodes: number
   readonly machine: VirtualClock
-  readonly lease: ObservedLease
+  readonly lease: StoreLease
+  /** What the user of this process gave to its leases. */
+  readonly userCode: UserCode
   /** Whether the workload has not ended. */
   isWorking = true
   readonly #world: World
@@ -69,17 +77,26 @@ export class NodeProcess implements SimulatedProcess {
       // What dead code may still do in the turn in which it died has no effect.
       schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
     })
-    this.connection = new Connection(node, machine, world.network, world.server, world.plan.cancels)
+    const { plan, monitor, misuse } = world
+    const stream = 1_000 * node + incarnation
+    this.userCode = new UserCode(node, plan.faults, world.now, misuse.fork(2 * stream))
+    this.connection = new Connection(node, machine, world.network, world.server, {
+      cancels: plan.cancels,
+      nonsense: new Nonsense(node, plan.faults, world.now, misuse.fork(2 * stream + 1)),
+      onSharedSignal: () => monitor.fail('shared-signal', `of ${this.owner}`),
+    })
     this.#store = world.store.open(this.connection, this.clock)
-    watchHeartbeats(this.#store, {
+    observeCalls(this.#store, {
       onHeartbeat: ({ name, fencingToken }) => {
         const held = this.#leases.find((lease) => lease.settings.name === name && lease.fencingToken === fencingToken)
-        world.monitor.onHeartbeat(held, this.owner)
+        monitor.onHeartbeat(held, this.owner)
       },
       onTwoInFlight: () => {
         // Of a client that does not end its requests, those that were given up go on.
-        if (world.plan.cancels) world.monitor.fail('two-in-flight', `of ${this.owner}`)
+        const ends = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
+        if (ends) monitor.fail('two-in-flight', `of ${this.owner}`)
       },
+      onFreeing: (grant) => monitor.onFreeing(grant),
     })
     this.lease = this.createLease()
     void this.#work(work)
@@ -99,20 +116,31 @@ export class NodeProcess implements SimulatedProcess {
 
   // Workloads take these apart: none of them asks for `this`.
 
-  readonly createLease = (name = LEASE_NAME): ObservedLease => {
+  readonly createLease = (name = LEASE_NAME): StoreLease => {
     const { monitor, plan } = this.#world
+    const { userCode } = this
+    const random = this.random.fork(this.#leases.length)
+    // What misbehaves is given to the leases on one name: those on others must not notice.
+    const misbehaves = name === LEASE_NAME
+    const timeouts = new TimeoutSettings(plan.timeouts)
+    const strategy = misbehaves ? userCode.strategyOver(timeouts.strategy) : timeouts.strategy
     const settings = new LeaseSettings({
       name,
       owner: this.owner,
-      timeouts: new TimeoutSettings(plan.timeouts),
+      timeouts: new TimeoutSettings({ ...plan.timeouts, strategy }),
       maxHold: plan.maxHold,
     })
-    const random = this.random.fork(this.#leases.length)
-    const environment = { clock: this.clock, logger: silentLogger, random: () => random.next() }
-    const lease = new ObservedLease(this.node, settings, this.#store, environment, monitor)
+    const environment = {
+      clock: this.clock,
+      logger: misbehaves ? userCode.logger : silentLogger,
+      random: misbehaves ? userCode.randomOver(random) : () => random.next(),
+    }
+    const onLost = misbehaves ? userCode.callBack : undefined
+    const lease = new ObservedLease(this.node, settings, this.#store, environment, monitor, onLost)
+    if (misbehaves) userCode.listenTo(lease)
     this.#leases.push(lease)
     monitor.watch(lease)
-    return lease
+    return lease.front
   }
 
   readonly sleep = async (duration: number): Promise<void> => {
@@ -131,7 +159,7 @@ export class NodeProcess implements SimulatedProcess {
 
   readonly write = async (asked: StoreLease = this.lease): Promise<boolean> => {
     const { name } = asked.settings
-    const lease = this.#leases.find((own) => own === asked)
+    const lease = this.#leases.find(({ front }) => front === asked)
     const fencingToken = lease?.fencingToken
     if (lease === undefined || fencingToken === undefined) {
       throw new LeaseConflictError(`this process holds no lease '${name}': nothing to write under`)

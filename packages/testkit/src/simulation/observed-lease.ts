@@ -1,6 +1,7 @@
 import {
   type AcquireOptions,
   type HandOff,
+  type LeasedWork,
   type LeaseEnvironment,
   type LeaseLost,
   type LeaseSettings,
@@ -19,64 +20,117 @@ export interface Asked {
   fencingToken: bigint | undefined
 }
 
-/** Who watches what callers are told. */
+/** One call of `run`, from the side of the caller. */
+export interface ObservedRun {
+  readonly lease: ObservedLease
+  /** Where its work is. */
+  work: 'not begun' | 'begun' | 'ended'
+  /** Whether the promise of the run has settled. */
+  isSettled: boolean
+  /** Whether the user released the lease, handed it off or closed it since the work began. */
+  released: boolean
+  /** Of the grant that the work was given. */
+  fencingToken: bigint | undefined
+  /** That the work was given. */
+  signal: AbortSignal | undefined
+}
+
+/** Sees the calls of users, and what comes of them. */
 export interface LeaseObserver {
   onAsked(asked: Asked): void
   onAnswered(asked: Asked): void
   onLost(asked: Asked, lost: LeaseLost): void
   onRelease(lease: ObservedLease): void
   onReleased(lease: ObservedLease, how: string): void
+  onRunAsked(run: ObservedRun): void
+  onWorkBegun(run: ObservedRun): void
+  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
 }
 
-/** The lease of users, unchanged; what goes in and out is seen. */
+/** The unmodified lease. Users get its {@link ObservedLease.front}, through which the simulator sees what they ask. */
 export class ObservedLease extends StoreLease {
   /** The number of the node, for the history. */
   readonly node: number
-  /** What is asked of it and has not ended. */
+  /** The same lease for users. What they call is observed; what the lease calls on itself, as `run` does, is not. */
+  readonly front: StoreLease
+  /** The calls that have not ended. */
   unended = 0
   readonly #observer: LeaseObserver
+  readonly #onLost: ((lost: LeaseLost) => void) | undefined
 
+  /** `onLost`: what the user does in the callback of each `acquire`. */
   constructor(
     node: number,
     settings: LeaseSettings,
     store: LeaseStore,
     environment: LeaseEnvironment,
     observer: LeaseObserver,
+    onLost?: (lost: LeaseLost) => void,
   ) {
     super(settings, store, environment)
     this.node = node
     this.#observer = observer
+    this.#onLost = onLost
+    this.front = this.#createFront()
   }
 
-  override acquire(options: AcquireOptions = {}): Promise<boolean> {
-    return this.#observe(options, (observed) => super.acquire(observed))
+  #createFront(): StoreLease {
+    const release = (): Promise<boolean> => this.#leave(() => this.release(), String)
+    const observed: Partial<StoreLease> = {
+      acquire: (options) => this.#observe(options, (seen) => this.acquire(seen)),
+      adopt: (handOff, options) => this.#observe(options, (seen) => this.adopt(handOff, seen)),
+      release,
+      handOff: (to) => this.#handOff(to),
+      run: (work, options) => this.#observeRun(work, options),
+      close: () => this.#close(),
+      [Symbol.asyncDispose]: async () => {
+        await release()
+      },
+    }
+    const front: StoreLease = new Proxy<StoreLease>(this, {
+      get: (lease, key) => {
+        if (Object.hasOwn(observed, key)) return Reflect.get(observed, key)
+        const value = Reflect.get(lease, key, lease)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          const result = value.apply(lease, args)
+          return result === lease ? front : result
+        }
+      },
+    })
+    return front
   }
 
-  override adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
-    return this.#observe(options, (observed) => super.adopt(handOff, observed))
-  }
-
-  override release(): Promise<boolean> {
-    return this.#leave(() => super.release(), String)
-  }
-
-  override handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
-    // Without a valid lease it is refused, and whatever comes of the lease is still to be told.
-    if (!this.checkLease()) return super.handOff(to)
+  #handOff(to?: { readonly owner?: string }): Promise<HandOff> {
+    // Without a valid lease it is refused, and whatever comes of the lease is still to be reported.
+    if (!this.checkLease()) return this.handOff(to)
     return this.#leave(
-      () => super.handOff(to),
+      () => this.handOff(to),
       ({ owner }) => `to ${owner}`,
     )
   }
 
-  #observe(options: AcquireOptions, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
+  #close(): Promise<void> {
+    this.unended += 1
+    const closed = this.close()
+    // The holder is notified of this loss, and of none after it.
+    this.#observer.onRelease(this)
+    closed.then(
+      () => this.#onLeft('by closing'),
+      () => this.#onLeft('unknown'),
+    )
+    return closed
+  }
+
+  #observe(options: AcquireOptions = {}, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
     const observer = this.#observer
     const asked: Asked = { lease: this, outcome: 'pending', released: false, lost: undefined, fencingToken: undefined }
     observer.onAsked(asked)
     this.unended += 1
-    const onLost = (lost: LeaseLost): void => {
+    const onLost = (lost: LeaseLost): unknown => {
       observer.onLost(asked, lost)
       options.onLost?.(lost)
+      return this.#onLost?.(lost)
     }
     const answered = acquire({ ...options, onLost })
     // Before whoever called can react: so that what is told in between counts as told too early.
@@ -109,4 +163,48 @@ export class ObservedLease extends StoreLease {
     this.unended -= 1
     this.#observer.onReleased(this, how)
   }
+
+  #observeRun<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
+    const observer = this.#observer
+    const run: ObservedRun = {
+      lease: this,
+      work: 'not begun',
+      isSettled: false,
+      released: false,
+      fencingToken: undefined,
+      signal: undefined,
+    }
+    observer.onRunAsked(run)
+    this.unended += 1
+    const onSettled = (how: 'resolved' | 'rejected', error?: unknown): void => {
+      this.unended -= 1
+      run.isSettled = true
+      observer.onRunSettled(run, how, error)
+    }
+    const onEnded = (): void => {
+      run.work = 'ended'
+    }
+    const settled = this.run((held) => {
+      run.fencingToken = held.fencingToken
+      run.signal = held.signal
+      run.work = 'begun'
+      observer.onWorkBegun(run)
+      try {
+        return work(held).finally(onEnded)
+      } catch (error) {
+        onEnded()
+        throw error
+      }
+    }, options)
+    settled.then(
+      () => onSettled('resolved'),
+      (error: unknown) => onSettled('rejected', error),
+    )
+    return settled
+  }
+}
+
+/** A lease in a message: its node, its owner and its token. */
+export function of(lease: ObservedLease): string {
+  return `node ${lease.node} (${lease.settings.owner}, token ${lease.fencingToken ?? 'none'})`
 }

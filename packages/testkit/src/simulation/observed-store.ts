@@ -39,8 +39,10 @@ export class ObservedStore implements SimulatedStore {
       name: string,
       record: CasRecord,
       version: number,
-    ): Promise<CasWritten<number> | undefined> =>
-      this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined
+    ): Promise<CasWritten<number> | undefined> => {
+      const entry = this.#entries.get(name)
+      return entry !== undefined && entry.version === version ? this.#write(name, record) : undefined
+    }
     this.methods = { read, create, replace }
     this.#operator = casStore(
       { kind: 'observed', forgets: true, read, create, replace },
@@ -62,7 +64,9 @@ export class ObservedStore implements SimulatedStore {
       read: (name, signal) => connection.call('read', [name], signal),
       create: (name, record, signal) => connection.call('create', [name, record], signal),
       replace: (name, record, version, signal) => connection.call('replace', [name, record, version], signal),
-      ...(this.#server.watched ? { watch: (_name, signal) => this.#watch(connection, signal) } : {}),
+      ...(this.#server.watched
+        ? { watch: (_name, signal) => connection.watch(() => this.#watch(connection, signal)) }
+        : {}),
     }
     return casStore(register, { ...limits, clock })
   }

@@ -1,6 +1,8 @@
 import type { TimeoutOptions } from '@leasehold/core'
 import { Random } from '../random.js'
+import { nonsenseKinds } from './nonsense.js'
 import { type FaultKind, faultKinds, type PlannedFault } from './planned-fault.js'
+import type { UserPart } from './user-code.js'
 
 const HOUR = 3_600_000
 
@@ -174,6 +176,12 @@ function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: num
     case 'break':
     case 'forget':
       return { kind, at }
+    case 'user-code': {
+      const part = random.pick<UserPart>(['strategy', 'strategy', 'random', 'logger', 'callback'])
+      return { kind, ...span, node, part, does: random.pick(['throws', 'nonsense']) }
+    }
+    case 'nonsense':
+      return { kind, ...span, node, answer: random.pick(nonsenseKinds), probability: random.between(0.05, 1) }
     default:
       return { kind, ...span, node }
   }

@@ -1,3 +1,6 @@
+import type { NonsenseKind } from './nonsense.js'
+import type { Misdeed, UserPart } from './user-code.js'
+
 /** A span of true time, in milliseconds from the beginning of the run. */
 export interface FaultSpan {
   readonly at: number
@@ -34,6 +37,20 @@ export type PlannedFault =
   | { readonly kind: 'break'; readonly at: number }
   /** An operator deletes the record, unless somebody holds the name. */
   | { readonly kind: 'forget'; readonly at: number }
+  /** Code that the user of a node gave to its leases on the contended name throws, or returns nonsense. */
+  | (FaultSpan & {
+      readonly kind: 'user-code'
+      readonly node: number
+      readonly part: UserPart
+      readonly does: Misdeed
+    })
+  /** The client of the store on a node does not answer as a store should, each call with this probability. */
+  | (FaultSpan & {
+      readonly kind: 'nonsense'
+      readonly node: number
+      readonly answer: NonsenseKind
+      readonly probability: number
+    })
 
 export type FaultKind = PlannedFault['kind']
 
@@ -50,6 +67,8 @@ export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
   'wall-step',
   'break',
   'forget',
+  'user-code',
+  'nonsense',
 ]
 
 /** When it is over. */
@@ -72,6 +91,10 @@ export function describeFault(fault: PlannedFault): string {
       return `messages late by up to ${Math.round(fault.longest)} ms${span}`
     case 'duplication':
       return `messages twice (${percent(fault.probability)})${span}`
+    case 'user-code':
+      return `${fault.part}${who} ${fault.does === 'throws' ? 'throws' : 'returns nonsense'}${span}`
+    case 'nonsense':
+      return `answers of the store's client${who} ${fault.answer} (${percent(fault.probability)})${span}`
     case 'wall-step':
       return `wall clock${who} set by ${Math.round(fault.by)} ms`
     default:

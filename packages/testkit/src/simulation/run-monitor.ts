@@ -61,7 +61,8 @@ export class RunMonitor {
   onWorkBegun(run: ObservedRun): void {
     const { lease, fencingToken, signal } = run
     const isHeld = lease.checkLease() && lease.fencingToken === fencingToken && signal?.aborted === false
-    if (!isHeld) this.#surroundings.fail('granted-but-not-held', `a run began under token ${fencingToken}: ${of(lease)}`)
+    if (!isHeld)
+      this.#surroundings.fail('granted-but-not-held', `a run began under token ${fencingToken}: ${of(lease)}`)
     const earlier: ObservedRun[] = []
     for (const other of this.#runs) {
       if (other === run) break

@@ -46,6 +46,8 @@ class Run {
   readonly #plan: SimulationPlan
   /** Within which every wait for the store must be over, once it can be reached. */
   readonly #bound: number
+  /** Whether rejections that nobody handles are to be expected: Node tells of them between turns of the event loop. */
+  readonly #misbehaves: boolean
   #steps = 0
   #stepsAtOnce = 0
   #lastStepAt = 0
@@ -53,11 +55,30 @@ class Run {
   constructor(plan: SimulationPlan, workload: Workload) {
     this.simulation = new Simulation(plan, workload)
     this.#plan = plan
+    this.#misbehaves = plan.faults.some(({ kind }) => kind === 'user-code' || kind === 'nonsense')
     const { heartbeatTimeout, heartbeatInterval, operationTimeout } = plan.timeouts
     this.#bound = 2.5 * heartbeatTimeout + heartbeatInterval + 10 * operationTimeout + 1_000
   }
 
   async carryOut(): Promise<number> {
+    const { monitor } = this.simulation
+    const onError = (error: unknown): void => monitor.fail('uncaught-error', show(error), error)
+    // A lease warns of each message for which its logger fails: here those would only be noise.
+    const warned = this.#plan.faults.some((fault) => fault.kind === 'user-code' && fault.part === 'logger')
+    const listeners = warned ? process.listeners('warning') : []
+    process.on('unhandledRejection', onError)
+    process.on('uncaughtException', onError)
+    for (const listener of listeners) process.off('warning', listener)
+    try {
+      return await this.#carryOut()
+    } finally {
+      process.off('unhandledRejection', onError)
+      process.off('uncaughtException', onError)
+      for (const listener of listeners) process.on('warning', listener)
+    }
+  }
+
+  async #carryOut(): Promise<number> {
     this.simulation.begin()
     await this.#runFor(this.#plan.duration)
     await this.#findHolder()
@@ -74,13 +95,23 @@ class Run {
     const { time, monitor } = this.simulation
     const end = time.now + duration
     await nextTurn()
-    while (monitor.violation === undefined && !isOver() && time.step(end)) {
-      await reactions()
+    while (monitor.violation === undefined && !isOver() && this.#step(end)) {
+      await (this.#misbehaves ? nextTurn() : reactions())
       monitor.look()
       this.#count()
     }
     if (monitor.violation === undefined && !isOver() && end > time.now) time.skip(end - time.now)
     monitor.lookAtLosses()
+  }
+
+  /** What is thrown out of a timer would end the process. */
+  #step(end: number): boolean {
+    try {
+      return this.simulation.time.step(end)
+    } catch (error) {
+      this.simulation.monitor.fail('uncaught-error', `out of a timer: ${show(error)}`, error)
+      return true
+    }
   }
 
   #count(): void {
@@ -108,7 +139,7 @@ class Run {
     for (const process of processes) {
       if (process.isWorking) monitor.fail('stuck-workload', `of ${process.owner}, ${Math.round(this.#bound)} ms`)
     }
-    const closing = processes.flatMap(({ leases }) => leases.map((lease) => lease.close()))
+    const closing = processes.flatMap(({ leases }) => leases.map(({ front }) => front.close()))
     for (const closed of closing) closed.catch(() => {})
     await this.#runFor(this.#bound, () => processes.every(({ leases }) => leases.every(({ unended }) => unended === 0)))
     for (const { leases, owner } of processes) {
@@ -132,7 +163,9 @@ class Run {
 
   #lookForLeaks(processes: readonly NodeProcess[]): void {
     const { monitor, store } = this.simulation
-    for (const { owner, machine, connection, signal } of processes) {
+    for (const { owner, machine, connection, signal, userCode } of processes) {
+      const [unreported] = userCode.unreported
+      if (unreported !== undefined) monitor.fail('unreported-error', `of the ${unreported} of ${owner}`)
       if (machine.pending > 0) monitor.fail('leaked-timer', `${machine.pending} timers of ${owner}`)
       if (this.#plan.cancels && connection.pending > 0)
         monitor.fail('leaked-request', `${connection.pending} requests of ${owner}`)
@@ -140,5 +173,14 @@ class Run {
       if (listeners > 0) monitor.fail('leaked-listener', `${listeners} listeners on a signal of ${owner}`)
     }
     if (store.listeners > 0) monitor.fail('leaked-listener', `${store.listeners} watches at the store`)
+  }
+}
+
+/** Not everything that is thrown can be converted to a string. */
+function show(thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    return typeof thrown
   }
 }

@@ -56,7 +56,9 @@ export class ServerTimedStore implements SimulatedStore {
       break: (name, options, signal) => connection.call('break', [name, options], signal),
       withdraw: (name, grantId, signal) => connection.call('withdraw', [name, grantId], signal),
       ...(batched ? { renewMany: (grants, signal) => connection.call('renewMany', [grants], signal) } : {}),
-      ...(watched ? { watch: (name, signal, grantId) => this.#watch(connection, name, signal, grantId) } : {}),
+      ...(watched
+        ? { watch: (name, signal, grantId) => connection.watch(() => this.#watch(connection, name, signal, grantId)) }
+        : {}),
       close: async () => {},
     }
   }

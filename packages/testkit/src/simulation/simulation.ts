@@ -15,7 +15,7 @@ import type { SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan are below. */
-const streams = { network: 11, offers: 12, nodes: 100 }
+const streams = { network: 11, offers: 12, misuse: 13, nodes: 100 }
 
 /** The longest a hand-off takes from one node to another, as a part of the ttl. */
 const LONGEST_OFFER = 0.1
@@ -53,7 +53,9 @@ export class Simulation {
     this.monitor = new Monitor({
       now: () => time.now,
       isAwake: (lease) => this.#isAwake(lease),
-      isDisturbed: plan.faults.length > 0,
+      isRunning: ({ node }) => this.#nodes[node]?.machine.isRunning !== false,
+      // Users' code that misbehaves costs its lease a reported error, and nothing else.
+      isDisturbed: plan.faults.some(({ kind }) => kind !== 'user-code'),
     })
     const server = new VirtualClock({ time, ...plan.server })
     const { monitor } = this
@@ -76,6 +78,8 @@ export class Simulation {
     this.#world = {
       plan,
       monitor,
+      now: () => time.now,
+      misuse: this.#random.fork(streams.misuse),
       network: this.#network,
       store: this.store,
       server: this.#server,

@@ -10,7 +10,7 @@ export type UserPart = 'strategy' | 'random' | 'logger' | 'callback'
 export type Misdeed = 'throws' | 'nonsense'
 
 /** An error of the user's own code. */
-export class UserError extends Error {
+class UserError extends Error {
   override readonly name = 'UserError'
   readonly part: UserPart
 

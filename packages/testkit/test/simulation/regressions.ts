@@ -45,22 +45,22 @@ export const regressions: readonly Regression[] = [
     ],
     check: 'leaked-request',
     plan: {
-      seed: 2,
+      seed: 13,
       store: 'server-timed',
       machines: [calm, calm],
       server: calm,
       timeouts: {
         heartbeatTimeout: 3_000,
-        operationTimeout: 412.1934543130919,
-        heartbeatInterval: 266.1153221656361,
-        strategy: 'eager',
+        operationTimeout: 478.45844281604514,
+        heartbeatInterval: 358.79771323685526,
+        strategy: 'adaptive',
       },
       batched: true,
       watched: true,
       cancels: true,
-      duration: 9_452,
+      duration: 13_014,
       faults: [
-        { kind: 'fading', at: 4_483.645436339054, for: 4_968.354563660946, node: 1, longest: 146.09698390357008 },
+        { kind: 'fading', at: 7_577.926615920796, for: 5_127.282410860062, node: 1, longest: 2_642.642832723992 },
       ],
     },
   },
@@ -69,7 +69,7 @@ export const regressions: readonly Regression[] = [
     bug: [{ file: 'engine/give-back.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
     check: 'leaked-timer',
     plan: {
-      seed: 179,
+      seed: 95,
       store: 'server-timed',
       machines: [
         { drift: 0.005, skew: -893_795.2592968941 },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { StoreLease } from '@leasehold/core'
 import {
   type SimulatedProcess,
   type SimulationError,
@@ -49,7 +50,7 @@ describe('simulate', () => {
     }
     // Of the engine as it is: a change of what it does, or of the simulator, changes this as well.
     expect(digest.digest('hex')).toMatchInlineSnapshot(
-      `"18b3a72fce9c64b55d66914ea18e5297a8276d6e7288db5b39fe8e46092a322d"`,
+      `"3849f6b47d4873bff68f596092c4c3e5e26c591eed00123d9c97c5ef2a5334a8"`,
     )
   })
 
@@ -130,6 +131,57 @@ describe('simulate', () => {
     for (const meaning of ['held', 'paused', 'crashed', 'network']) expect(svg).toContain(`>${meaning}</text>`)
     expect(svg).toContain('failed-workload at ')
     expect(svg).not.toMatch(/NaN|undefined/)
+  })
+
+  it('the default workload has runs that take turns, are refused, are lost and work under a grant of acquire', async () => {
+    const events = new Map<string, number>()
+    for (let seed = 1; seed <= 30; seed += 1) {
+      for (const { event, detail } of (await simulate({ seed })).history) {
+        const what = event === 'ran' || detail.endsWith('by a run') ? `${event} ${detail.split(', ').at(-1)}` : event
+        events.set(what, (events.get(what) ?? 0) + 1)
+      }
+    }
+    for (const what of ['run', 'acquired by a run', 'ran resolved', 'ran rejected', 'acquired', 'released', 'lost']) {
+      expect(events.get(what) ?? 0, what).toBeGreaterThan(30)
+    }
+  })
+
+  it('code of a user that misbehaves costs no lease, whatever it does and for however long', async () => {
+    const parts = ['strategy', 'random', 'logger', 'callback'] as const
+    const faults = parts.flatMap((part) =>
+      (['throws', 'nonsense'] as const).map(
+        (does, place) => ({ kind: 'user-code', at: 10_000 * place, for: 10_000, node: 0, part, does }) as const,
+      ),
+    )
+    for (const store of ['server-timed', 'observed'] as const) {
+      const { history, grants } = await simulate({ seed: 9, nodes: 2, duration: 20_000, store, faults })
+      const reasons = history.filter(({ event }) => event === 'lost').map(({ detail }) => detail)
+      expect(reasons.filter((reason) => reason !== 'closed' && reason !== 'max-hold')).toEqual([])
+      expect(grants).toBeGreaterThan(5)
+    }
+  })
+
+  it('a client that answers with nothing but nonsense costs its own process the lease, and no other', async () => {
+    for (const answer of ['garbled', 'unprintable', 'thrown', 'twice', 'never'] as const) {
+      const fault = { kind: 'nonsense', at: 0, for: 60_000, node: 0, answer, probability: 1 } as const
+      const { history } = await simulate({ seed: 10, nodes: 2, duration: 60_000, faults: [fault] })
+      expect(history.some(({ actor, event }) => actor === 1 && event === 'acquired')).toBe(true)
+    }
+  })
+
+  it('what a process is given is the lease itself, as far as a user can tell', async () => {
+    const workload = async ({ lease }: SimulatedProcess): Promise<void> => {
+      const heard: unknown[] = []
+      expect(lease).toBeInstanceOf(StoreLease)
+      expect(lease.on('acquired', (grant) => heard.push(grant.fencingToken))).toBe(lease)
+      expect(await lease.acquire({ wait: 60_000 })).toBe(true)
+      expect(heard).toEqual([lease.fencingToken])
+      expect(await lease.run(async ({ fencingToken }) => fencingToken)).toBe(lease.fencingToken)
+      expect(lease.state).toBe('held')
+    }
+    const { grants } = await simulate({ seed: 11, nodes: 1, duration: 5_000, faults: [], workload })
+    // The newcomer at the end is granted the lease as well.
+    expect(grants).toBe(2)
   })
 
   it('what nodes share is made anew for each run', async () => {
