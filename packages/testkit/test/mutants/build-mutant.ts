@@ -37,7 +37,10 @@ export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: str
   for (const { file } of left) throw new Error(`${file} is no source of core that the hunt uses`)
 }
 
-/** Runs a bundle: what caught the bug in it, by the laws, by the simulator, or by one plan of the simulator, as JSON. */
+/**
+ * Runs a bundle, and resolves with what caught the bug in it: by the `laws`, by the `simulator`, by the simulator with one
+ * kind of faults, or by one plan of the simulator, as JSON.
+ */
 export async function hunt(bundle: string, how: string): Promise<Catch> {
   const { stdout } = await promisify(execFile)(process.execPath, [bundle, how])
   return JSON.parse(stdout)

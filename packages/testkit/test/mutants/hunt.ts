@@ -3,6 +3,7 @@ import { leasesOver } from '../../src/laws/leases-over.js'
 import { checkStoreLaw, storeLaws } from '../../src/laws/store-laws.js'
 import { contend } from '../../src/simulation/contend.js'
 import { createPlan, type SimulationPlan } from '../../src/simulation/plan.js'
+import { type FaultKind, faultKinds } from '../../src/simulation/planned-fault.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
 import { casSubject } from '../laws/support/cas-subject.js'
 import { memorySubject } from '../laws/support/memory-subject.js'
@@ -15,9 +16,9 @@ const SCHEDULES = 2_000
 process.on('unhandledRejection', () => {})
 
 /** The simulator, until it finds something. */
-async function simulateUntilCaught(): Promise<Catch> {
+async function simulateUntilCaught(faults: readonly FaultKind[]): Promise<Catch> {
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-    const { violation } = await runPlan(createPlan({ seed }), contend)
+    const { violation } = await runPlan(createPlan({ seed, faults }), contend)
     if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
   }
   return { caughtBy: [], schedules: SCHEDULES }
@@ -45,7 +46,9 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 
 function hunt(how: string): Promise<Catch> {
   if (how === 'laws') return checkLaws()
-  return how === 'simulator' ? simulateUntilCaught() : runOne(JSON.parse(how))
+  if (how === 'simulator') return simulateUntilCaught(faultKinds)
+  const kind = faultKinds.find((kind) => kind === how)
+  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught([kind])
 }
 
 // Run in a process of its own, bundled with the bug; prints what caught it.

@@ -1,4 +1,4 @@
-import type { CheckName } from '@leasehold/testkit'
+import type { CheckName, FaultKind } from '@leasehold/testkit'
 
 /** One replacement in a source of core; `find` occurs there exactly once. */
 export interface Edit {
@@ -12,8 +12,11 @@ export interface Edit {
 export interface Mutant {
   readonly name: string
   readonly edits: readonly Edit[]
-  /** The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. */
-  readonly caughtBy: { readonly check: readonly CheckName[] } | { readonly law: string }
+  /**
+   * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the
+   * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules.
+   */
+  readonly caughtBy: { readonly check: readonly CheckName[]; readonly under?: FaultKind } | { readonly law: string }
 }
 
 /** What caught a bug. */

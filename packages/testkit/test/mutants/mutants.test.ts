@@ -25,7 +25,7 @@ describe('deliberate bugs are caught', () => {
     it(`${name}: ${by.join(' or ')}`, { timeout: 120_000 }, async () => {
       const bundle = join(folder, `${place}.mjs`)
       await buildMutant({ edits }, bundle)
-      const caught = await hunt(bundle, 'law' in caughtBy ? 'laws' : 'simulator')
+      const caught = await hunt(bundle, 'law' in caughtBy ? 'laws' : (caughtBy.under ?? 'simulator'))
       expect(
         caught.caughtBy.some((one) => (by as readonly string[]).includes(one)),
         caught.caughtBy.join(),

@@ -1,4 +1,6 @@
+import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
+import { runMutants } from './run-mutants.js'
 
 const heartbeats = 'engine/from-held.ts'
 const claims = 'engine/from-acquiring.ts'
@@ -382,4 +384,6 @@ export const mutants: readonly Mutant[] = [
     ],
     caughtBy: { law: 'fencing: an older record that returns makes no token repeat' },
   },
+  ...runMutants,
+  ...misuseMutants,
 ]

@@ -39,7 +39,9 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run that ended keeps its turn',
-    edits: [{ file: lease, find: 'await this.#endRun(run)\n      this.#runs.leave()', replace: 'await this.#endRun(run)' }],
+    edits: [
+      { file: lease, find: 'await this.#endRun(run)\n      this.#runs.leave()', replace: 'await this.#endRun(run)' },
+    ],
     caughtBy: { check: ['needless-refusal'] },
   },
   {
