@@ -8,7 +8,7 @@ const memory = 'memory/memory-lease-store.ts'
 const cas = 'cas/cas-store.ts'
 
 /** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
-const overlap = ['exclusion', 'validity-outlives-grant'] as const
+const overlap = ['exclusion', 'validity-outlives-grant', 'overlapping-works'] as const
 
 /** Each rule of the guarantees, broken; and what is known to go wrong in leases elsewhere. */
 export const mutants: readonly Mutant[] = [
@@ -17,8 +17,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: 'const held = becomeHeld(rules, state, grant, circumstances)',
-        replace: 'const held = becomeHeld(rules, { ...state, sentAt: circumstances.now }, grant, circumstances)',
+        find: 'becomeHeld(rules, { ...state, sentAt }, grant, hasStray, circumstances)',
+        replace: 'becomeHeld(rules, { ...state, sentAt: circumstances.now }, grant, hasStray, circumstances)',
       },
     ],
     caughtBy: { law: 'expiry: validity counts from when a claim was sent, not from its answer' },
@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'confirmed(rules, op, grant, call.sentAt, holdUntil, circumstances)',
-        replace: 'confirmed(rules, op, grant, circumstances.now, holdUntil, circumstances)',
+        find: 'confirmed(rules, state, call.sentAt, circumstances)',
+        replace: 'confirmed(rules, state, circumstances.now, circumstances)',
       },
     ],
     caughtBy: { check: overlap },
@@ -131,7 +131,7 @@ export const mutants: readonly Mutant[] = [
           'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, signal)',
       },
     ],
-    caughtBy: { check: overlap },
+    caughtBy: { check: [...overlap, 'no-progress'] },
   },
   {
     name: 'an expired grant is renewed back to life',
@@ -157,16 +157,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'tokens start anew after a deletion (compare and set)',
-    edits: [{ file: cas, find: 'return next > start ? next : start', replace: 'return next' }],
+    edits: [
+      { file: 'cas/next-token.ts', find: 'toWhole(createdAt ?? 0n, register.kind)', replace: '0n' },
+      { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: '0n]' },
+    ],
     caughtBy: { law: 'fencing: tokens grow over the deletion of a free name' },
   },
   {
     name: 'a token is not larger than the last',
     edits: [
       {
-        file: cas,
-        find: 'const next = record.fencingToken + 1n',
-        replace: 'const next = record.fencingToken',
+        file: 'cas/next-token.ts',
+        find: 'record.fencingToken + 1n',
+        replace: 'record.fencingToken',
       },
     ],
     caughtBy: { check: ['fencing-token'] },
@@ -180,7 +183,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'return next\n  }\n  if (state.heartbeatAt',
       },
     ],
-    caughtBy: { check: ['two-in-flight'] },
+    caughtBy: { check: ['two-in-flight', 'leaked-request'] },
   },
   {
     name: 'jitter pushes a heartbeat past the deadline',
@@ -216,9 +219,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a loss is told to nobody',
     edits: [
-      { file: 'store-lease.ts', find: 'const callbacks = this.#onLost\n', replace: 'const callbacks = noCallbacks\n' },
+      {
+        file: 'store-lease.ts',
+        find: 'const callbacks = [...this.#onLost]\n',
+        replace: 'const callbacks = [...noCallbacks]\n',
+      },
     ],
-    caughtBy: { check: ['loss-untold'] },
+    caughtBy: { check: ['loss-untold', 'unasked-release'] },
   },
   {
     name: 'a loss is told twice',
@@ -299,7 +306,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined })\n  }",
+        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],

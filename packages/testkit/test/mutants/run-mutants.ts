@@ -35,7 +35,7 @@ export const runMutants: readonly Mutant[] = [
         replace: '\n',
       },
     ],
-    caughtBy: { check: ['stuck-workload', 'no-progress'] },
+    caughtBy: { check: ['stuck-workload', 'no-progress', 'needless-refusal'] },
   },
   {
     name: 'a run that ended keeps its turn',
