@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { createLease, LeaseConflictError, LeaseHeldError, LeaseLostError, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -134,6 +135,20 @@ describe('runs of one lease object', () => {
     await Promise.all(rejected)
   })
 
+  it('leave no listener and no timer behind when they waited for their turn', async () => {
+    const { clock, lease } = setUpInMemory()
+    const { signal } = new AbortController()
+    const first = pendingWork()
+    const runs = [lease.run(first.work), lease.run(async () => 'second', { wait: 30_000, signal })]
+    await clock.settle()
+    expect(getEventListeners(signal, 'abort').length).toBe(1)
+    first.end('first')
+    expect(await Promise.all(runs)).toEqual(['first', 'second'])
+    await clock.settle()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    expect(clock.pending).toBe(0)
+  })
+
   it('go on after one whose work fails, and after one that was not granted', async () => {
     const { lease, other } = setUpInMemory()
     const failed = lease.run(() => Promise.reject(new Error('work')))
@@ -227,6 +242,42 @@ describe('a run next to acquire()', () => {
     await clock.settle()
     expect(await Promise.all([waiting, acquired])).toEqual(['waited', true])
     expect(lease.checkLease()).toBe(true)
+  })
+
+  it('rejects with the reason of a signal that has aborted before', async () => {
+    const { lease } = setUpInMemory()
+    await lease.acquire()
+    const reason = new Error('not needed any more')
+    let began = false
+    const run = lease.run(
+      async () => {
+        began = true
+      },
+      { signal: AbortSignal.abort(reason) },
+    )
+    await expect(run).rejects.toBe(reason)
+    expect([began, lease.checkLease()]).toEqual([false, true])
+  })
+
+  it('releases its own grant again after an acquire() that was released', async () => {
+    const { lease, other } = setUpInMemory()
+    await lease.acquire()
+    await lease.release()
+    await lease.run(async () => 'done')
+    expect(lease.checkLease()).toBe(false)
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('works under a new grant when the validity of the old one is over, and the loss is not yet notified', async () => {
+    const { clock, lease } = setUpInMemory()
+    const losses: string[] = []
+    await lease.acquire({ onLost: ({ reason }) => losses.push(reason) })
+    const token = lease.fencingToken ?? 0n
+    clock.block(200_000)
+    const ran = lease.run(async ({ fencingToken }) => fencingToken)
+    await clock.settle()
+    expect(await ran).toBeGreaterThan(token)
+    expect(losses).toEqual(['expired'])
   })
 
   it('rejects, and calls its own onLost once, when that grant is lost', async () => {
