@@ -4,6 +4,7 @@ import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkLeaseName } from '../lease-name.js'
 import { checkMetadata } from '../metadata.js'
+import { shownValue } from '../shown-value.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -261,7 +262,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     if (seen !== undefined) return seen
     if (this.#register.tokenOf === undefined) return await this.#create(name, signal)
     const record = { ...unowned, ...claim }
-    const written = await this.#register.create(name, record, signal)
+    const written = this.#checkWritten(await this.#register.create(name, record, signal))
     if (written === undefined) return undefined
     return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }
   }
@@ -271,7 +272,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
    * the time of this very creation, which is known only after it.
    */
   async #create(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
-    const written = await this.#register.create(name, unowned, signal)
+    const written = this.#checkWritten(await this.#register.create(name, unowned, signal))
     if (written === undefined) return undefined
     this.#checkCreated(written)
     return { ...written, record: unowned, standing: { state: 'available', remaining: 0 } }
@@ -294,8 +295,20 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     record: CasRecord,
     signal: AbortSignal,
   ): Promise<CasRecord | undefined> {
-    const written = await this.#register.replace(name, record, version, signal)
+    const written = this.#checkWritten(await this.#register.replace(name, record, version, signal))
     return written === undefined ? undefined : this.#keep(name, written, record)
+  }
+
+  /** A register that answers with anything else has not said whether it wrote. */
+  #checkWritten(written: CasWritten<V> | undefined): CasWritten<V> | undefined {
+    if (written === undefined) return undefined
+    const { version } = Object(written) as Partial<CasWritten<V>>
+    if (version !== undefined && version !== null) return written
+    throw new LeaseUnavailableError(
+      `the ${this.kind} register answered ${shownValue(written)} to a write: it must resolve with { version }, or with ` +
+        'undefined if it did not write',
+      { store: this.kind },
+    )
   }
 
   /** What was written, with its token. */

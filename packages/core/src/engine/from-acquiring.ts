@@ -138,8 +138,8 @@ function onRead(
   if (!awaits(state, event.op)) return quiet(state)
   const { record } = event
   if (record?.grantId === state.grantId && record.state === 'leased') {
-    const { name, owner, grantId, fencingToken, ttl } = record
-    const grant = { name, owner, grantId, fencingToken, ttl }
+    const { owner, grantId, fencingToken, ttl } = record
+    const grant = { name: rules.name, owner, grantId, fencingToken, ttl }
     const sentAt = state.uncertainSince ?? state.sentAt
     return granted(rules, state, grant, sentAt, circumstances)
   }

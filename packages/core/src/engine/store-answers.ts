@@ -1,4 +1,4 @@
-import { shownValue } from '../shown-value.js'
+import { reasonOf, shownValue } from '../shown-value.js'
 import type { StoreCall } from './engine-effect.js'
 
 const refusals: readonly unknown[] = ['taken', 'broken', 'deleted', 'expired']
@@ -9,6 +9,15 @@ const states: readonly unknown[] = ['leased', 'expired', 'breaking', 'broken', '
  * not valid counts as unknown, so that a faulty store can cost its lease a grant, but never make it believe in one.
  */
 export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {
+  try {
+    return faultOf(method, answer)
+  } catch (error) {
+    // A getter or a proxy that throws.
+    return `it throws when it is read: ${reasonOf(error)}`
+  }
+}
+
+function faultOf(method: StoreCall['method'], answer: unknown): string | undefined {
   switch (method) {
     case 'acquire':
     case 'change':
@@ -53,7 +62,7 @@ function faultOfRecord(record: unknown): string | undefined {
   if (!states.includes(state)) return wrong('state', states.join(', '), state)
   if (typeof fencingToken !== 'bigint') return wrong('fencingToken', 'a bigint', fencingToken)
   if (typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
-  return faultOfTexts(record, ['owner', 'grantId'])
+  return faultOfTexts(record, ['name', 'owner', 'grantId'])
 }
 
 function faultOfTexts(of: unknown, names: readonly string[]): string | undefined {

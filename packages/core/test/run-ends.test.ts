@@ -1,0 +1,149 @@
+import { LeaseLostError } from '@leasehold/core'
+import { describe, expect, it } from 'vitest'
+import { setUp } from './support/held-lease.js'
+import { pendingWork, setUpInMemory } from './support/runs.js'
+
+describe('a release() during a run', () => {
+  it('aborts the run with the reason "released", and calls no onLost', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const work = pendingWork()
+    let told = 0
+    const run = lease.run(work.work, { onLost: () => (told += 1) })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released', owner: 'me' })
+    await clock.settle()
+    expect(await lease.release()).toBe(true)
+    await rejected
+    expect(work.started[0]?.signal.reason).toBeInstanceOf(LeaseLostError)
+    expect(told).toBe(0)
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('ends a run that still waits for its grant in the same way, and its work never starts', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    await other.acquire()
+    const work = pendingWork()
+    const run = lease.run(work.work, { wait: Number.POSITIVE_INFINITY })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released' })
+    await clock.settle()
+    await lease.release()
+    await rejected
+    await other.release()
+    await clock.settle()
+    expect(work.started).toEqual([])
+    expect(await other.acquire()).toBe(true)
+  })
+
+  it('between the grant and the first step of the work keeps the work from starting', async () => {
+    const { store, lease } = setUp()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'released' })
+    lease.on('acquired', () => void lease.release())
+    store.last('acquire').answer('yes')
+    await Promise.resolve()
+    await rejected
+    expect(work.started).toEqual([])
+  })
+
+  it('does not concern the run that comes next', async () => {
+    const { clock, lease } = setUpInMemory()
+    const first = lease.run(pendingWork().work)
+    const second = pendingWork()
+    const secondRun = lease.run(second.work, { wait: Number.POSITIVE_INFINITY })
+    const rejected = expect(first).rejects.toMatchObject({ reason: 'released' })
+    await lease.release()
+    await rejected
+    await clock.settle()
+    second.end('second')
+    expect(await secondRun).toBe('second')
+  })
+})
+
+describe('a hand-off during a run', () => {
+  it('ends the run with the reason "released" where it comes from outside the work', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const run = lease.run(pendingWork().work)
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released' })
+    await clock.settle()
+    expect(await other.adopt(await lease.handOff({ owner: 'other' }))).toBe(true)
+    await rejected
+    expect(other.checkLease()).toBe(true)
+  })
+
+  it('from the work itself is the last thing that the work does: the run ends as the work does', async () => {
+    const { lease, other } = setUpInMemory()
+    const handOff = await lease.run(() => lease.handOff({ owner: 'other' }))
+    expect(await other.adopt(handOff)).toBe(true)
+    expect(other.checkLease()).toBe(true)
+  })
+})
+
+describe('a run that has ended', () => {
+  it('does not free a later grant of the same object', async () => {
+    const { clock, lease, other } = setUpInMemory()
+    const run = lease.run(() => new Promise(() => {}))
+    const rejected = expect(run).rejects.toBeInstanceOf(LeaseLostError)
+    await clock.settle()
+    const released = lease.release()
+    const acquired = lease.acquire()
+    await rejected
+    expect(await Promise.all([released, acquired])).toEqual([true, true])
+    await clock.settle()
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+
+  it('does not free a grant that was acquired in the moment of the loss', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    let again: Promise<boolean> | undefined
+    const run = lease.run(() => new Promise(() => {}), {
+      onLost: () => {
+        again = lease.acquire()
+      },
+    })
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'broken' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    await clock.advance(60_000)
+    await rejected
+    expect(await again).toBe(true)
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+
+  it('does not give up a claim that was begun in the moment of the loss', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    let again: Promise<boolean> | undefined
+    const run = lease.run(() => new Promise(() => {}), {
+      onLost: () => {
+        again = lease.acquire({ wait: Number.POSITIVE_INFINITY })
+      },
+    })
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    expect(await other.acquire()).toBe(true)
+    await clock.advance(60_000)
+    await rejected
+    await other.release()
+    await clock.settle()
+    expect(await again).toBe(true)
+    expect(lease.checkLease()).toBe(true)
+  })
+
+  it('does not free a later grant, though its work ends only then', async () => {
+    const { clock, store, lease, other } = setUpInMemory()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    const rejected = expect(run).rejects.toMatchObject({ reason: 'broken' })
+    await clock.settle()
+    await store.break('job', { period: 0 })
+    await clock.advance(60_000)
+    await rejected
+    expect(await lease.acquire()).toBe(true)
+    work.end('late')
+    await clock.settle()
+    expect(lease.checkLease()).toBe(true)
+    expect(await other.acquire()).toBe(false)
+  })
+})

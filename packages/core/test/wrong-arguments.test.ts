@@ -1,0 +1,33 @@
+import { createLease, MemoryLeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from './support/held-lease.js'
+
+describe('wrong arguments', () => {
+  it.each([
+    ['null', null],
+    ['a number', 5],
+    ['wait: NaN', { wait: Number.NaN }],
+    ['wait: -1', { wait: -1 }],
+    ["wait: '5s'", { wait: '5s' }],
+    ['a signal that is none', { signal: {} }],
+    ['an onLost that is none', { onLost: 'log' }],
+    ['metadata that is not texts', { metadata: { attempt: 1 } }],
+    ['metadata that is a list', { metadata: ['a'] }],
+  ])('%s: acquire, run and adopt reject with a LeaseConfigurationError, held or not', async (_, options) => {
+    const clock = new VirtualClock()
+    const lease = createLease(new MemoryLeaseStore({ clock }), 'job', { clock, logger: silentLogger })
+    const expected = { name: 'LeaseConfigurationError', leaseName: 'job' }
+    for (let held = 0; held < 2; held += 1) {
+      await expect(lease.acquire(options as never)).rejects.toMatchObject(expected)
+      await expect(lease.run(async () => {}, options as never)).rejects.toMatchObject(expected)
+      await expect(lease.adopt({} as never, options as never)).rejects.toMatchObject(expected)
+      await lease.acquire()
+    }
+  })
+
+  it.each([undefined, null, 7, 'text', {}])('adopt(%s) rejects with a LeaseConfigurationError', async (handOff) => {
+    const lease = createLease(new MemoryLeaseStore(), 'job', { logger: silentLogger })
+    await expect(lease.adopt(handOff as never)).rejects.toMatchObject({ name: 'LeaseConfigurationError' })
+  })
+})
