@@ -126,7 +126,7 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: cas,
-        find: 'const written = await this.#register.replace(name, record, version, signal)',
+        find: 'const written = this.#checkWritten(await this.#register.replace(name, record, version, signal))',
         replace:
           'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, signal)',
       },
