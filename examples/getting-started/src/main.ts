@@ -42,7 +42,7 @@ async function loseIt(store: LocalLeaseStore): Promise<void> {
   // #region lose
   try {
     await lease.run(async ({ signal }) => {
-      await store.break('nightly-report', { period: 0 }, new AbortController().signal)
+      await store.break('nightly-report', { period: 0 }, new AbortableCall())
       await pause(60_000, undefined, { signal })
     })
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Clock, createLease, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall, type Clock, createLease, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { createActor, SimulatedClock } from 'xstate'
@@ -102,7 +102,7 @@ describe('guarded actors over the engine and the memory store', () => {
     const { store, a, advance } = setUpRivals()
     a.actor.start()
     await advance(500)
-    await store.break('orders', { period: 0 }, new AbortController().signal)
+    await store.break('orders', { period: 0 }, new AbortableCall())
     await advance(settings.heartbeatInterval * 1.5)
     expect(a.recorder.alive).toBe(0)
     expect(a.actor.getSnapshot().error).toMatchObject({ name: 'LeaseLostError', reason: 'broken' })
@@ -113,7 +113,7 @@ describe('guarded actors over the engine and the memory store', () => {
     a.actor.start()
     a.actor.stop()
     await advance(1_000)
-    const record = await store.read('orders', new AbortController().signal)
+    const record = await store.read('orders', new AbortableCall())
     expect(record?.state ?? 'available').toBe('available')
   })
 })

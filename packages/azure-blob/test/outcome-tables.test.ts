@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
@@ -107,9 +108,9 @@ describe.concurrent('the life cycle of a lease, through the store', () => {
   const shown = cells.filter(({ action }) => action !== WITHOUT_ID)
   it.each(shown)('$action | $column → $expected', { timeout: 120_000 }, async ({ action, act, column, expected }) => {
     const scene = await sceneIn(column, 'byStore', action === EXPIRES)
-    const before = await scene.store.read(scene.name, new AbortController().signal)
+    const before = await scene.store.read(scene.name, new AbortableCall())
     const succeeded = await act(scene.byStore)
-    const after = await scene.store.read(scene.name, new AbortController().signal)
+    const after = await scene.store.read(scene.name, new AbortableCall())
     expect(succeeded ? await scene.endState() : '409').toBe(expected)
     // What Azurite does to an expired lease that another id renews is not undone; but nobody is told that it is held.
     if (!succeeded && !AZURITES.has(`${action} | ${column}`)) expect(after).toEqual(before)

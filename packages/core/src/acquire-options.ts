@@ -1,18 +1,23 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
-import { faultOfMetadata } from './metadata.js'
+import { faultOfMetadata, roomOf } from './metadata.js'
 import { shownValue } from './shown-value.js'
+import type { StoreLimits } from './store/lease-store.js'
 
 /**
  * The error for a value that is not valid as `AcquireOptions`; `undefined` if it is valid. JavaScript users pass anything,
  * and a wrong value that is found later surfaces as an untyped error, or not at all.
  */
-export function acquireOptionsError(options: unknown, details: LeaseErrorDetails): LeaseConfigurationError | undefined {
-  const fault = faultOf(options)
+export function acquireOptionsError(
+  options: unknown,
+  limits: StoreLimits,
+  details: LeaseErrorDetails,
+): LeaseConfigurationError | undefined {
+  const fault = faultOf(options, roomOf(limits))
   return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
 }
 
-function faultOf(options: unknown): string | undefined {
+function faultOf(options: unknown, room: number): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
@@ -24,5 +29,5 @@ function faultOf(options: unknown): string | undefined {
     return `signal must be an AbortSignal, not ${shownValue(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function')
     return `onLost must be a function, not ${shownValue(onLost)}`
-  return metadata === undefined ? undefined : faultOfMetadata(metadata)
+  return metadata === undefined ? undefined : faultOfMetadata(metadata, room)
 }

@@ -36,18 +36,18 @@ export { LeaseProvider } from './provider/lease-provider.js'
 export { OptionValues } from './provider/option-values.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { LeasedWork } from './run/lease-run.js'
-export type { Grant, LeaseRecord, LeaseState } from './store/lease-record.js'
+export type { Grant, LeaseRecord, LeaseState, Metadata } from './store/lease-record.js'
 export type {
   AcquireOutcome,
   AcquireRequest,
   BreakOptions,
-  ImmediateOperations,
   LeaseStore,
   ReleaseOutcome,
   RenewOutcome,
   RenewRefusal,
   StoreLimits,
 } from './store/lease-store.js'
+export { AbortableCall, type StoreCall } from './store/store-call.js'
 export { type LeaseEnvironment, StoreLease } from './store-lease.js'
 export { type ClockReadings, createSystemClock, systemClock } from './system-clock.js'
 export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { acquireOptionsError } from './acquire-options.js'
 import type { Clock } from './clock.js'
+import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import { detailsOf } from './engine/failures.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
-import { Verdict } from './engine/verdict.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
 import { LeaseHeldError } from './errors/lease-held-error.js'
@@ -17,15 +18,23 @@ import { describeLoss, type LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
+import { faultOfMetadata, roomOf } from './metadata.js'
+import { MetadataUpdates } from './metadata-updates.js'
 import { type LeasedWork, LeaseRun } from './run/lease-run.js'
 import { nestedRun, overlappingRun, releasedDuringRun } from './run/run-errors.js'
 import { RunQueue } from './run/run-queue.js'
 import { workContext } from './run/work-context.js'
-import type { Grant } from './store/lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
+import { readLease } from './store/operations.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { systemClock } from './system-clock.js'
 import { callGuarded, guardClock, guardRandom } from './user-code.js'
+
+export interface ReleaseOptions {
+  /** Replaces the metadata in the record. */
+  readonly metadata?: Metadata
+}
 
 export interface LeaseEnvironment {
   /** The machine's clock unless given. */
@@ -47,6 +56,8 @@ export class StoreLease extends Lease {
   readonly #engine: LeaseEngine
   #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
   #controller: AbortController | undefined
+  #previous: Metadata | undefined
+  #updates: MetadataUpdates | undefined
   #emitter: LeaseEventEmitter | undefined
   /** Those who are told how the release or the hand-off under way ends. */
   #leaving: ((result: ReleaseResult) => void)[] | undefined
@@ -66,12 +77,12 @@ export class StoreLease extends Lease {
     const { clock = systemClock, random } = environment
     const report = (error: unknown): void => this.#report(error)
     this.#clock = guardClock(clock, report)
-    const sources = {
+    const engineEnvironment = {
       clock: this.#clock,
       userClock: clock,
       random: random === undefined ? Math.random : guardRandom(random, report),
     }
-    this.#engine = new LeaseEngine(settings, store, sources, (effect) => this.#onGrant(effect))
+    this.#engine = new LeaseEngine(settings, store, engineEnvironment, (effect) => this.#onGrant(effect))
   }
 
   /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is told: ask `checkLease`. */
@@ -107,7 +118,7 @@ export class StoreLease extends Lease {
   }
 
   override acquire(options: AcquireOptions = noOptions): Promise<boolean> {
-    const error = acquireOptionsError(options, this.#details)
+    const error = this.#optionsError(options)
     if (error !== undefined) return Promise.reject(error)
     if (!this.checkLease()) return this.#claim(options, undefined)
     this.#isKept = true
@@ -115,14 +126,45 @@ export class StoreLease extends Lease {
     return Promise.resolve(true)
   }
 
-  override release(): Promise<boolean> {
+  /**
+   * The metadata that the last holder left, also when its lease expired. `undefined` while nothing is held, where there
+   * was no earlier holder, and where the store does not keep it.
+   */
+  get previous(): Metadata | undefined {
+    return this.grant === undefined ? undefined : this.#previous
+  }
+
+  /** Who has the name now, as the store knows it; `undefined` where nobody does. Rejects when the store does not answer. */
+  async holder(): Promise<LeaseRecord | undefined> {
+    const { operationTimeout } = this.settings.timeouts
+    const record = await readLease(this.#store, this.settings.name, { timeout: operationTimeout, clock: this.#clock })
+    return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
+  }
+
+  /**
+   * Replaces the metadata in the record while the lease is held, with a heartbeat. It is repeated as heartbeats are, until
+   * the store confirms it or the grant ends. Resolves `true`: written. `false`: the lease is not held, or it ended first.
+   * Rejects with a typed error when the store refuses the metadata.
+   */
+  update(metadata: Metadata): Promise<boolean> {
+    const error = this.#metadataError(metadata)
+    if (error !== undefined) return Promise.reject(error)
+    if (!this.checkLease()) return Promise.resolve(false)
+    this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
+    return this.#updates.add({ ...metadata })
+  }
+
+  /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
+  override release({ metadata }: ReleaseOptions = noOptions): Promise<boolean> {
+    const error = metadata === undefined ? undefined : this.#metadataError(metadata)
+    if (error !== undefined) return Promise.reject(error)
     this.#run?.end(releasedDuringRun(this.#details))
     const { phase } = this.#engine.state
     if (phase === 'held' || phase === 'jeopardy') {
-      const verdict = new Verdict()
-      this.#leave((result) => endRelease(result, verdict))
-      this.#engine.dispatch({ type: 'release' })
-      return verdict.promise
+      const ended = new Deferred<boolean>()
+      this.#leave((result) => endRelease(result, ended))
+      this.#engine.dispatch({ type: 'release', metadata })
+      return ended.promise
     }
     return this.#releaseUnheld()
   }
@@ -143,7 +185,7 @@ export class StoreLease extends Lease {
     if (workContext.includes(this)) throw nestedRun(this.#details)
     const { wait = 0, signal } = options
     const startedAt = this.#clock.now()
-    this.#runs ??= new RunQueue(this.#clock, this.#engine.context.aborts)
+    this.#runs ??= new RunQueue(this.#clock, this.#engine.group.aborts)
     if (!this.#runs.tryEnter() && !(await this.#runs.enter(wait, signal))) throw overlappingRun(this.#details)
     const run = new LeaseRun(options.onLost)
     this.#run = run
@@ -170,7 +212,7 @@ export class StoreLease extends Lease {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
     if (!workContext.includes(this)) this.#run?.end(releasedDuringRun(this.#details))
-    const target = { grantId: this.#engine.context.grantIds.next(), owner }
+    const target = { grantId: randomUUID(), owner }
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
       this.#engine.dispatch({ type: 'hand-off', to: target })
@@ -249,7 +291,7 @@ export class StoreLease extends Lease {
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(this.#noTime())
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) {
-      claim.unlisten = this.#engine.context.aborts.add(signal, () => {
+      claim.unlisten = this.#engine.group.aborts.add(signal, () => {
         this.#engine.unclaim(claim)
         claim.reject(signal.reason)
       })
@@ -259,8 +301,17 @@ export class StoreLease extends Lease {
   }
 
   #checkOptions(options: unknown): void {
-    const error = acquireOptionsError(options, this.#details)
+    const error = this.#optionsError(options)
     if (error !== undefined) throw error
+  }
+
+  #optionsError(options: unknown): LeaseConfigurationError | undefined {
+    return acquireOptionsError(options, this.#store.limits, this.#details)
+  }
+
+  #metadataError(metadata: unknown): LeaseConfigurationError | undefined {
+    const fault = faultOfMetadata(metadata, roomOf(this.#store.limits))
+    return fault === undefined ? undefined : new LeaseConfigurationError(fault, this.#details)
   }
 
   #noTime(): LeaseConfigurationError {
@@ -281,9 +332,9 @@ export class StoreLease extends Lease {
   /** What is not held may be being released, or acquired, or left over in the store. */
   async #releaseUnheld(): Promise<boolean> {
     if (this.#leaving !== undefined) {
-      const verdict = new Verdict()
-      this.#leave((result) => endRelease(result, verdict))
-      const left = verdict.promise
+      const ended = new Deferred<boolean>()
+      this.#leave((result) => endRelease(result, ended))
+      const left = ended.promise
       // It may fail while the claims are still being given up.
       left.catch(() => {})
       if (!this.#engine.isQuiet) await this.#engine.abandon()
@@ -322,6 +373,7 @@ export class StoreLease extends Lease {
   #leave(onEnd: (result: ReleaseResult) => void): void {
     this.#leaving = this.#leaving === undefined ? [onEnd] : [...this.#leaving, onEnd]
     this.#onLost = noCallbacks
+    this.#updates?.end()
   }
 
   #endLeaving(result: ReleaseResult): void {
@@ -334,11 +386,15 @@ export class StoreLease extends Lease {
   #onGrant(effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
+        this.#previous = effect.previous
         this.#onGranted(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', effect.grant)
         return
       case 'renewed':
         this.#emitter?.emit('renewed', effect.grant)
+        return
+      case 'updated':
+        this.#updates?.onUpdated(effect.error)
         return
       case 'recovered':
         this.#emitter?.emit('recovered', effect.grant)
@@ -353,7 +409,7 @@ export class StoreLease extends Lease {
         if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
-        this.#tellLoss(effect.grant, effect.lost)
+        this.#notifyLoss(effect.grant, effect.lost)
         return
       case 'fault':
         this.#report(effect.error)
@@ -375,7 +431,8 @@ export class StoreLease extends Lease {
     }
   }
 
-  #tellLoss(grant: Grant, lost: LeaseLost): void {
+  #notifyLoss(grant: Grant, lost: LeaseLost): void {
+    this.#updates?.end()
     const callbacks = [...this.#onLost]
     const controller = this.#controller
     const run = this.#run?.isUnder(grant) === true ? this.#run : undefined
@@ -416,7 +473,7 @@ export class StoreLease extends Lease {
 const noOptions: AcquireOptions = {}
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
-function endRelease(result: ReleaseResult, verdict: Verdict): void {
-  if (result.ended === 'unknown') verdict.reject(result.error)
-  else verdict.resolve(result.ended !== 'held')
+function endRelease(result: ReleaseResult, ended: Deferred<boolean>): void {
+  if (result.ended === 'unknown') ended.reject(result.error)
+  else ended.resolve(result.ended !== 'held')
 }

@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   createLease,
   GuardedCell,
   LeaseConfigurationError,
@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, LIMIT, setUp, setUpHeld, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
-const signal = new AbortController().signal
+const call = new AbortableCall()
 
 interface Pair {
   readonly clock: VirtualClock
@@ -39,7 +39,7 @@ describe('handOff and adopt', () => {
     const tokenOfA = a.fencingToken ?? 0n
     const handOff = await a.handOff({ owner: 'b' })
     expect(a.checkLease()).toBe(false)
-    expect(await store.read('job', signal)).toMatchObject({ state: 'leased', owner: 'b' })
+    expect(await store.read('job', call)).toMatchObject({ state: 'leased', owner: 'b' })
     expect(await create('thief').acquire()).toBe(false)
     expect(await b.adopt(JSON.parse(JSON.stringify(handOff)))).toBe(true)
     expect(b.checkLease()).toBe(true)
@@ -178,7 +178,7 @@ describe('break', () => {
     const { clock, store, a, create } = await setUpPair()
     const losses: unknown[] = []
     await a.acquire({ onLost: (lost) => losses.push(lost) })
-    await store.break('job', { period: 2 * INTERVAL }, signal)
+    await store.break('job', { period: 2 * INTERVAL }, call)
     const waiter = create('waiter')
     const acquired = waiter.acquire({ wait: TTL })
     await clock.advance(INTERVAL)
@@ -198,7 +198,7 @@ describe('break', () => {
       logger: silentLogger,
     })
     await endless.acquire()
-    expect(await store.break('endless', {}, signal)).toEqual({ remaining: 0 })
+    expect(await store.break('endless', {}, call)).toEqual({ remaining: 0 })
     const next = createLease(store, 'endless', { clock, logger: silentLogger })
     expect(await next.acquire()).toBe(true)
   })

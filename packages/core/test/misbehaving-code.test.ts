@@ -306,7 +306,7 @@ describe('a store', () => {
           grants.map((grant) =>
             grant.name === 'faulty'
               ? { renewed: 'perhaps' }
-              : store.renew(grant as never, new AbortController().signal),
+              : store.renew(grant as never, new AbortableCall()),
           ),
         ),
     })

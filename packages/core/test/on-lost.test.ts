@@ -1,4 +1,4 @@
-import { createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall, createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
@@ -177,7 +177,7 @@ describe('maxHold', () => {
     await clock.settle()
     expect(losses).toEqual([{ reason: 'max-hold' }])
     await clock.settle()
-    expect(await store.read('job', new AbortController().signal)).toMatchObject({ state: 'available' })
+    expect(await store.read('job', new AbortableCall())).toMatchObject({ state: 'available' })
   })
 
   it('of an adopted lease counts from the instant at which the adoption was sent, not from its answer', async () => {
@@ -226,7 +226,7 @@ describe('a lease that does not expire', () => {
     expect(lease.remaining).toBe(Number.POSITIVE_INFINITY)
     await clock.advance(1_000_000)
     expect(lease.checkLease()).toBe(true)
-    await store.break('job', {}, new AbortController().signal)
+    await store.break('job', {}, new AbortableCall())
     await clock.advance(12_000)
     expect(losses).toMatchObject([{ reason: 'broken' }])
   })

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import {
+import { AbortableCall,
   createLease,
   Lease,
   LeaseConfigurationError,
@@ -173,7 +173,7 @@ describe('LeaseProvider.close', () => {
     await lease.acquire({ onLost: (lost) => losses.push(lost) })
     await provider.close()
     expect(losses).toEqual([{ reason: 'closed' }])
-    await expect(store.read('job', new AbortController().signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(store.read('job', new AbortableCall())).rejects.toBeInstanceOf(LeaseUnavailableError)
     await expect(provider.getLease('job', 'a')).rejects.toBeInstanceOf(LeaseUnavailableError)
     await provider.close()
   })

@@ -1,4 +1,4 @@
-import { createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
+import { AbortableCall, createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { contextOf } from '../src/engine/store-context.js'
@@ -145,7 +145,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
   it('is granted when the holder falls silent, as soon as its ttl is over', async () => {
     const { clock, store, create } = setUpInMemory()
     const silent = { name: 'job', owner: 'dead', grantId: 'dead-grant', ttl: TTL }
-    await store.acquire(silent, new AbortController().signal)
+    await store.acquire(silent, new AbortableCall())
     const waiter = create('waiter')
     const acquired = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
     await clock.advance(TTL - 1)
@@ -185,7 +185,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     const holder = create('holder')
     await holder.acquire()
     const dead = { name: 'job', owner: 'dead', grantId: 'dead-grant', ttl: TTL, queue: true }
-    await store.acquire(dead, new AbortController().signal)
+    await store.acquire(dead, new AbortableCall())
     const acquired = create('waiter').acquire({ wait: Number.POSITIVE_INFINITY })
     await clock.settle()
     await holder.release()

@@ -16,7 +16,7 @@ export interface Hand {
   release(letter: Letter): Promise<boolean>
 }
 
-const never = new AbortController().signal
+const never = new AbortableCall()
 
 /** A blob with a lease name and ids of its own. */
 export class BlobScene {

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
@@ -6,7 +7,7 @@ import type { AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
 export const TTL = 15_000
 
 /** Never aborted. */
-export const never = new AbortController().signal
+export const never = new AbortableCall()
 setMaxListeners(0, never)
 
 export function claimOf(name: string, request: Partial<AcquireRequest> = {}): AcquireRequest {

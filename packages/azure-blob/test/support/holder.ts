@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 /** A process of its own that takes one lease and holds it until it is killed: `holder.ts CONNECTION CONTAINER NAME TTL`. */
 import { randomUUID } from 'node:crypto'
 import { BlobServiceClient } from '@azure/storage-blob'
@@ -10,5 +11,5 @@ process.stdin.on('end', () => process.exit()).resume()
 const service = BlobServiceClient.fromConnectionString(connection)
 const store = new AzureBlobLeaseStore(service.getContainerClient(container))
 const request = { name, owner: 'elsewhere', grantId: randomUUID(), ttl: Number(ttl) }
-const outcome = await store.acquire(request, new AbortController().signal)
+const outcome = await store.acquire(request, new AbortableCall())
 process.stdout.write(outcome.granted ? String(outcome.grant.fencingToken) : 'refused')

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import type { Grant, LeaseRecord, LeaseState } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
 
@@ -34,19 +34,30 @@ export function isLocked({ state }: CasStanding): boolean {
 }
 
 export function toLeaseRecord(name: string, record: CasRecord, standing: CasStanding): LeaseRecord {
-  const { owner, grantId, fencingToken, ttl, metadata } = record
-  const told = { name, owner, grantId, fencingToken, ttl, metadata, state: standing.state }
-  return isLocked(standing) ? { ...told, remaining: standing.remaining } : told
+  const { owner, grantId, fencingToken, ttl, metadata, previous } = record
+  const shown = { name, owner, grantId, fencingToken, ttl, metadata, state: standing.state }
+  if (!isLocked(standing)) return shown
+  return { ...shown, ...(previous === undefined ? {} : { previous }), remaining: standing.remaining }
 }
 
 export function toGrant(name: string, { owner, grantId, fencingToken, ttl }: CasRecord): Grant {
   return { name, owner, grantId, fencingToken, ttl }
 }
 
+/** `previous: undefined` leaves it as it is. */
+export type RecordChanges = Partial<Omit<CasRecord, 'previous'>> & { readonly previous?: Metadata | undefined }
+
 /** The next write of a record: another revision, and what is to be changed beside it. */
-export function rewrite(record: CasRecord, changes: Partial<CasRecord> = {}): CasRecord {
-  const { breakPeriod: _, vacated: __, ...kept } = record
-  return { ...kept, ...changes, revision: record.revision + 1 }
+export function rewrite(record: CasRecord, { previous = record.previous, ...changes }: RecordChanges = {}): CasRecord {
+  const { breakPeriod: _, vacated: __, previous: ___, ...kept } = record
+  const next = { ...kept, ...changes, revision: record.revision + 1 }
+  // A free name needs only what its last holder left.
+  return previous === undefined || next.owner === '' ? next : { ...next, previous }
+}
+
+/** What the last holder left; `undefined` where the name was never granted. */
+export function previousOf({ grantId, metadata }: CasRecord): Metadata | undefined {
+  return grantId === '' ? undefined : metadata
 }
 
 /** The record of a name that was never granted. */
@@ -65,7 +76,7 @@ export const unowned: CasRecord = Object.freeze({
  */
 export function checkRecord(name: string, store: string, found: CasRecord): void {
   const record: Partial<CasRecord> = found ?? {}
-  const { owner, grantId, fencingToken, ttl, revision, metadata, breakPeriod, vacated } = record
+  const { owner, grantId, fencingToken, ttl, revision, metadata, previous, breakPeriod, vacated } = record
   const isRecord =
     typeof owner === 'string' &&
     typeof grantId === 'string' &&
@@ -74,6 +85,7 @@ export function checkRecord(name: string, store: string, found: CasRecord): void
     Number.isSafeInteger(revision) &&
     typeof metadata === 'object' &&
     metadata !== null &&
+    (previous === undefined || (typeof previous === 'object' && previous !== null)) &&
     (breakPeriod === undefined || typeof breakPeriod === 'number') &&
     (vacated === undefined || typeof vacated === 'boolean')
   if (isRecord) return

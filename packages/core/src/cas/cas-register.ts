@@ -1,3 +1,6 @@
+import type { Metadata } from '../store/lease-record.js'
+import type { StoreCall } from '../store/store-call.js'
+
 /** What a compare-and-set register keeps for a name. Every field has to come back as it was written. */
 export interface CasRecord {
   /** Who holds the name; empty: nobody. */
@@ -16,7 +19,10 @@ export interface CasRecord {
    * that gives every write another version by itself need not keep it.
    */
   readonly revision: number
-  readonly metadata: Readonly<Record<string, string>>
+  /** Of the holder; after the end of the grant, as the last holder left it. */
+  readonly metadata: Metadata
+  /** While the name is held: the metadata that the holder found; absent for the first holder of a name. */
+  readonly previous?: Metadata
   /** Present where the lease was broken: for how long the name stays locked, in milliseconds. */
   readonly breakPeriod?: number
   /**
@@ -42,7 +48,7 @@ export interface CasEntry<V extends CasVersion> extends CasWritten<V> {
 
 /**
  * What a backend has to be able to do to keep leases: three methods, each atomic for one name. They reject when the
- * outcome is unknown, end when the signal aborts, and map names injectively (see `encodeLeaseName`).
+ * outcome is unknown, end when the call is aborted, and map names injectively (see `encodeLeaseName`).
  */
 export interface CasRegister<V extends CasVersion> {
   /** For errors and logs, such as `etcd`. */
@@ -69,18 +75,23 @@ export interface CasRegister<V extends CasVersion> {
    * whole seconds, therefore has to wait until the step of the write is over, unless the register knows the write to be
    * that of the last grant. Not called where there is {@link CasRegister.tokenOf}.
    */
-  timeAfter?(name: string, version: V, signal: AbortSignal): Promise<number | bigint>
+  timeAfter?(name: string, version: V, call: StoreCall): Promise<number | bigint>
   /** The entry as last written, never an older one; `undefined` where there is none. */
-  read(name: string, signal: AbortSignal): Promise<CasEntry<V> | undefined>
+  read(name: string, call: StoreCall): Promise<CasEntry<V> | undefined>
   /** `undefined`: there is an entry already, and nothing was written. */
-  create(name: string, record: CasRecord, signal: AbortSignal): Promise<CasWritten<V> | undefined>
+  create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<V> | undefined>
   /** `undefined`: the entry has another version, or is gone, and nothing was written. */
-  replace(name: string, record: CasRecord, version: V, signal: AbortSignal): Promise<CasWritten<V> | undefined>
+  replace(name: string, record: CasRecord, version: V, call: StoreCall): Promise<CasWritten<V> | undefined>
   /**
    * Yields when the entry may have changed; without it, waiters poll. Where it yields the entry itself, that counts as
    * having seen it: a waiter asks at once where the name may be free, and not before the expiry where it is held.
    * `undefined` always makes waiters ask.
    */
-  watch?(name: string, signal: AbortSignal): AsyncIterable<CasEntry<V> | undefined>
+  watch?(name: string, call: StoreCall): AsyncIterable<CasEntry<V> | undefined>
+  /**
+   * Yields the entry of every name that starts with `prefix`, in pages, in any order. A name that has an entry throughout
+   * the listing is yielded exactly once.
+   */
+  list?(prefix: string, call: StoreCall): AsyncIterable<CasEntry<V> & { readonly name: string }>
   close?(): Promise<void>
 }

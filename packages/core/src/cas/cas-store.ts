@@ -5,7 +5,7 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkLeaseName } from '../lease-name.js'
 import { checkMetadata } from '../metadata.js'
 import { shownValue } from '../shown-value.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
   AcquireRequest,
@@ -15,12 +15,15 @@ import type {
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
+import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import {
   type CasStanding,
   checkRecord,
   isLocked,
+  previousOf,
+  type RecordChanges,
   rewrite,
   standingOf,
   toGrant,
@@ -49,7 +52,7 @@ export interface CasStoreOptions {
 }
 
 /** A store that can hand leases over and break them. */
-export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed'>>
+export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update'>>
 
 /**
  * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
@@ -69,6 +72,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly kind: string
   readonly limits: StoreLimits
   readonly watch?: NonNullable<LeaseStore['watch']>
+  readonly list?: NonNullable<LeaseStore['list']>
   readonly #register: CasRegister<V>
   readonly #clock: Clock
   readonly #observations: Observations<V>
@@ -87,21 +91,22 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     this.#register = register
     this.#clock = clock
     this.#observations = new Observations(maxTtl)
-    if (register.watch !== undefined) this.watch = (name, signal) => this.#watch(name, signal)
+    if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
+    if (register.list !== undefined) this.list = (prefix, call) => this.#list(prefix, call)
   }
 
   get closed(): AbortSignal {
     return this.#closing.signal
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId } = request
     checkLeaseName(name)
     this.#checkTtl(request)
     checkMetadata(request.metadata, { leaseName: name, store: this.kind })
-    return await this.#inRounds(name, signal, async () => {
-      const { owner, ttl, metadata = {} } = request
-      const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata }, signal)
+    return await this.#inRounds(name, call, async () => {
+      const { owner, ttl } = request
+      const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
       if (seen === undefined) return undefined
       if ('granted' in seen) return seen
       const { record, standing } = seen
@@ -109,71 +114,84 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
       // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
-      const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, signal)
-      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, fencingToken }, signal)
+      const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
+      const metadata = request.metadata ?? (isOurs ? record.metadata : {})
+      const previous = isOurs ? record.previous : previousOf(record)
+      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken }, call)
     })
   }
 
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+  renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    return this.#renew(grant, {}, call)
+  }
+
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    checkMetadata(metadata, this.#detailsOf(grant.name))
+    return await this.#renew(grant, { metadata }, call)
+  }
+
+  async #renew(grant: Grant, changes: RecordChanges, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
-    return await this.#inRounds(name, signal, async (isFirst) => {
-      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, signal))
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
       const refusal = refusalOf(name, grantId, entry)
       if (refusal !== undefined) {
         this.#written.delete(name)
         return refusal
       }
       // A version that is not the one we wrote last, under our grant id: our own write, whose answer was lost.
-      if (entry === undefined || !(await this.#write(name, entry, rewrite(entry.record, { ttl: grant.ttl }), signal)))
-        return undefined
-      return { renewed: true }
+      if (entry === undefined) return undefined
+      const renewed = rewrite(entry.record, { ...changes, ttl: grant.ttl })
+      return (await this.#write(name, entry, renewed, call)) === undefined ? undefined : { renewed: true }
     })
   }
 
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    return await this.#inRounds(name, signal, async (isFirst) => {
-      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, signal))
+    checkMetadata(metadata, this.#detailsOf(name))
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
       if (entry === undefined) return { released: false }
       if (entry.record.grantId !== grantId || entry.record.owner === '') {
         return { released: false, ...this.#holderOf(name, entry) }
       }
       // The record stays, for the fencing token lives in it.
-      if (!(await this.#write(name, entry, rewrite(entry.record, { owner: '' }), signal))) return undefined
+      if (!(await this.#write(name, entry, rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata }), call))) return undefined
       this.#written.delete(name)
       return { released: true }
     })
   }
 
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    this.#checkUsable(signal)
-    const seen = await this.#see(name, signal)
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checkUsable(call)
+    const seen = await this.#see(name, call)
     return seen === undefined ? undefined : toLeaseRecord(name, seen.record, seen.standing)
   }
 
   async change(
     { name, grantId }: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<AcquireOutcome> {
-    return await this.#inRounds(name, signal, async () => {
-      const seen = await this.#see(name, signal)
+    return await this.#inRounds(name, call, async () => {
+      const seen = await this.#see(name, call)
       if (seen === undefined) return { granted: false }
       const { record, standing } = seen
       const isRepeated = record.grantId === to.grantId
       if (standing.state !== 'leased' || (record.grantId !== grantId && !isRepeated)) {
         return { granted: false, ...this.#holderOf(name, seen) }
       }
-      const fencingToken = isRepeated ? record.fencingToken : await nextToken(this.#register, name, seen, signal)
-      return await this.#grant(name, seen, { ...to, fencingToken }, signal)
+      const fencingToken = isRepeated ? record.fencingToken : await nextToken(this.#register, name, seen, call)
+      const previous = isRepeated ? record.previous : record.metadata
+      return await this.#grant(name, seen, { ...to, previous, fencingToken }, call)
     })
   }
 
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     const { period = Number.POSITIVE_INFINITY, reason } = options
     if (!(period >= 0)) throw new LeaseConfigurationError(`the break period must be 0 or more ms, not ${period}`)
-    return await this.#inRounds(name, signal, async () => {
-      const seen = await this.#see(name, signal)
+    return await this.#inRounds(name, call, async () => {
+      const seen = await this.#see(name, call)
       if (seen === undefined || seen.record.owner === '') {
         throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
       }
@@ -184,7 +202,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       // The margin is in what remains, and comes on top of what is recorded; what is free is not locked anew.
       const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
       const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
-      if (!(await this.#write(name, seen, broken, signal))) return undefined
+      if (!(await this.#write(name, seen, broken, call))) return undefined
       // Everybody has yet to see it unchanged for its whole period.
       return { remaining: standingOf(broken, 0, this.limits.maxTtl).remaining }
     })
@@ -196,8 +214,16 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     await this.#register.close?.()
   }
 
-  async *#watch(name: string, signal: AbortSignal): AsyncIterable<LeaseRecord | undefined> {
-    for await (const entry of this.#register.watch?.(name, signal) ?? []) {
+  async *#list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    this.#checkUsable(call)
+    for await (const { name, ...entry } of this.#register.list?.(prefix, call) ?? []) {
+      const { record, standing } = this.#seen(name, entry)
+      yield toLeaseRecord(name, record, standing)
+    }
+  }
+
+  async *#watch(name: string, call: StoreCall): AsyncIterable<LeaseRecord | undefined> {
+    for await (const entry of this.#register.watch?.(name, call) ?? []) {
       const seen = entry === undefined ? undefined : this.#seen(name, entry)
       yield seen === undefined || !isLocked(seen.standing) ? undefined : toLeaseRecord(name, seen.record, seen.standing)
     }
@@ -206,11 +232,11 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
   async #inRounds<T>(
     name: string,
-    signal: AbortSignal,
+    call: StoreCall,
     round: (isFirst: boolean) => Promise<T | undefined>,
   ): Promise<T> {
     for (let count = 0; count < ROUNDS; count += 1) {
-      this.#checkUsable(signal)
+      this.#checkUsable(call)
       const outcome = await round(count === 0)
       if (outcome !== undefined) return outcome
     }
@@ -221,8 +247,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   /** Reads the entry, and notes for how long it has been seen unchanged: from when the answer arrived. */
-  async #see(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
-    const entry = await this.#register.read(name, signal)
+  async #see(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
+    const entry = await this.#register.read(name, call)
     if (entry === undefined) {
       this.#observations.forget(name)
       return undefined
@@ -256,13 +282,13 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   async #seeOrCreate(
     name: string,
     claim: Pick<CasRecord, 'owner' | 'grantId' | 'ttl' | 'metadata'>,
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<Seen<V> | Extract<AcquireOutcome, { granted: true }> | undefined> {
-    const seen = await this.#see(name, signal)
+    const seen = await this.#see(name, call)
     if (seen !== undefined) return seen
-    if (this.#register.tokenOf === undefined) return await this.#create(name, signal)
+    if (this.#register.tokenOf === undefined) return await this.#create(name, call)
     const record = { ...unowned, ...claim }
-    const written = this.#checkWritten(await this.#register.create(name, record, signal))
+    const written = this.#checkWritten(await this.#register.create(name, record, call))
     if (written === undefined) return undefined
     return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }
   }
@@ -271,8 +297,8 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
    * Makes the entry of a name that is new, owned by nobody: where a register forgets, the token of the first grant is
    * the time of this very creation, which is known only after it.
    */
-  async #create(name: string, signal: AbortSignal): Promise<Seen<V> | undefined> {
-    const written = this.#checkWritten(await this.#register.create(name, unowned, signal))
+  async #create(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
+    const written = this.#checkWritten(await this.#register.create(name, unowned, call))
     if (written === undefined) return undefined
     this.#checkCreated(written)
     return { ...written, record: unowned, standing: { state: 'available', remaining: 0 } }
@@ -281,11 +307,13 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   async #grant(
     name: string,
     seen: CasEntry<V>,
-    changes: Partial<CasRecord>,
-    signal: AbortSignal,
+    changes: RecordChanges,
+    call: StoreCall,
   ): Promise<AcquireOutcome | undefined> {
-    const written = await this.#write(name, seen, rewrite(seen.record, changes), signal)
-    return written === undefined ? undefined : { granted: true, grant: toGrant(name, written) }
+    const written = await this.#write(name, seen, rewrite(seen.record, changes), call)
+    if (written === undefined) return undefined
+    const { previous } = written
+    return { granted: true, grant: toGrant(name, written), ...(previous === undefined ? {} : { previous }) }
   }
 
   /** Conditional on the version that was seen. `undefined`: another writer was faster. */
@@ -293,9 +321,9 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     name: string,
     { version }: CasEntry<V>,
     record: CasRecord,
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<CasRecord | undefined> {
-    const written = this.#checkWritten(await this.#register.replace(name, record, version, signal))
+    const written = this.#checkWritten(await this.#register.replace(name, record, version, call))
     return written === undefined ? undefined : this.#keep(name, written, record)
   }
 
@@ -345,10 +373,10 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt in milliseconds`)
   }
 
-  #checkUsable(signal: AbortSignal): void {
+  #checkUsable(call: StoreCall): void {
     if (this.#closing.signal.aborted)
       throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { store: this.kind })
-    signal.throwIfAborted()
+    if (call.aborted) throw call.signal.reason
   }
 
   #detailsOf(name: string): { leaseName: string; store: string } {

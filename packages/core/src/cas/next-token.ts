@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { StoreCall } from '../store/store-call.js'
 import type { CasEntry, CasRegister, CasVersion } from './cas-register.js'
 
 /**
@@ -10,10 +11,10 @@ export async function nextToken<V extends CasVersion>(
   register: CasRegister<V>,
   name: string,
   { record, version, createdAt }: CasEntry<V>,
-  signal: AbortSignal,
+  call: StoreCall,
 ): Promise<bigint> {
   if (register.tokenOf !== undefined) return 0n
-  const time = register.timeAfter === undefined ? 0n : await register.timeAfter(name, version, signal)
+  const time = register.timeAfter === undefined ? 0n : await register.timeAfter(name, version, call)
   const candidates = [record.fencingToken + 1n, toWhole(createdAt ?? 0n, register.kind), toWhole(time, register.kind)]
   return candidates.reduce((largest, candidate) => (candidate > largest ? candidate : largest))
 }

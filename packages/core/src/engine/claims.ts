@@ -1,10 +1,10 @@
 import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
-import { Verdict } from './verdict.js'
+import { Deferred } from '../deferred.js'
 
 /** One caller of `acquire` that waits for the outcome. */
-export class Claim extends Verdict {
+export class Claim extends Deferred<boolean> {
   readonly onLost: ((lost: LeaseLost) => void) | undefined
   /** When it gives up waiting for its turn; `-Infinity` for one who tries once. */
   readonly waitUntil: number

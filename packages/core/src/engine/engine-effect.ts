@@ -1,14 +1,14 @@
 import type { LeaseLost } from '../lease-lost.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { EngineState, HandOffTarget } from './engine-state.js'
 
-/** What a transition asks of the shell around it, in order. */
+/** What a transition asks the engine to do, in order. */
 export type EngineEffect =
   /** Calls the store; the answer comes back as an event with the number `op`. */
-  | { readonly type: 'call'; readonly op: number; readonly call: StoreCall }
+  | { readonly type: 'call'; readonly op: number; readonly request: StoreRequest }
   /** Ends the call that is under way; its answer, if it still comes, is stale. */
   | { readonly type: 'abort' }
-  | { readonly type: 'granted'; readonly grant: Grant }
+  | { readonly type: 'granted'; readonly grant: Grant; readonly previous: Metadata | undefined }
   /** For the callers whose time is up; the others go on waiting. */
   | { readonly type: 'refused'; readonly holder: LeaseRecord | undefined }
   /** For the callers whose time is up, or for all of them where it is definitive. */
@@ -25,15 +25,17 @@ export type EngineEffect =
       readonly begins: boolean
     }
   | { readonly type: 'recovered'; readonly grant: Grant }
+  /** An update of the metadata was confirmed; or, with an error, it certainly failed and is not repeated. */
+  | { readonly type: 'updated'; readonly error?: unknown }
   | { readonly type: 'lost'; readonly grant: Grant; readonly lost: LeaseLost }
   /** A release or a hand-off has ended. */
   | { readonly type: 'released'; readonly result: ReleaseResult }
   /**
-   * Takes back what may have been granted, or is left in the store, under this id: in the background. `grant` is absent
-   * where it is not known whether there is one; with it, `hasStray` says that there may be another one later.
+   * Frees, in the background, a grant that the store has or may have under this id. `grant` is absent where it is not
+   * known whether there is one. `hasStray`: an earlier request may still reach the store and be granted later.
    */
   | {
-      readonly type: 'give-back'
+      readonly type: 'cleanup'
       readonly grantId: string
       readonly grant: Grant | undefined
       readonly hasStray: boolean
@@ -41,12 +43,14 @@ export type EngineEffect =
   /** Gives up the place in the store's queue. */
   | { readonly type: 'withdraw'; readonly grantId: string }
 
-export type StoreCall =
+/** An operation that the engine asks of the store. */
+export type StoreRequest =
   | { readonly method: 'acquire'; readonly grantId: string; readonly queue: boolean }
   | { readonly method: 'change'; readonly grant: Grant; readonly to: HandOffTarget }
   | { readonly method: 'read' }
   | { readonly method: 'renew'; readonly grant: Grant }
-  | { readonly method: 'release'; readonly grant: Grant }
+  | { readonly method: 'update'; readonly grant: Grant; readonly metadata: Metadata }
+  | { readonly method: 'release'; readonly grant: Grant; readonly metadata: Metadata | undefined }
 
 export type ReleaseResult =
   | { readonly ended: 'gone' }

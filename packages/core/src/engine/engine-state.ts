@@ -1,4 +1,4 @@
-import type { Grant } from '../store/lease-record.js'
+import type { Grant, Metadata } from '../store/lease-record.js'
 
 /**
  * The life cycle of a lease on the side of its owner. `op` is the serial number of the last call to the store: an
@@ -13,7 +13,7 @@ export interface Idle {
 
 /** A call to the store that is under way. */
 interface PendingCall {
-  readonly method: 'acquire' | 'change' | 'read' | 'renew' | 'release'
+  readonly method: 'acquire' | 'change' | 'read' | 'renew' | 'update' | 'release'
   /** Validity counts from here. */
   readonly sentAt: number
   /** When the attempt is given up. */
@@ -65,6 +65,8 @@ export interface Held {
   /** When the next heartbeat is due, while none is under way; planned only once the timer is armed. */
   readonly heartbeatAt: number | undefined
   readonly attemptTimeout: number
+  /** The metadata to be written with the next heartbeat. */
+  readonly update?: Metadata | undefined
   /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */
   readonly changed?: boolean | undefined
   readonly failures: number
@@ -80,6 +82,8 @@ export interface Releasing {
   readonly grant: Grant
   /** To whom the lease is handed off, where this is a hand-off. */
   readonly to: HandOffTarget | undefined
+  /** The metadata to leave behind. */
+  readonly metadata: Metadata | undefined
   /** The call that is under way. */
   readonly call: PendingCall['method'] | undefined
   readonly retryAt: number
@@ -111,6 +115,12 @@ export function wakeAt(state: EngineState): number {
     default:
       return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt ?? state.confirmedAt)
   }
+}
+
+/** When the call under way is given up; `Infinity` for a release, whose limit is counted from elsewhere. */
+export function limitOf(state: EngineState): number {
+  if (state.phase === 'idle' || state.phase === 'releasing') return Number.POSITIVE_INFINITY
+  return state.call?.limitAt ?? Number.POSITIVE_INFINITY
 }
 
 /** Whether the call with this number is under way; the answer to any other is stale. */

@@ -1,7 +1,8 @@
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
-import { type EngineEffect, quiet, type StoreCall, type Transition } from './engine-effect.js'
-import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
+import { type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
+import type { EngineEvent } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
+import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { becomeHeld } from './from-held.js'
 import type { LeaseRules } from './lease-rules.js'
@@ -14,19 +15,19 @@ export function fromAcquiring(
   rules: LeaseRules,
   state: Acquiring,
   event: EngineEvent,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   switch (event.type) {
     case 'acquire-answer':
-      return onAnswer(rules, state, event, circumstances)
+      return onAnswer(rules, state, event, context)
     case 'read-answer':
-      return onRead(rules, state, event, circumstances)
+      return onRead(rules, state, event, context)
     case 'failure':
-      return onFailure(rules, state, event, circumstances)
+      return onFailure(rules, state, event, context)
     case 'tick':
-      return onTick(rules, state, circumstances)
+      return onTick(rules, state, context)
     case 'turn':
-      return onTurn(rules, state, event.holder, circumstances)
+      return onTurn(rules, state, event.holder, context)
     case 'queue':
       return quiet({ ...state, queue: true })
     case 'store-closed':
@@ -44,7 +45,7 @@ function onTurn(
   rules: LeaseRules,
   state: Acquiring,
   holder: LeaseRecord | undefined,
-  { now }: Circumstances,
+  { now }: EventContext,
 ): Transition {
   const remaining = remainingOf(holder)
   const isHeld = remaining < Number.POSITIVE_INFINITY && holder?.grantId !== state.grantId
@@ -60,19 +61,18 @@ type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquir
 export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claimed: Claimed): Transition {
   const op = lastOp + 1
   const { grantId, queue, adopted } = claimed
-  const call: StoreCall =
+  const request: StoreRequest =
     adopted === undefined
       ? { method: 'acquire', grantId, queue }
       : { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
   return {
-    // Field by field: this is the way of every acquisition, and a spread costs as much as all the rest of it.
     state: {
       phase: 'acquiring',
       op,
       grantId,
       queue,
       adopted,
-      call: { method: call.method, sentAt: now, limitAt: now + rules.operationTimeout },
+      call: { method: request.method, sentAt: now, limitAt: now + rules.operationTimeout },
       sentAt: now,
       retryAt: Number.POSITIVE_INFINITY,
       woken: false,
@@ -81,7 +81,7 @@ export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claime
       failure: claimed.failure,
       uncertainSince: claimed.uncertainSince,
     },
-    effects: [{ type: 'call', op, call }],
+    effects: [{ type: 'call', op, request }],
   }
 }
 
@@ -89,35 +89,35 @@ function onAnswer(
   rules: LeaseRules,
   state: Acquiring,
   event: Answer<'acquire-answer'>,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   if (!awaits(state, event.op)) return quiet(state)
   const { outcome } = event
-  if (outcome.granted) return granted(rules, state, outcome.grant, state.sentAt, circumstances)
-  return refused(rules, state, outcome.holder, circumstances)
+  if (outcome.granted) return granted(rules, state, outcome, state.sentAt, context)
+  return refused(rules, state, outcome.holder, context)
 }
 
 function granted(
   rules: LeaseRules,
   state: Acquiring,
-  grant: Grant,
+  { grant, previous }: { readonly grant: Grant; readonly previous?: Metadata },
   sentAt: number,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   // With a request that may have taken effect before the last one was sent, one of the two may still be on its way.
   const hasStray = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
-  const held = becomeHeld(rules, { ...state, sentAt }, grant, hasStray, circumstances)
-  if (circumstances.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant }] }
+  const held = becomeHeld(rules, { ...state, sentAt }, grant, hasStray, context)
+  if (context.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant, previous }] }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
-  const error = timedOut(rules, 'acquire', circumstances.now - sentAt)
-  return waitOutFailure(rules, uncertain(state), error, false, circumstances)
+  const error = timedOut(rules, 'acquire', context.now - sentAt)
+  return waitOutFailure(rules, uncertain(state), error, false, context)
 }
 
 function refused(
   rules: LeaseRules,
   state: Acquiring,
   holder: LeaseRecord | undefined,
-  { now, random }: Circumstances,
+  { now, random }: EventContext,
 ): Transition {
   const refusals = state.refusals + 1
   // The store said during the call that it may be our turn: this answer may be older than that.
@@ -133,48 +133,48 @@ function onRead(
   rules: LeaseRules,
   state: Acquiring,
   event: Answer<'read-answer'>,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   if (!awaits(state, event.op)) return quiet(state)
   const { record } = event
   if (record?.grantId === state.grantId && record.state === 'leased') {
-    const { owner, grantId, fencingToken, ttl } = record
+    const { owner, grantId, fencingToken, ttl, previous } = record
     const grant = { name: rules.name, owner, grantId, fencingToken, ttl }
     const sentAt = state.uncertainSince ?? state.sentAt
-    return granted(rules, state, grant, sentAt, circumstances)
+    return granted(rules, state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   // A holder that is not recorded may be the very request that is to be settled, before it wrote its record.
-  if (locked && record.grantId !== '') return refused(rules, state, record, circumstances)
-  return waitOutFailure(rules, state, state.failure, false, circumstances)
+  if (locked && record.grantId !== '') return refused(rules, state, record, context)
+  return waitOutFailure(rules, state, state.failure, false, context)
 }
 
 function onFailure(
   rules: LeaseRules,
   state: Acquiring,
   { op, error, definitive }: Answer<'failure'>,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   if (!awaits(state, op) || state.call === undefined) return quiet(state)
   const { method, limitAt, sentAt } = state.call
-  if (method === 'read') return waitOutFailure(rules, state, state.failure, false, circumstances)
-  if (definitive) return waitOutFailure(rules, state, error, true, circumstances)
+  if (method === 'read') return waitOutFailure(rules, state, state.failure, false, context)
+  if (definitive) return waitOutFailure(rules, state, error, true, context)
   const failed: Acquiring = { ...uncertain(state), failure: error }
-  if (circumstances.now >= limitAt) return waitOutFailure(rules, failed, error, false, circumstances)
+  if (context.now >= limitAt) return waitOutFailure(rules, failed, error, false, context)
   const next = op + 1
   return {
     state: { ...failed, op: next, call: { method: 'read', sentAt, limitAt } },
-    effects: [{ type: 'call', op: next, call: { method: 'read' } }],
+    effects: [{ type: 'call', op: next, request: { method: 'read' } }],
   }
 }
 
-function onTick(rules: LeaseRules, state: Acquiring, circumstances: Circumstances): Transition {
-  const { now } = circumstances
+function onTick(rules: LeaseRules, state: Acquiring, context: EventContext): Transition {
+  const { now } = context
   if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(rules, now, state.op, state)
   if (now < state.call.limitAt) return quiet(state)
   const error = timedOut(rules, 'acquire', rules.operationTimeout)
   const effects: EngineEffect[] = [{ type: 'abort' }]
-  return waitOutFailure(rules, uncertain(state), error, false, circumstances, effects)
+  return waitOutFailure(rules, uncertain(state), error, false, context, effects)
 }
 
 /** The request that was last sent may have taken effect: the first such one is remembered. */
@@ -188,7 +188,7 @@ function waitOutFailure(
   state: Acquiring,
   failure: unknown,
   definitive: boolean,
-  { now, random }: Circumstances,
+  { now, random }: EventContext,
   before: readonly EngineEffect[] = [],
 ): Transition {
   const failures = state.failures + 1
@@ -215,7 +215,7 @@ function abandon(state: Acquiring): Transition {
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
   if (state.call !== undefined || state.uncertainSince !== undefined) {
-    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined, hasStray: true })
+    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })
   }
   return { state: { phase: 'idle', op: state.op }, effects }
 }

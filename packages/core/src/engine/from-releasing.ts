@@ -1,6 +1,7 @@
-import { type EngineEffect, quiet, type ReleaseResult, type StoreCall, type Transition } from './engine-effect.js'
-import type { Circumstances, EngineEvent } from './engine-event.js'
+import { type EngineEffect, quiet, type ReleaseResult, type StoreRequest, type Transition } from './engine-effect.js'
+import type { EngineEvent } from './engine-event.js'
 import { awaits, type Releasing } from './engine-state.js'
+import type { EventContext } from './event-context.js'
 import { timedOut } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import { retryPause } from './pauses.js'
@@ -12,7 +13,7 @@ export function fromReleasing(
   rules: LeaseRules,
   state: Releasing,
   event: EngineEvent,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   switch (event.type) {
     case 'release-answer':
@@ -20,41 +21,30 @@ export function fromReleasing(
     case 'acquire-answer':
       return onChanged(state, event)
     case 'read-answer':
-      return onRead(rules, state, event, circumstances)
+      return onRead(rules, state, event, context)
     case 'failure':
-      return onFailure(rules, state, event, circumstances)
+      return onFailure(rules, state, event, context)
     case 'store-closed':
       return abortCall(state, giveUp(state, event.error))
     case 'limit':
-      return quiet({ ...state, limitAt: limitOf(rules, state, circumstances) })
+      return quiet({ ...state, limitAt: limitOf(rules, state, context) })
     case 'tick':
-      return onTick(rules, state, circumstances)
+      return onTick(rules, state, context)
     default:
       return quiet(state)
   }
 }
 
 export function sendRelease(state: Releasing): Transition {
-  const { grant, to } = state
-  return send(state, to === undefined ? { method: 'release', grant } : { method: 'change', grant, to })
+  const { grant, to, metadata } = state
+  return send(state, to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to })
 }
 
-function send(state: Releasing, call: StoreCall): Transition {
+function send(state: Releasing, request: StoreRequest): Transition {
   const op = state.op + 1
   return {
-    state: {
-      phase: 'releasing',
-      op,
-      grant: state.grant,
-      to: state.to,
-      call: call.method,
-      retryAt: state.retryAt,
-      limitAt: state.limitAt,
-      failures: state.failures,
-      failure: state.failure,
-      hasStray: state.hasStray,
-    },
-    effects: [{ type: 'call', op, call }],
+    state: { ...state, op, call: request.method },
+    effects: [{ type: 'call', op, request }],
   }
 }
 
@@ -74,14 +64,14 @@ function onRead(
   rules: LeaseRules,
   state: Releasing,
   { op, record }: Answer<'read-answer'>,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   if (!awaits(state, op)) return quiet(state)
   if (record?.grantId === state.to?.grantId && record !== undefined) {
     const { name, owner, grantId, fencingToken, ttl } = record
     return end(state, { ended: 'handed-off', grant: { name, owner, grantId, fencingToken, ttl } })
   }
-  if (record?.grantId === state.grant.grantId) return repeat(rules, state, circumstances)
+  if (record?.grantId === state.grant.grantId) return repeat(rules, state, context)
   return end(state, { ended: 'held' })
 }
 
@@ -89,28 +79,28 @@ function onFailure(
   rules: LeaseRules,
   state: Releasing,
   { op, error, definitive }: Answer<'failure'>,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   if (!awaits(state, op)) return quiet(state)
   if (definitive) return giveUp(state, error)
   const failed = { ...state, failures: state.failures + 1, failure: error }
   // A change is not repeated blindly: if it took effect, our grant is no longer the one in force.
   if (state.call === 'change') return send(failed, { method: 'read' })
-  return repeat(rules, failed, circumstances)
+  return repeat(rules, failed, context)
 }
 
-function repeat(rules: LeaseRules, state: Releasing, circumstances: Circumstances): Transition {
-  const { now, random } = circumstances
-  const limitAt = limitOf(rules, state, circumstances)
+function repeat(rules: LeaseRules, state: Releasing, context: EventContext): Transition {
+  const { now, random } = context
+  const limitAt = limitOf(rules, state, context)
   const pause = retryPause(rules, Math.max(state.failures, 1), limitAt - now, random)
   return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, limitAt), limitAt })
 }
 
-function limitOf(rules: LeaseRules, { limitAt }: Releasing, { now }: Circumstances): number {
+function limitOf(rules: LeaseRules, { limitAt }: Releasing, { now }: EventContext): number {
   return limitAt ?? now + rules.operationTimeout
 }
 
-function onTick(rules: LeaseRules, state: Releasing, { now }: Circumstances): Transition {
+function onTick(rules: LeaseRules, state: Releasing, { now }: EventContext): Transition {
   if (state.limitAt !== undefined && now >= state.limitAt) {
     const asked = state.to === undefined ? 'release' : 'hand-off'
     const ended = giveUp(state, state.failure ?? timedOut(rules, asked, rules.operationTimeout))
@@ -126,8 +116,8 @@ function abortCall({ call }: Releasing, next: Transition): Transition {
 /** Unknown: the rest is done in the background, for as long as the grant can last. */
 function giveUp(state: Releasing, error: unknown): Transition {
   const { op, grant, to, hasStray } = state
-  const effects: EngineEffect[] = [{ type: 'give-back', grantId: grant.grantId, grant, hasStray }]
-  if (to !== undefined) effects.push({ type: 'give-back', grantId: to.grantId, grant: undefined, hasStray: true })
+  const effects: EngineEffect[] = [{ type: 'cleanup', grantId: grant.grantId, grant, hasStray }]
+  if (to !== undefined) effects.push({ type: 'cleanup', grantId: to.grantId, grant: undefined, hasStray: true })
   return {
     state: { phase: 'idle', op },
     effects: [...effects, { type: 'released', result: { ended: 'unknown', error } }],
@@ -136,6 +126,6 @@ function giveUp(state: Releasing, error: unknown): Transition {
 
 function end({ op, grant, hasStray }: Releasing, result: ReleaseResult): Transition {
   const effects: EngineEffect[] = [{ type: 'released', result }]
-  if (hasStray) effects.unshift({ type: 'give-back', grantId: grant.grantId, grant: undefined, hasStray })
+  if (hasStray) effects.unshift({ type: 'cleanup', grantId: grant.grantId, grant: undefined, hasStray })
   return { state: { phase: 'idle', op }, effects }
 }

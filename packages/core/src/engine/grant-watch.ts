@@ -1,26 +1,26 @@
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { AbortableCall } from '../store/store-call.js'
 
 /**
  * Listens, for one holder, to a store that notices when somebody else changes the record of the grant. A watch that ends
  * or fails is not begun again: the heartbeats find out what it does not say.
  */
 export class GrantWatch {
-  readonly #controller = new AbortController()
+  readonly #call = new AbortableCall()
 
   constructor(store: LeaseStore, grant: Grant, onChanged: () => void) {
     void this.#listen(store, grant, onChanged)
   }
 
   stop(): void {
-    this.#controller.abort()
+    this.#call.abort()
   }
 
   async #listen(store: LeaseStore, grant: Grant, onChanged: () => void): Promise<void> {
-    const { signal } = this.#controller
     try {
-      for await (const _ of store.watchGrant?.(grant, signal) ?? []) {
-        if (signal.aborted) return
+      for await (const _ of store.watchGrant?.(grant, this.#call) ?? []) {
+        if (this.#call.aborted) return
         onChanged()
       }
     } catch {

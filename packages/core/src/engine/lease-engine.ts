@@ -1,32 +1,32 @@
+import { randomUUID } from 'node:crypto'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
 import { type Claim, Claims } from './claims.js'
-import type { EngineEffect, StoreCall } from './engine-effect.js'
+import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
-import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from './engine-state.js'
+import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
-import { GiveBack } from './give-back.js'
+import { contextOf, type EngineEnvironment, type EventContext } from './event-context.js'
+import { GrantCleanup } from './grant-cleanup.js'
 import { GrantWatch } from './grant-watch.js'
-import { Instant } from './instant.js'
+import { type Armable, type Engaged, groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
-import type { Sources } from './sources.js'
 import { faultOfAnswer } from './store-answers.js'
 import { StoreCaller } from './store-caller.js'
-import { type Armable, contextOf, type Engaged, type StoreContext } from './store-context.js'
 import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
 
 /** What the lease is told: what happened to its grant. */
 export type GrantEffect =
-  | { readonly type: 'granted'; readonly grant: Grant; readonly claims: readonly Claim[] }
+  | { readonly type: 'granted'; readonly grant: Grant; readonly previous: Metadata | undefined; readonly claims: readonly Claim[] }
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
-  | Extract<EngineEffect, { type: 'renewed' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
+  | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
 
 /** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
 const ARMED_IN_PARTS = 20
@@ -39,10 +39,10 @@ const LATEST_ARMED = 50
  */
 export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   readonly rules: LeaseRules
-  readonly context: StoreContext
+  readonly group: LeaseGroup
   readonly #settings: LeaseSettings
   readonly #store: LeaseStore
-  readonly #sources: Sources
+  readonly #environment: EngineEnvironment
   readonly #onGrant: (effect: GrantEffect) => void
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
@@ -51,7 +51,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   #state: EngineState = { phase: 'idle', op: 0 }
   #watch: TurnWatch | undefined
   #grantWatch: GrantWatch | undefined
-  #giveBack: GiveBack | undefined
+  #cleanup: GrantCleanup | undefined
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
   #hasReclaimed = false
@@ -60,15 +60,15 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
   #toBeArmed = Number.POSITIVE_INFINITY
 
-  constructor(settings: LeaseSettings, store: LeaseStore, sources: Sources, onGrant: (effect: GrantEffect) => void) {
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, onGrant: (effect: GrantEffect) => void) {
     this.rules = rulesOf(settings, store)
-    this.context = contextOf(store, sources.userClock ?? sources.clock)
-    this.#armWithin = store.immediate === undefined ? armWithin(this.rules) : 0
+    this.group = groupOf(store, environment.userClock ?? environment.clock)
+    this.#armWithin = armWithin(this.rules)
     this.#settings = settings
     this.#store = store
-    this.#sources = sources
+    this.#environment = environment
     this.#onGrant = onGrant
-    this.#caller = new StoreCaller(this.rules, store, this.context, (answer) => this.#onAnswer(answer))
+    this.#caller = new StoreCaller(this.rules, store, (answer) => this.#onAnswer(answer))
   }
 
   get state(): EngineState {
@@ -82,13 +82,13 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
 
   /** Lets a caller share the attempt under way, or begins one. */
   claim(claim: Claim, adopted?: Grant): void {
-    if (this.context.isClosed) {
+    if (this.group.isClosed) {
       claim.unlisten?.()
       claim.reject(storeClosed(this.rules))
       return
     }
     this.#claims.add(claim)
-    this.context.engage(this, true)
+    this.group.engage(this, true)
     const { phase } = this.#state
     if (phase === 'idle') {
       // Whoever comes while an adoption is still to begin shares it.
@@ -111,7 +111,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     const dropped = this.#claims.takeAll()
     this.dispatch({ type: 'cancel' })
     try {
-      await this.#giveBack?.settle()
+      await this.#cleanup?.settle()
       for (const claim of dropped) claim.resolve(false)
     } catch (error) {
       for (const claim of dropped) claim.reject(error)
@@ -121,20 +121,21 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
 
   /** Frees all that earlier grants, and requests that were given up, may have left in the store. Rejects if unknown. */
   async settleLeftovers(): Promise<void> {
-    await this.#giveBack?.settleWithStrays()
+    await this.#cleanup?.settleWithStrays()
   }
 
-  dispatch(event: EngineEvent, instant = new Instant(this.#sources)): void {
+  dispatch(event: EngineEvent): void {
     const before = this.#state.phase
-    const { state, effects } = transition(this.rules, this.#state, event, instant)
+    const context = contextOf(this.#environment)
+    const { state, effects } = transition(this.rules, this.#state, event, context)
     this.#state = state
-    for (const effect of effects) this.#perform(effect, instant)
+    for (const effect of effects) this.#perform(effect, context)
     const after = this.state.phase
     if (this.#grantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
-    if (this.isQuiet) this.context.engage(this, false)
-    this.#armSoon(instant)
+    if (this.isQuiet) this.group.engage(this, false)
+    this.#armSoon(context)
   }
 
   onStoreClosed(): void {
@@ -142,7 +143,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.dispatch({ type: 'store-closed', error })
     // Those that came while another grant was being released or taken back.
     for (const claim of this.#claims.takeAll()) claim.reject(error)
-    this.context.engage(this, false)
+    this.group.engage(this, false)
   }
 
   onRenewed(op: number, outcome: unknown): void {
@@ -167,14 +168,14 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#armedFor = at
-    if (!isOver) this.#cancelTimer = this.#sources.clock.schedule(at - this.#sources.clock.now(), () => this.#onTimer())
+    if (!isOver) this.#cancelTimer = this.#environment.clock.schedule(at - this.#environment.clock.now(), () => this.#onTimer())
   }
 
-  #armSoon(instant: Instant): void {
-    const within = this.#armWithin > 0 && hasTime(this.#state, instant) ? this.#armWithin : 0
+  #armSoon(context: EventContext): void {
+    const within = this.#armWithin > 0 && hasTime(this.#state, context) ? this.#armWithin : 0
     if (this.#toBeArmed <= within || this.#nextLook() === this.#armedFor) return
     this.#toBeArmed = within
-    this.context.armSoon(this, within)
+    this.group.armSoon(this, within)
   }
 
   #nextLook(): number {
@@ -188,16 +189,16 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#armedFor = Number.POSITIVE_INFINITY
     const state = this.#state
     if (state.phase === 'acquiring' && state.call === undefined) {
-      this.#endWaits(this.#sources.clock.now(), state.failure)
+      this.#endWaits(this.#environment.clock.now(), state.failure)
     }
     this.dispatch({ type: 'tick' })
   }
 
   /** Claims that came while another grant was held, released or given back. */
   #begin(): void {
-    if (this.#giveBack?.isEmpty === false) {
+    if (this.#cleanup?.isEmpty === false) {
       const goOn = (): void => this.#claimAnew()
-      this.#giveBack.settle().then(goOn, goOn)
+      this.#cleanup.settle().then(goOn, goOn)
     } else this.#claimAnew()
   }
 
@@ -206,7 +207,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
-    this.dispatch({ type: 'acquire', grantId: this.context.grantIds.next(), queue: this.#queues, adopted })
+    this.dispatch({ type: 'acquire', grantId: randomUUID(), queue: this.#queues, adopted })
   }
 
   get #queues(): boolean {
@@ -222,28 +223,28 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
-  #perform(effect: EngineEffect, instant: Instant): void {
+  #perform(effect: EngineEffect, context: EventContext): void {
     switch (effect.type) {
       case 'call':
-        this.#call(effect.op, effect.call, instant)
+        this.#call(effect.op, effect.request, context)
         return
       case 'abort':
         this.#caller.abort()
         return
-      case 'give-back':
+      case 'cleanup':
         this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
         return
       case 'withdraw':
         this.#withdraw(effect.grantId)
         return
       case 'granted':
-        this.#onGranted(effect.grant)
+        this.#onGranted(effect.grant, effect.previous)
         return
       case 'refused':
-        this.#onRefused(effect.holder, instant)
+        this.#onRefused(effect.holder, context)
         return
       case 'failed':
-        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : instant.now, effect.error)
+        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : context.now, effect.error)
         return
       default:
         this.#observe(effect)
@@ -261,14 +262,14 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     )
   }
 
-  #onRefused(holder: LeaseRecord | undefined, instant: Instant): void {
+  #onRefused(holder: LeaseRecord | undefined, context: EventContext): void {
     if (this.#isReclaiming) return
-    if (holder !== undefined && !this.#hasReclaimed && this.#giveBack?.reclaim(holder) === true) {
+    if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
       void this.#reclaim()
       return
     }
     // Refused by our own earlier grant, which is still being taken back: no other owner holds the name.
-    this.#endWaits(instant.now, this.#giveBack?.has(holder?.grantId) ? ownLeftover(this.rules) : undefined)
+    this.#endWaits(context.now, this.#cleanup?.has(holder?.grantId) ? ownLeftover(this.rules) : undefined)
   }
 
   /** Takes back what a late request of ours was granted, and asks again: once in an attempt, in case it does not help. */
@@ -276,7 +277,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#hasReclaimed = true
     this.#isReclaiming = true
     try {
-      await this.#giveBack?.settle()
+      await this.#cleanup?.settle()
     } catch {
       // The next answer tells what came of it.
     }
@@ -284,11 +285,11 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.dispatch({ type: 'turn' })
   }
 
-  #onGranted(grant: Grant): void {
+  #onGranted(grant: Grant, previous: Metadata | undefined): void {
     this.#watchGrant(grant)
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)
-    this.#onGrant({ type: 'granted', grant, claims })
+    this.#onGrant({ type: 'granted', grant, previous, claims })
   }
 
   /** Tells those whose time is up: that someone else holds the lease, or what failed. */
@@ -300,14 +301,14 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  #call(op: number, call: StoreCall, instant: Instant): void {
-    const { renewals } = this.context
-    if (call.method === 'renew' && renewals !== undefined) {
-      renewals.add(this, op, call.grant, this.rules.operationTimeout)
+  #call(op: number, request: StoreRequest, context: EventContext): void {
+    const { renewals } = this.group
+    if (request.method === 'renew' && renewals !== undefined) {
+      renewals.add(this, op, request.grant, this.rules.operationTimeout)
       return
     }
-    const answer = this.#caller.call(op, call, this.#claims.metadata, instant)
-    if (answer !== undefined) this.dispatch(answer, instant)
+    const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
+    this.#caller.call(op, request, timeout, this.#claims.metadata)
   }
 
   #onAnswer(answer: AnswerEvent): void {
@@ -326,16 +327,16 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   }
 
   #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
-    this.#giveBack ??= new GiveBack(this.rules, this.#store, this.#sources.clock)
-    this.#giveBack.add(grantId, grant, hasStray)
+    this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.#environment.clock)
+    this.#cleanup.add(grantId, grant, hasStray)
   }
 
   /** Asked once: without an answer the place goes stale by itself, for it is not repeated any more. */
   #withdraw(grantId: string): void {
     const { withdraw } = this.#store
     if (withdraw === undefined) return
-    callWithin(this.rules, this.#sources.clock, 'withdraw', (signal) =>
-      withdraw.call(this.#store, this.rules.name, grantId, signal),
+    callWithin(this.rules, this.#environment.clock, 'withdraw', (call) =>
+      withdraw.call(this.#store, this.rules.name, grantId, call),
     ).catch(() => {})
   }
 
@@ -346,8 +347,8 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   /** When the heartbeat after a request that was sent then is due. */
   #plan(sentAt: number): HeartbeatPlan {
     const { timeouts } = this.#settings
-    const plan = planHeartbeat(timeouts, this.#sources.random(), (error) => this.#report(error))
-    return this.context.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
+    const plan = planHeartbeat(timeouts, this.#environment.random(), (error) => this.#report(error))
+    return this.group.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
   }
 
   #watchGrant(grant: Grant): void {
@@ -370,7 +371,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     }
     if (this.#watch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#watch = new TurnWatch(this.rules, this.#store, this.#sources, place, (holder) =>
+    this.#watch = new TurnWatch(this.rules, this.#store, this.#environment, place, (holder) =>
       this.dispatch({ type: 'turn', holder }),
     )
   }
@@ -380,8 +381,8 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
  * Whether the next look may be planned a little later: a call has just been sent, or the end of the validity is well ahead
  * of a holder. Who waits may do so for a shorter time than any call; and the end of a validity is told when it comes.
  */
-function hasTime(state: EngineState, instant: Instant): boolean {
-  if (state.phase === 'held') return isUnplanned(state) && state.validUntil - instant.now > 2 * LATEST_ARMED
+function hasTime(state: EngineState, context: EventContext): boolean {
+  if (state.phase === 'held') return isUnplanned(state) && state.validUntil - context.now > 2 * LATEST_ARMED
   return (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
 }
 

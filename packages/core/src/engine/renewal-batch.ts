@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { AbortableCall } from '../store/store-call.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
@@ -49,15 +50,13 @@ export class RenewalBatch {
   }
 
   async #send(batch: readonly Heartbeat[]): Promise<void> {
-    const controller = new AbortController()
     const limit = batch.reduce((longest, heartbeat) => Math.max(longest, heartbeat.limit), 0)
-    const cancel = this.#clock.schedule(limit, () =>
-      controller.abort(new LeaseTimeoutError('the heartbeats timed out')),
-    )
+    const call = new AbortableCall(limit)
+    const cancel = this.#clock.schedule(limit, () => call.abort(new LeaseTimeoutError('the heartbeats timed out')))
     try {
       const outcomes: unknown = await this.#store.renewMany(
         batch.map(({ grant }) => grant),
-        controller.signal,
+        call,
       )
       if (!Array.isArray(outcomes)) throw new TypeError('renewMany must resolve with an array of outcomes')
       batch.forEach(({ sender, op }, place) => {

@@ -1,5 +1,6 @@
+import { faultOfMetadata } from '../metadata.js'
 import { reasonOf, shownValue } from '../shown-value.js'
-import type { StoreCall } from './engine-effect.js'
+import type { StoreRequest } from './engine-effect.js'
 
 const refusals: readonly unknown[] = ['taken', 'broken', 'deleted', 'expired']
 const states: readonly unknown[] = ['leased', 'expired', 'breaking', 'broken', 'available']
@@ -8,7 +9,7 @@ const states: readonly unknown[] = ['leased', 'expired', 'breaking', 'broken', '
  * The reason why an answer of a store is not valid; `undefined` if it is valid. Anyone can write a store. An answer that is
  * not valid counts as unknown, so that a faulty store can cost its lease a grant, but never make it believe in one.
  */
-export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {
+export function faultOfAnswer(method: StoreRequest['method'], answer: unknown): string | undefined {
   try {
     return faultOf(method, answer)
   } catch (error) {
@@ -17,7 +18,7 @@ export function faultOfAnswer(method: StoreCall['method'], answer: unknown): str
   }
 }
 
-function faultOf(method: StoreCall['method'], answer: unknown): string | undefined {
+function faultOf(method: StoreRequest['method'], answer: unknown): string | undefined {
   switch (method) {
     case 'acquire':
     case 'change':
@@ -25,6 +26,7 @@ function faultOf(method: StoreCall['method'], answer: unknown): string | undefin
     case 'read':
       return answer === undefined ? undefined : faultOfRecord(answer)
     case 'renew':
+    case 'update':
       return faultOfRenewOutcome(answer)
     case 'release':
       return faultOfReleaseOutcome(answer)
@@ -39,13 +41,13 @@ function faultOfRenewOutcome(answer: unknown): string | undefined {
 }
 
 function faultOfAcquireOutcome(answer: unknown): string | undefined {
-  const { granted, grant, holder } = fieldsOf(answer)
+  const { granted, grant, holder, previous } = fieldsOf(answer)
   if (granted === false) return faultOfHolder(holder)
   if (granted !== true) return wrong('granted', 'true or false', granted)
   const { fencingToken, ttl } = fieldsOf(grant)
   if (typeof fencingToken !== 'bigint') return wrong('grant.fencingToken', 'a bigint', fencingToken)
   if (!(typeof ttl === 'number' && ttl > 0)) return wrong('grant.ttl', 'a positive number', ttl)
-  return faultOfTexts(grant, ['name', 'owner', 'grantId'])
+  return faultOfTexts(grant, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)
 }
 
 function faultOfReleaseOutcome(answer: unknown): string | undefined {
@@ -58,11 +60,15 @@ function faultOfHolder(holder: unknown): string | undefined {
 }
 
 function faultOfRecord(record: unknown): string | undefined {
-  const { state, fencingToken, ttl } = fieldsOf(record)
+  const { state, fencingToken, ttl, previous } = fieldsOf(record)
   if (!states.includes(state)) return wrong('state', states.join(', '), state)
   if (typeof fencingToken !== 'bigint') return wrong('fencingToken', 'a bigint', fencingToken)
   if (typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
-  return faultOfTexts(record, ['name', 'owner', 'grantId'])
+  return faultOfTexts(record, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)
+}
+
+function faultOfPrevious(previous: unknown): string | undefined {
+  return previous === undefined ? undefined : faultOfMetadata(previous)
 }
 
 function faultOfTexts(of: unknown, names: readonly string[]): string | undefined {

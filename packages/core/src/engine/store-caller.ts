@@ -1,81 +1,49 @@
-import type { LeaseRecord } from '../store/lease-record.js'
-import type {
-  AcquireOutcome,
-  AcquireRequest,
-  ImmediateOperations,
-  LeaseStore,
-  ReleaseOutcome,
-  RenewOutcome,
-} from '../store/lease-store.js'
-import type { Attempt } from './attempt-signals.js'
-import type { StoreCall } from './engine-effect.js'
+import type { LeaseRecord, Metadata } from '../store/lease-record.js'
+import type { AcquireOutcome, AcquireRequest, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
-import type { Instant } from './instant.js'
 import type { LeaseRules } from './lease-rules.js'
 import { faultOfAnswer } from './store-answers.js'
-import type { StoreContext } from './store-context.js'
 
-/** Makes the calls of one lease to its store, one at a time, each with a signal that ends it. */
+/** Makes the calls of one lease to its store, one at a time. */
 export class StoreCaller {
   readonly #rules: LeaseRules
   readonly #store: LeaseStore
-  readonly #context: StoreContext
   readonly #onAnswer: (answer: AnswerEvent) => void
-  #attempt: Attempt | undefined
+  #underWay: AbortableCall | undefined
 
-  constructor(rules: LeaseRules, store: LeaseStore, context: StoreContext, onAnswer: (answer: AnswerEvent) => void) {
+  constructor(rules: LeaseRules, store: LeaseStore, onAnswer: (answer: AnswerEvent) => void) {
     this.#rules = rules
     this.#store = store
-    this.#context = context
     this.#onAnswer = onAnswer
   }
 
-  /**
-   * Every answer, and every failure, bears the number of the call. One that is known at once is returned; any other is
-   * told later.
-   */
-  call(
-    op: number,
-    call: StoreCall,
-    metadata: Readonly<Record<string, string>> | undefined,
-    instant: Instant,
-  ): AnswerEvent | undefined {
-    const { immediate } = this.#store
-    if (immediate !== undefined && (call.method === 'acquire' || call.method === 'release')) {
-      return this.#askNow(immediate, op, call, metadata, instant)
-    }
-    this.#ask(op, call, metadata)
-    return undefined
-  }
-
-  #ask(op: number, call: StoreCall, metadata: Readonly<Record<string, string>> | undefined): void {
-    const attempt = this.#context.signals.take()
-    this.#attempt = attempt
-    this.#send(call, attempt.signal, metadata).then(
-      (answer) => this.#ended(attempt, this.#eventOf(op, call, answer)),
-      (failure) => this.#ended(attempt, this.#failureOf(op, call, failure)),
+  /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
+  call(op: number, request: StoreRequest, timeout: number, metadata: Metadata | undefined): void {
+    const call = new AbortableCall(timeout)
+    this.#underWay = call
+    this.#send(request, call, metadata).then(
+      (answer) => this.#ended(call, this.#eventOf(op, request, answer)),
+      (failure) => this.#ended(call, this.#failureOf(op, request, failure)),
     )
   }
 
-  #askNow(
-    immediate: ImmediateOperations,
-    op: number,
-    call: Extract<StoreCall, { method: 'acquire' | 'release' }>,
-    metadata: Readonly<Record<string, string>> | undefined,
-    instant: Instant,
-  ): AnswerEvent {
-    try {
-      if (call.method === 'release') return this.#eventOf(op, call, immediate.release(call.grant))
-      const now = instant.isOf(immediate.clock) ? instant.now : immediate.clock.now()
-      return this.#eventOf(op, call, immediate.acquire(this.#requestOf(call, metadata), now))
-    } catch (failure) {
-      return this.#failureOf(op, call, failure)
-    }
+  /** Ends the call under way. Its answer, should it still come, is stale. */
+  abort(): void {
+    const call = this.#underWay
+    this.#underWay = undefined
+    call?.abort()
   }
 
-  /** The event for an answer. One that is not valid is a failure: whether the operation took effect is unknown. */
-  #eventOf(op: number, { method }: StoreCall, answer: unknown): AnswerEvent {
+  #ended(call: AbortableCall, answer: AnswerEvent): void {
+    if (this.#underWay === call) this.#underWay = undefined
+    this.#onAnswer(answer)
+  }
+
+  /** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */
+  #eventOf(op: number, { method }: StoreRequest, answer: unknown): AnswerEvent {
     const fault = faultOfAnswer(method, answer)
     if (fault !== undefined) {
       return { type: 'failure', op, error: invalidAnswer(this.#rules, method, fault), definitive: false }
@@ -87,61 +55,45 @@ export class StoreCaller {
       case 'read':
         return { type: 'read-answer', op, record: answer as LeaseRecord | undefined }
       case 'renew':
+      case 'update':
         return { type: 'renew-answer', op, outcome: answer as RenewOutcome }
       case 'release':
         return { type: 'release-answer', op, outcome: answer as ReleaseOutcome }
     }
   }
 
-  #failureOf(op: number, { method }: StoreCall, failure: unknown): AnswerEvent {
+  #failureOf(op: number, { method }: StoreRequest, failure: unknown): AnswerEvent {
     const error = toLeaseError(this.#rules, method, failure)
     return { type: 'failure', op, error, definitive: isDefinitive(error) }
   }
 
   #requestOf(
-    { grantId, queue }: Extract<StoreCall, { method: 'acquire' }>,
-    metadata: Readonly<Record<string, string>> | undefined,
+    { grantId, queue }: Extract<StoreRequest, { method: 'acquire' }>,
+    metadata: Metadata | undefined,
   ): AcquireRequest {
     const { name, owner, ttl } = this.#rules
     if (metadata === undefined) return { name, owner, grantId, ttl, queue }
     return { name, owner, grantId, ttl, queue, metadata }
   }
 
-  /** Ends the call under way. Its answer, should it still come, is stale. */
-  abort(): void {
-    const attempt = this.#attempt
-    if (attempt === undefined) return
-    this.#attempt = undefined
-    attempt.ended = true
-    attempt.controller.abort()
-  }
-
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
-  async #send(
-    call: StoreCall,
-    signal: AbortSignal,
-    metadata: Readonly<Record<string, string>> | undefined,
-  ): Promise<unknown> {
+  async #send(request: StoreRequest, call: StoreCall, metadata: Metadata | undefined): Promise<unknown> {
     const store = this.#store
-    switch (call.method) {
+    switch (request.method) {
       case 'acquire':
-        return await store.acquire(this.#requestOf(call, metadata), signal)
+        return await store.acquire(this.#requestOf(request, metadata), call)
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
-        return await store.change(call.grant, call.to, signal)
+        return await store.change(request.grant, request.to, call)
       case 'read':
-        return await store.read(this.#rules.name, signal)
+        return await store.read(this.#rules.name, call)
       case 'renew':
-        return await store.renew(call.grant, signal)
+        return await store.renew(request.grant, call)
+      case 'update':
+        if (store.update === undefined) throw new TypeError('the store has no update')
+        return await store.update(request.grant, request.metadata, call)
       case 'release':
-        return await store.release(call.grant, signal)
+        return await store.release(request.grant, call, request.metadata)
     }
-  }
-
-  /** Only a call under way is ours to end: a signal that was given back may already serve another lease. */
-  #ended(attempt: Attempt, answer: AnswerEvent): void {
-    if (this.#attempt === attempt) this.#attempt = undefined
-    this.#context.signals.give(attempt)
-    this.#onAnswer(answer)
   }
 }

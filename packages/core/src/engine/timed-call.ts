@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import { invalidAnswer, timedOut, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import { faultOfAnswer } from './store-answers.js'
@@ -11,20 +12,20 @@ export async function callWithin<T>(
   rules: LeaseRules,
   clock: Clock,
   method: 'read' | 'release' | 'withdraw',
-  call: (signal: AbortSignal) => Promise<T>,
+  ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
   const { operationTimeout } = rules
-  const controller = new AbortController()
+  const call = new AbortableCall(operationTimeout)
   let cancel = (): void => {}
   const late = new Promise<never>((_, reject) => {
     cancel = clock.schedule(operationTimeout, () => {
       const error = timedOut(rules, method, operationTimeout)
-      controller.abort(error)
+      call.abort(error)
       reject(error)
     })
   })
   try {
-    const answer = await Promise.race([call(controller.signal), late])
+    const answer = await Promise.race([ask(call), late])
     const fault = method === 'withdraw' ? undefined : faultOfAnswer(method, answer)
     if (fault !== undefined) throw invalidAnswer(rules, method, fault)
     return answer

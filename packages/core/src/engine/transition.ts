@@ -1,6 +1,7 @@
 import type { Transition } from './engine-effect.js'
-import type { Circumstances, EngineEvent } from './engine-event.js'
+import type { EngineEvent } from './engine-event.js'
 import type { EngineState } from './engine-state.js'
+import type { EventContext } from './event-context.js'
 import { fromAcquiring } from './from-acquiring.js'
 import { fromHeld } from './from-held.js'
 import { fromIdle } from './from-idle.js'
@@ -15,16 +16,16 @@ export function transition(
   rules: LeaseRules,
   state: EngineState,
   event: EngineEvent,
-  circumstances: Circumstances,
+  context: EventContext,
 ): Transition {
   switch (state.phase) {
     case 'idle':
-      return fromIdle(rules, state, event, circumstances)
+      return fromIdle(rules, state, event, context)
     case 'acquiring':
-      return fromAcquiring(rules, state, event, circumstances)
+      return fromAcquiring(rules, state, event, context)
     case 'releasing':
-      return fromReleasing(rules, state, event, circumstances)
+      return fromReleasing(rules, state, event, context)
     default:
-      return fromHeld(rules, state, event, circumstances)
+      return fromHeld(rules, state, event, context)
   }
 }

@@ -1,8 +1,9 @@
 import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import type { EngineEnvironment } from './event-context.js'
 import type { LeaseRules } from './lease-rules.js'
 import { outagePause } from './pauses.js'
-import type { Sources } from './sources.js'
 
 /**
  * Listens, for one waiter, to the store's word that it may be its turn. A watch that ends or fails is begun again after
@@ -10,10 +11,10 @@ import type { Sources } from './sources.js'
  */
 export class TurnWatch {
   readonly #rules: LeaseRules
-  readonly #sources: Sources
+  readonly #environment: EngineEnvironment
   readonly #onTurn: (holder?: LeaseRecord) => void
-  readonly #watch: (signal: AbortSignal) => AsyncIterable<LeaseRecord | undefined>
-  readonly #controller = new AbortController()
+  readonly #watch: (call: StoreCall) => AsyncIterable<LeaseRecord | undefined>
+  readonly #call = new AbortableCall()
   #failures = 0
   #cancel: (() => void) | undefined
 
@@ -21,27 +22,27 @@ export class TurnWatch {
   constructor(
     rules: LeaseRules,
     store: LeaseStore,
-    sources: Sources,
+    environment: EngineEnvironment,
     grantId: string | undefined,
     onTurn: (holder?: LeaseRecord) => void,
   ) {
     this.#rules = rules
-    this.#sources = sources
+    this.#environment = environment
     this.#onTurn = onTurn
-    this.#watch = (signal) => store.watch?.(rules.name, signal, grantId) ?? silent
+    this.#watch = (call) => store.watch?.(rules.name, call, grantId) ?? silent
     void this.#listen()
   }
 
   stop(): void {
-    this.#controller.abort()
+    this.#call.abort()
     this.#cancel?.()
   }
 
   async #listen(): Promise<void> {
-    const { signal } = this.#controller
+    const call = this.#call
     try {
-      for await (const record of this.#watch(signal)) {
-        if (signal.aborted) return
+      for await (const record of this.#watch(call)) {
+        if (call.aborted) return
         this.#failures = 0
         if (record === undefined || this.#rules.ordered || !isHeld(record)) this.#onTurn()
         else this.#onTurn(record)
@@ -49,12 +50,12 @@ export class TurnWatch {
     } catch {
       // Watching only saves polls: whatever is wrong with the store is found, and told, by the next poll.
     }
-    if (signal.aborted) return
+    if (call.aborted) return
     this.#failures += 1
-    const { clock, random } = this.#sources
+    const { clock, random } = this.#environment
     this.#cancel = clock.schedule(outagePause(this.#rules, this.#failures, random()), () => {
       this.#onTurn()
-      if (!signal.aborted) void this.#listen()
+      if (!call.aborted) void this.#listen()
     })
   }
 }

@@ -4,17 +4,17 @@ import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkMetadata } from '../metadata.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
   AcquireRequest,
   BreakOptions,
-  ImmediateOperations,
   LeaseStore,
   ReleaseOutcome,
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
+import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
 import { accessRefusal, type CellAccess } from './cell-access.js'
 import { endOf, isLocked, type MemoryRecord, recordAt, settle } from './memory-record.js'
@@ -24,9 +24,12 @@ import { WaitingRooms } from './waiting-rooms.js'
 /** A queued request for a lease without expiry must be repeated within this. Milliseconds. */
 const LONGEST_UNREPEATED = 60_000
 
+/** How many records are looked at in one turn of the event loop. */
+const LISTED_AT_ONCE = 1_000
+
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
-const NO_METADATA: Readonly<Record<string, string>> = Object.freeze({})
+const NO_METADATA: Metadata = Object.freeze({})
 
 /** An acquisition in memory: without a grant id the store makes one, and the request cannot wait in the queue. */
 export type MemoryAcquireRequest = Omit<AcquireRequest, 'grantId'> & { readonly grantId?: string }
@@ -46,7 +49,6 @@ export interface MemoryLeaseStoreOptions {
 export class MemoryLeaseStore implements LeaseStore {
   readonly kind = 'memory'
   readonly limits: StoreLimits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true }
-  readonly immediate: ImmediateOperations
   readonly #clock: Clock
   readonly #records = new Map<string, MemoryRecord>()
   readonly #rooms: WaitingRooms
@@ -56,11 +58,6 @@ export class MemoryLeaseStore implements LeaseStore {
 
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
     this.#clock = clock
-    this.immediate = {
-      clock,
-      acquire: (request, now) => this.#acquire(request, now),
-      release: (grant) => this.#release(grant),
-    }
     this.#rooms = new WaitingRooms(clock, (name) => {
       const record = this.#records.get(name)
       return record !== undefined && isLocked(record) ? record.lockedUntil : Number.NEGATIVE_INFINITY
@@ -75,31 +72,54 @@ export class MemoryLeaseStore implements LeaseStore {
    * Rejects with a `LeaseConfigurationError` where the ttl is not within the limits, with a `LeaseNameError` where the
    * name is not acceptable. A grant id whose lease is in force is granted again, with the same fencing token.
    */
-  acquire(request: MemoryAcquireRequest, signal?: AbortSignal): Promise<AcquireOutcome> {
-    return this.#settled(signal, () => this.#acquire(request, this.#clock.now()))
+  acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
+    return this.#settled(call, () => this.#acquire(request, this.#clock.now()))
   }
 
   /** The ttl is the recorded one: to change it, acquire again under the same grant id. */
-  renew(grant: Grant, signal?: AbortSignal): Promise<RenewOutcome> {
-    const failure = this.#unusable(signal)
+  renew(grant: Grant, call?: StoreCall): Promise<RenewOutcome> {
+    const failure = this.#unusable(call)
     return failure === undefined ? Promise.resolve(this.#renewed(grant, this.#clock.now())) : Promise.reject(failure)
   }
 
-  renewMany(grants: readonly Grant[], signal?: AbortSignal): Promise<readonly RenewOutcome[]> {
-    const failure = this.#unusable(signal)
+  renewMany(grants: readonly Grant[], call?: StoreCall): Promise<readonly RenewOutcome[]> {
+    const failure = this.#unusable(call)
     if (failure !== undefined) return Promise.reject(failure)
     const now = this.#clock.now()
     return Promise.resolve(grants.map((grant) => this.#renewed(grant, now)))
   }
 
   /** Also after the grant has expired or was broken, as long as nobody else was granted. */
-  release(grant: Grant, signal?: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#settled(signal, () => this.#release(grant))
+  release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    return this.#settled(call, () => this.#release(grant, metadata))
   }
 
-  read(name: string, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
-    const failure = this.#unusable(signal)
+  read(name: string, call?: StoreCall): Promise<LeaseRecord | undefined> {
+    const failure = this.#unusable(call)
     return failure === undefined ? Promise.resolve(this.#look(name)) : Promise.reject(failure)
+  }
+
+  update(grant: Grant, metadata: Metadata, call?: StoreCall): Promise<RenewOutcome> {
+    return this.#settled(call, () => {
+      const kept = this.#checked(grant.name, metadata)
+      const outcome = this.#renewed(grant, this.#clock.now())
+      const record = this.#records.get(grant.name)
+      if (outcome.renewed && record !== undefined) record.metadata = kept
+      return outcome
+    })
+  }
+
+  /** In the order in which the names were first used. Gives way to the event loop after every 1,000 records. */
+  async *list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    let count = 0
+    for (const name of [...this.#records.keys()]) {
+      const failure = this.#unusable(call)
+      if (failure !== undefined) throw failure
+      count += 1
+      if (count % LISTED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+      const record = name.startsWith(prefix) ? this.#look(name) : undefined
+      if (record !== undefined) yield record
+    }
   }
 
   /**
@@ -109,9 +129,9 @@ export class MemoryLeaseStore implements LeaseStore {
   change(
     { name, grantId }: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal?: AbortSignal,
+    call?: StoreCall,
   ): Promise<AcquireOutcome> {
-    const failure = this.#unusable(signal)
+    const failure = this.#unusable(call)
     if (failure !== undefined) return Promise.reject(failure)
     const record = this.#records.get(name)
     if (record === undefined) return Promise.resolve({ granted: false })
@@ -123,16 +143,16 @@ export class MemoryLeaseStore implements LeaseStore {
       return Promise.resolve({ granted: false, ...holderOf(record, now) })
     }
     const token = isRepeated ? current.fencingToken : current.fencingToken + 1n
-    const request = { name, owner: to.owner, grantId: to.grantId, ttl: current.ttl }
-    return Promise.resolve(this.#grant(record, request, token, metadata, now))
+    const request = { name, owner: to.owner, grantId: to.grantId, ttl: current.ttl, metadata }
+    return Promise.resolve(this.#grant(record, request, token, isRepeated ? record.previous : metadata, now))
   }
 
   /**
    * The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. Breaking again can only shorten
    * it. The reason is kept in the metadata, as `breakReason`, until the next grant.
    */
-  break(name: string, { period, reason }: BreakOptions = {}, signal?: AbortSignal): Promise<{ remaining: number }> {
-    const failure = this.#unusable(signal) ?? periodFailure(name, period)
+  break(name: string, { period, reason }: BreakOptions = {}, call?: StoreCall): Promise<{ remaining: number }> {
+    const failure = this.#unusable(call) ?? periodFailure(name, period)
     if (failure !== undefined) return Promise.reject(failure)
     const record = this.#records.get(name)
     if (record === undefined || record.state === 'available') return Promise.reject(nothingToBreak(name))
@@ -146,8 +166,8 @@ export class MemoryLeaseStore implements LeaseStore {
     return Promise.resolve({ remaining: record.lockedUntil - now })
   }
 
-  withdraw(name: string, grantId: string, signal?: AbortSignal): Promise<void> {
-    const failure = this.#unusable(signal)
+  withdraw(name: string, grantId: string, call?: StoreCall): Promise<void> {
+    const failure = this.#unusable(call)
     if (failure !== undefined) return Promise.reject(failure)
     if (this.#rooms.has(name)) this.#rooms.remove(name, grantId, this.#clock.now())
     return Promise.resolve()
@@ -157,12 +177,12 @@ export class MemoryLeaseStore implements LeaseStore {
    * Listening begins with the iteration. Of a name that becomes free, the first in line is told, and whoever gives no
    * grant id; where nobody is in line, whoever gives one too.
    */
-  watch(name: string, signal: AbortSignal, grantId?: string): AsyncIterable<LeaseRecord | undefined> {
+  watch(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined> {
     return {
       [Symbol.asyncIterator]: () => {
         const failure = this.#unusable(undefined) ?? nameFailure(name)
         if (failure !== undefined) return { next: () => Promise.reject(failure) }
-        return this.#rooms.listen(name, signal, grantId, () => this.#look(name))
+        return this.#rooms.listen(name, call, grantId, () => this.#look(name))
       },
     }
   }
@@ -172,8 +192,8 @@ export class MemoryLeaseStore implements LeaseStore {
    * keeps his place. Resolves with whether there was a record. Fencing tokens of the name go on growing, for the store
    * remembers the largest of all that it has forgotten, and a name without a record counts on from there.
    */
-  delete(name: string, signal?: AbortSignal): Promise<boolean> {
-    const failure = this.#unusable(signal)
+  delete(name: string, call?: StoreCall): Promise<boolean> {
+    const failure = this.#unusable(call)
     if (failure !== undefined) return Promise.reject(failure)
     const record = this.#records.get(name)
     if (record === undefined) return Promise.resolve(false)
@@ -219,20 +239,20 @@ export class MemoryLeaseStore implements LeaseStore {
       // The name of a record was checked when it came.
       (record === undefined ? nameFailure(name) : undefined)
     if (failure !== undefined) throw failure
-    if (request.metadata !== undefined) checkMetadata(request.metadata, { leaseName: name, store: this.kind })
+    if (request.metadata !== undefined) this.#checked(name, request.metadata)
     if (record !== undefined) {
       settle(record, now)
       if (record.state === 'leased' && record.grant.grantId === grantId) {
-        return this.#grant(record, request, record.grant.fencingToken, record.metadata, now)
+        return this.#grant(record, request, record.grant.fencingToken, record.previous, now)
       }
       if (isLocked(record)) return this.#refuse(request, record, now)
     }
     if (!this.#rooms.admits(name, grantId, now)) return this.#refuse(request, undefined, now)
     const token = (record?.grant.fencingToken ?? this.#deletedToken) + 1n
-    return this.#grant(record, request, token, NO_METADATA, now)
+    return this.#grant(record, request, token, record?.metadata, now)
   }
 
-  #release({ name, grantId }: Grant): ReleaseOutcome {
+  #release({ name, grantId }: Grant, metadata: Metadata | undefined): ReleaseOutcome {
     const failure = this.#unusable(undefined)
     if (failure !== undefined) throw failure
     const record = this.#records.get(name)
@@ -240,14 +260,20 @@ export class MemoryLeaseStore implements LeaseStore {
     if (record.grant.grantId !== grantId || record.state === 'available') {
       return { released: false, ...holderOf(record, this.#clock.now()) }
     }
+    if (metadata !== undefined) record.metadata = this.#checked(name, metadata)
     record.state = 'available'
     this.#tell(name)
     return RELEASED
   }
 
+  #checked(name: string, metadata: Metadata): Metadata {
+    checkMetadata(metadata, { leaseName: name, store: this.kind })
+    return Object.freeze({ ...metadata })
+  }
+
   /** What an operation that takes effect at once came to, as a promise. */
-  #settled<T>(signal: AbortSignal | undefined, operate: () => T): Promise<T> {
-    const failure = this.#unusable(signal)
+  #settled<T>(call: StoreCall | undefined, operate: () => T): Promise<T> {
+    const failure = this.#unusable(call)
     if (failure !== undefined) return Promise.reject(failure)
     try {
       return Promise.resolve(operate())
@@ -274,22 +300,19 @@ export class MemoryLeaseStore implements LeaseStore {
     record: MemoryRecord | undefined,
     request: MemoryAcquireRequest,
     fencingToken: bigint,
-    otherwise: Readonly<Record<string, string>>,
+    previous: Metadata | undefined,
     now: number,
   ): AcquireOutcome {
     const { name, owner, grantId = randomUUID(), ttl } = request
     const grant = { name, owner, grantId, fencingToken, ttl }
+    const isRepeated = record?.state === 'leased' && record.grant.grantId === grantId
+    const otherwise = isRepeated ? record.metadata : NO_METADATA
     const metadata = request.metadata === undefined ? otherwise : Object.freeze({ ...request.metadata })
     const lockedUntil = now + ttl
-    if (record === undefined) this.#records.set(name, { grant, state: 'leased', lockedUntil, metadata })
-    else {
-      record.grant = grant
-      record.state = 'leased'
-      record.lockedUntil = lockedUntil
-      record.metadata = metadata
-    }
+    if (record === undefined) this.#records.set(name, { grant, state: 'leased', lockedUntil, metadata, previous })
+    else Object.assign(record, { grant, state: 'leased', lockedUntil, metadata, previous })
     if (this.#rooms.size > 0) this.#rooms.remove(name, grantId, now)
-    return { granted: true, grant }
+    return previous === undefined ? { granted: true, grant } : { granted: true, grant, previous }
   }
 
   #refuse(
@@ -317,11 +340,11 @@ export class MemoryLeaseStore implements LeaseStore {
     if (this.#rooms.has(name)) this.#rooms.update(name, this.#clock.now())
   }
 
-  #unusable(signal: AbortSignal | undefined): LeaseError | undefined {
+  #unusable(call: StoreCall | undefined): LeaseError | undefined {
     if (this.#closing.signal.aborted)
       return new LeaseUnavailableError('the store is closed: make a new one', { store: this.kind })
-    if (signal?.aborted !== true) return undefined
-    const { reason } = signal
+    if (call?.aborted !== true) return undefined
+    const { reason } = call.signal
     if (reason instanceof LeaseError) return reason
     return new LeaseUnavailableError('the attempt was ended before it began', { store: this.kind, cause: reason })
   }

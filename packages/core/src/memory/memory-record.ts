@@ -1,4 +1,4 @@
-import type { Grant, LeaseRecord, LeaseState } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
 import type { RenewRefusal } from '../store/lease-store.js'
 
 /** What the store keeps for a name, changed in place: 100,000 of them are held at a time. */
@@ -9,7 +9,9 @@ export interface MemoryRecord {
   state: LeaseState
   /** When `leased` or `breaking` ends by itself, on the store's clock; `Infinity` for a lease that does not expire. */
   lockedUntil: number
-  metadata: Readonly<Record<string, string>>
+  metadata: Metadata
+  /** What the holder found. */
+  previous: Metadata | undefined
 }
 
 /** Lets the time pass for a record: no timer does so. */
@@ -24,12 +26,13 @@ export function isLocked(record: MemoryRecord): boolean {
   return record.state === 'leased' || record.state === 'breaking'
 }
 
-/** The record as it is told: one that does not change any more. */
+/** A copy of the record for callers, which does not change any more. */
 export function recordAt(record: MemoryRecord, now: number): LeaseRecord {
   const { name, owner, grantId, fencingToken, ttl } = record.grant
-  const { state, metadata } = record
-  const told = { name, owner, grantId, fencingToken, ttl, state, metadata }
-  return isLocked(record) ? { ...told, remaining: record.lockedUntil - now } : told
+  const { state, metadata, previous } = record
+  const shown = { name, owner, grantId, fencingToken, ttl, state, metadata }
+  if (!isLocked(record)) return shown
+  return { ...shown, ...(previous === undefined ? {} : { previous }), remaining: record.lockedUntil - now }
 }
 
 /**

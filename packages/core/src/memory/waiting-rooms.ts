@@ -1,6 +1,6 @@
-import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import type { LeaseRecord } from '../store/lease-record.js'
+import type { StoreCall } from '../store/store-call.js'
 import { TurnWatcher } from './turn-watcher.js'
 import { WaitingRoom } from './waiting-room.js'
 
@@ -10,7 +10,6 @@ export class WaitingRooms {
   /** When the lock of a name ends by itself; `-Infinity` where it is free. */
   readonly #lockedUntil: (name: string) => number
   readonly #rooms = new Map<string, WaitingRoom>()
-  readonly #aborts = new AbortListeners()
 
   constructor(clock: Clock, lockedUntil: (name: string) => number) {
     this.#clock = clock
@@ -52,17 +51,17 @@ export class WaitingRooms {
     if (room !== undefined) this.#update(name, room, now)
   }
 
-  /** Listens to a name until the signal aborts, the listener returns or the store is closed. */
+  /** Listens to a name until the call is aborted, the listener returns or the store is closed. */
   listen(
     name: string,
-    signal: AbortSignal,
+    call: StoreCall,
     grantId: string | undefined,
     look: () => LeaseRecord | undefined,
   ): TurnWatcher {
     const watcher = new TurnWatcher(look)
     const room = this.#of(name) ?? this.#open(name)
     room.enter(watcher, grantId)
-    const unlisten = this.#aborts.add(signal, () => watcher.end())
+    const unlisten = call.onAbort(() => watcher.end())
     watcher.onEnd(() => {
       unlisten()
       room.leave(watcher, grantId)

@@ -1,9 +1,12 @@
+/** A small map of texts in a record. */
+export type Metadata = Readonly<Record<string, string>>
+
 /** One successful acquisition, as the holder knows it. */
 export interface Grant {
   /** The lease name. */
   readonly name: string
   readonly owner: string
-  /** The GUID that the client proposed for this acquisition; every mutation of the record is conditional on it. */
+  /** The GUID that the client proposed for this acquisition; every change of the record is conditional on it. */
   readonly grantId: string
   /** Strictly larger for every later grant of the same name; what the guarded resource compares. */
   readonly fencingToken: bigint
@@ -19,14 +22,17 @@ export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'availab
 
 /**
  * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
- * where the name is locked, and the store cannot tell by whom.
+ * where the name is locked, and the store does not know by which holder.
  */
 export interface LeaseRecord extends Grant {
   readonly state: LeaseState
-  readonly metadata: Readonly<Record<string, string>>
+  /** Of the holder; after the end of the grant, as the last holder left it. */
+  readonly metadata: Metadata
+  /** While the name is locked: the metadata that the holder found, where the store keeps it. */
+  readonly previous?: Metadata
   /**
-   * Milliseconds until the lock can end by itself, where the store can tell: of a `leased` record its ttl left, of
-   * a `breaking` one the break period left. `Infinity` for a lease that does not expire.
+   * Milliseconds until the lock can end by itself, where the store knows: of a `leased` record the time left of the
+   * ttl, of a `breaking` one that of the break period. `Infinity` for a lease that does not expire.
    */
   readonly remaining?: number
 }

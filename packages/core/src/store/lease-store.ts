@@ -1,40 +1,54 @@
-import type { Clock } from '../clock.js'
-import type { Grant, LeaseRecord } from './lease-record.js'
+import type { Grant, LeaseRecord, Metadata } from './lease-record.js'
+import type { StoreCall } from './store-call.js'
 
-/** What a store can do and what it asks of the settings. The engine and the laws read it; users need not. */
+/** What a store can do and what it requires of the settings. The engine and the laws read it; users need not. */
 export interface StoreLimits {
-  /** The smallest ttl the store accepts, in milliseconds. */
+  /** The smallest ttl that the store accepts, in milliseconds. */
   readonly minTtl: number
-  /** The largest finite ttl the store accepts, in milliseconds. */
+  /** The largest finite ttl that the store accepts, in milliseconds. */
   readonly maxTtl: number
   /** Whether a lease may be held without expiry (`heartbeatTimeout: Infinity`). */
   readonly infinite: boolean
-  /** Whether waiting requests are served first come, first served. */
+  /** Whether waiters are served first come, first served. */
   readonly ordered: boolean
+  /**
+   * How many bytes of metadata a record has room for, counted as the UTF-8 of all keys and values; 4,096 unless given.
+   * 0: the layout has no room, and `previous` is always `undefined`.
+   */
+  readonly metadata?: number
 }
 
 export interface AcquireRequest {
-  /** The lease name: any well-formed Unicode string up to 1,024 bytes of UTF-8; the store maps it injectively. */
+  /** The lease name: any well-formed Unicode string up to 1,024 bytes of UTF-8. The store maps it injectively. */
   readonly name: string
   readonly owner: string
   /**
-   * A GUID proposed by the client. A request that bears the id of the grant in force succeeds again and starts the
-   * ttl anew, so that a lost response can be repeated.
+   * A GUID proposed by the client. A request with the id of the grant in force succeeds again and starts the ttl anew,
+   * so that a request whose response was lost can be repeated.
    */
   readonly grantId: string
   /** Milliseconds; `Infinity` where the store's limits allow it. */
   readonly ttl: number
-  readonly metadata?: Readonly<Record<string, string>>
+  /** Replaces the metadata of the last holder; empty unless given. */
+  readonly metadata?: Metadata
   /**
    * Where the store is ordered: a refused request keeps its place in the queue, under its grant id, until it is
-   * granted, withdrawn, or not repeated for a ttl. A request without it does not overtake those in the queue.
+   * granted, withdrawn, or not repeated for a ttl. A request without it does not overtake the requests in the queue.
    */
   readonly queue?: boolean
 }
 
 export type AcquireOutcome =
-  | { readonly granted: true; readonly grant: Grant }
-  /** Certainly not granted. `holder` is absent where nobody holds the name, but the turn is another waiter's. */
+  | {
+      readonly granted: true
+      readonly grant: Grant
+      /**
+       * The metadata that the last holder left, also when its lease expired or was broken; the same when a request is
+       * repeated. Absent where there was no earlier holder, or the store does not know.
+       */
+      readonly previous?: Metadata
+    }
+  /** Certainly not granted. `holder` is absent where nobody holds the name, but it is another waiter's turn. */
   | { readonly granted: false; readonly holder?: LeaseRecord }
 
 /** Why a store refuses a heartbeat. Each is definitive: the grant will never be valid again. */
@@ -46,26 +60,17 @@ export type RenewOutcome =
 
 export type ReleaseOutcome =
   | { readonly released: true }
-  /** The grant was not in force any more; nothing was changed. `holder` is who holds the name now, if anyone does. */
+  /** The grant was no longer in force; nothing was changed. `holder` holds the name now; absent where nobody does. */
   | { readonly released: false; readonly holder?: LeaseRecord }
 
 export interface BreakOptions {
   /**
-   * For how long the name stays locked, in milliseconds, at most what was left of the ttl; absent: for what was left.
+   * For how long the name stays locked, in milliseconds, at most the time left of the ttl; absent: the time left.
    * An infinite lease without a period breaks at once.
    */
   readonly period?: number
-  /** Kept for whoever reads the record or the log. */
+  /** Kept in the metadata of the record, as `breakReason`. */
   readonly reason?: string
-}
-
-/** Operations of a store without I/O: see `LeaseStore.immediate`. */
-export interface ImmediateOperations {
-  /** The clock by which the store decides on expiry. */
-  readonly clock: Clock
-  /** `now` is the instant of that clock at which it is asked: who shares the clock need not read it twice. */
-  acquire(request: AcquireRequest, now: number): AcquireOutcome
-  release(grant: Grant): ReleaseOutcome
 }
 
 /**
@@ -73,82 +78,91 @@ export interface ImmediateOperations {
  * loss, fencing, waiting and events are written once, above it.
  *
  * The rules of every method:
- * - It resolves only with what is certain. It **rejects when the outcome is unknown** (time-out, connection lost), and
- *   also, with a `LeaseUnauthorisedError`, `LeaseConfigurationError` or `LeaseNameError`, when it certainly had no
- *   effect and never will.
- * - `signal` is the attempt's time limit: when it aborts, reject at once and end the request. A signal is used for
- *   one attempt at a time but may be used for several in turn: remove what you added to it.
- * - Every mutation is conditional on the grant id (or on the version that was read). No blind write, no blind delete.
- * - Expiry is decided by the store's own clock, or by observation; never by comparing a foreign timestamp with the
+ * - It resolves only with what is certain. It **rejects when the outcome is unknown** (time-out, connection lost). It
+ *   also rejects with a `LeaseUnauthorisedError`, `LeaseConfigurationError` or `LeaseNameError` when the operation
+ *   certainly had no effect and never will.
+ * - `call` is the attempt. When it is aborted, end the request and reject at once.
+ * - Every change is conditional on the grant id, or on the version that was read. No blind write, no blind delete.
+ * - The store decides on expiry by its own clock, or by observation; never by comparing a foreign timestamp with the
  *   local clock.
  */
 export interface LeaseStore {
   readonly limits: StoreLimits
   /**
-   * The operations whose outcome is known at once, where there is no I/O. They do what `acquire` and `release` do, and
-   * throw what those reject with; the engine then answers a caller without a detour through the event loop.
-   */
-  readonly immediate?: ImmediateOperations
-  /**
    * Aborted as soon as `close` is called. Holders then lose their leases at once (`closed`), and waiters are rejected.
-   * Without it they find out by the calls that fail: a holder when its validity ends, a waiter without a limit never.
+   * Without it, a holder notices by failed calls when its validity ends, and a waiter without a limit never notices.
    */
   readonly closed?: AbortSignal
   /** What kind of store it is, for errors and logs, such as `memory` or `redis`. */
   readonly kind?: string
 
-  acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome>
+  acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome>
 
   /** Starts the ttl of the grant anew, if the grant is in force. */
-  renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome>
-
-  /** Frees the name, if the grant is in force. Where the fencing token lives in the record, the record is kept. */
-  release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome>
-
-  /** The record of the name, or `undefined` where there never was one (or it was deleted). */
-  read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined>
+  renew(grant: Grant, call: StoreCall): Promise<RenewOutcome>
 
   /**
-   * Passes the lease on without freeing the name: swaps the grant in force for a new one with the given id and owner,
+   * Frees the name, if the grant is in force, and leaves `metadata` behind; without it, the metadata stays as it is.
+   * Where the fencing token lives in the record, the record is kept.
+   */
+  release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome>
+
+  /** The record of the name, or `undefined` where there never was one (or it was deleted). */
+  read(name: string, call: StoreCall): Promise<LeaseRecord | undefined>
+
+  /**
+   * Replaces the metadata of the grant and starts its ttl anew, if the grant is in force. Absent where the layout has no
+   * room for metadata.
+   */
+  update?(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome>
+
+  /**
+   * Yields the record of every name that starts with `prefix`, held or not, in any order. A name that has a record
+   * throughout the listing is yielded exactly once; one that is created or deleted meanwhile may be missing.
+   */
+  list?(prefix: string, call: StoreCall): AsyncIterable<LeaseRecord>
+
+  /**
+   * Passes the lease on without freeing the name: replaces the grant in force by a new one with the given id and owner,
    * a larger fencing token and a fresh ttl. Not granted where the grant is not in force.
    */
   change?(
     grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<AcquireOutcome>
 
   /**
-   * Ends a lease whoever holds it, for operators; the holder is told at its next heartbeat. Rejects with a
+   * Ends a lease whoever holds it, for operators; the holder notices at its next heartbeat. Rejects with a
    * `LeaseConflictError` where there is nothing to break. Resolves with the milliseconds until the name is free.
    */
-  break?(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ readonly remaining: number }>
+  break?(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }>
 
   /** Gives up the place in the queue that the request with this grant id has. No effect where it has none. */
-  withdraw?(name: string, grantId: string, signal: AbortSignal): Promise<void>
+  withdraw?(name: string, grantId: string, call: StoreCall): Promise<void>
 
   /**
    * Yields when the name may have become free to acquire; with a grant id: when it may be that waiter's turn. The
-   * first value may come at once. A spurious value does no harm; a missing one is made up for by polling. Ends
-   * when `signal` aborts, and then leaves nothing behind. A store that is not ordered may also yield the record of a
-   * holder that it saw just now, with what `remaining` time: the waiter then asks again only at that expiry.
+   * first value may come at once. A spurious value does no harm; polling makes up for a missing one. Ends when `call`
+   * is aborted, and then leaves nothing behind. A store that is not ordered may also yield the record of a holder that
+   * it has just seen, with its `remaining` time: the waiter then asks again only at that expiry.
    */
-  watch?(name: string, signal: AbortSignal, grantId?: string): AsyncIterable<LeaseRecord | undefined>
+  watch?(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined>
 
   /**
    * Yields when somebody else may have changed or removed the record of a grant in force: the engine then sends a
    * heartbeat at once, instead of when it is due. For backends in which other programs, or operators, write the records
-   * too; a store without it leaves such a change to the next heartbeat. The owner's own operations must not make it
-   * yield; any other spurious value costs a heartbeat. The engine calls it once for each grant: the store has to resume
-   * what it watches by itself. Ends when `signal` aborts, and then leaves nothing behind.
+   * too; without it, the next heartbeat finds the change. The owner's own operations must not make it yield; any other
+   * spurious value costs a heartbeat. The engine calls it once for each grant, so the store has to resume a broken watch
+   * by itself. Ends when `call` is aborted, and then leaves nothing behind.
    */
-  watchGrant?(grant: Grant, signal: AbortSignal): AsyncIterable<unknown>
+  watchGrant?(grant: Grant, call: StoreCall): AsyncIterable<unknown>
 
   /**
-   * Renews many grants in one round trip; outcomes are in the order of the grants, with the error that `renew` would
-   * have rejected with for each whose outcome is unknown. It rejects when that is so of all of them.
+   * Renews many grants in one round trip; outcomes are in the order of the grants. An outcome that is unknown is given
+   * as the error with which `renew` would have rejected. Rejects when all outcomes are unknown.
    */
-  renewMany?(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]>
+  renewMany?(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]>
 
   /** Ends connections, watches and timers. Operations afterwards reject with a `LeaseUnavailableError`. */
   close(): Promise<void>

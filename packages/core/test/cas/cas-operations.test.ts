@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   type CasRecord,
   type CasRegister,
   type CasStoreOptions,
@@ -16,7 +16,7 @@ const TTL = 10_000
 const HOUR = 3_600_000
 /** What a challenger waits beyond the ttl. */
 const MARGIN = 25
-const signal = new AbortController().signal
+const call = new AbortableCall()
 const details = { leaseName: 'job', store: 'map' }
 
 function setUp(options: CasStoreOptions & { readonly forgets?: boolean } = {}) {
@@ -25,7 +25,7 @@ function setUp(options: CasStoreOptions & { readonly forgets?: boolean } = {}) {
   const open = () => casStore(register, { clock, ...options })
   const store = open()
   const claim = (grantId: string, more: { ttl?: number; metadata?: Record<string, string> } = {}, by = store) =>
-    by.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL, ...more }, signal)
+    by.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL, ...more }, call)
   const held = async (grantId: string): Promise<Grant> => {
     const outcome = await claim(grantId)
     if (!outcome.granted) throw new Error('not granted')
@@ -70,10 +70,10 @@ describe('a compare-and-set store tells of itself', () => {
       yield undefined
     })
     const told: unknown[] = []
-    const watching = casStore(Object.assign(register(), { watch })).watch?.('job', signal) ?? []
+    const watching = casStore(Object.assign(register(), { watch })).watch?.('job', call) ?? []
     for await (const word of watching) told.push(word)
     expect(told).toEqual([undefined, undefined])
-    expect(watch).toHaveBeenCalledWith('job', signal)
+    expect(watch).toHaveBeenCalledWith('job', call)
   })
 
   it('nothing more once it is closed, and closes its register', async () => {
@@ -83,8 +83,8 @@ describe('a compare-and-set store tells of itself', () => {
     Object.assign(register, { close })
     await store.close?.()
     expect(close).toHaveBeenCalledOnce()
-    await expect(store.renew(grant, signal)).rejects.toThrow('the map store is closed')
-    await expect(store.read('job', signal)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
+    await expect(store.renew(grant, call)).rejects.toThrow('the map store is closed')
+    await expect(store.read('job', call)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
   })
 
   it('nothing under a signal that is aborted', async () => {
@@ -112,7 +112,7 @@ describe('acquire over a compare-and-set register writes', () => {
   it('no metadata of the one before', async () => {
     const { register, store, claim } = setUp()
     const outcome = await claim('a', { metadata: { version: '7' } })
-    if (outcome.granted) await store.release(outcome.grant, signal)
+    if (outcome.granted) await store.release(outcome.grant, call)
     await claim('b')
     expect(register.recordOf('job').metadata).toEqual({})
   })
@@ -122,7 +122,7 @@ describe('acquire over a compare-and-set register writes', () => {
     register.faults.push(...([undefined, undefined, 'fail'] as never[]))
     await expect(claim('a')).rejects.toThrow('connection refused')
     expect(register.recordOf('job')).toMatchObject({ owner: '', grantId: '', fencingToken: 0n })
-    expect(await open().read('job', signal)).toMatchObject({ state: 'available' })
+    expect(await open().read('job', call)).toMatchObject({ state: 'available' })
     expect((await claim('b', {}, open())).granted).toBe(true)
   })
 
@@ -140,7 +140,7 @@ describe('acquire over a compare-and-set register writes', () => {
 
   it('nothing under a name that is none', async () => {
     const { register, store } = setUp()
-    const claimed = store.acquire({ name: '', owner: 'a', grantId: 'a', ttl: TTL }, signal)
+    const claimed = store.acquire({ name: '', owner: 'a', grantId: 'a', ttl: TTL }, call)
     await expect(claimed).rejects.toBeInstanceOf(LeaseNameError)
     expect(register.calls).toEqual([])
   })
@@ -148,19 +148,19 @@ describe('acquire over a compare-and-set register writes', () => {
   it('a larger token where its own grant id was broken or released meanwhile', async () => {
     const { store, claim, held } = setUp()
     await held('a')
-    await store.break('job', { period: 2_000 }, signal)
+    await store.break('job', { period: 2_000 }, call)
     expect(await claim('a')).toMatchObject({ granted: false, holder: { state: 'breaking' } })
-    await store.break('job', { period: 0 }, signal)
+    await store.break('job', { period: 0 }, call)
     const again = await held('a')
     expect(again.fencingToken).toBe(2n)
-    await store.release(again, signal)
+    await store.release(again, call)
     expect((await held('a')).fencingToken).toBe(3n)
   })
 
   it('anew where another writer came in between, five times, and then tells that it could not', async () => {
     const { register, claim, held, store } = setUp()
     const grant = await held('a')
-    await store.release(grant, signal)
+    await store.release(grant, call)
     const { replace } = register
     register.replace = async (...args) => {
       register.write('job', register.recordOf('job'))
@@ -179,7 +179,7 @@ describe('heartbeats over a compare-and-set register', () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     const before = register.recordOf('job')
-    await store.renew({ ...grant, ttl: 2 * TTL }, signal)
+    await store.renew({ ...grant, ttl: 2 * TTL }, call)
     expect(register.recordOf('job')).toEqual({ ...before, ttl: 2 * TTL, revision: before.revision + 1 })
   })
 
@@ -188,22 +188,22 @@ describe('heartbeats over a compare-and-set register', () => {
     const first = await held('a')
     clock.block(TTL + MARGIN)
     await held('b')
-    expect(await callsOf(register, () => store.renew(first, signal))).toEqual(['read'])
+    expect(await callsOf(register, () => store.renew(first, call))).toEqual(['read'])
   })
 
   it('read the record again where theirs was not the last write', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', register.recordOf('job'))
-    expect(await callsOf(register, () => store.renew(grant, signal))).toEqual(['replace', 'read', 'replace'])
+    expect(await callsOf(register, () => store.renew(grant, call))).toEqual(['replace', 'read', 'replace'])
   })
 
   it('forget what was written once they are refused', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', { ...register.recordOf('job'), breakPeriod: 5_000 })
-    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'broken' })
-    expect(await callsOf(register, () => store.renew(grant, signal))).toEqual(['read'])
+    expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'broken' })
+    expect(await callsOf(register, () => store.renew(grant, call))).toEqual(['read'])
   })
 
   it('are told who took the lease, where anyone holds it', async () => {
@@ -213,9 +213,9 @@ describe('heartbeats over a compare-and-set register', () => {
     await claim('b', { metadata: { version: '8' } })
     const holder = { name: 'job', owner: 'o-b', grantId: 'b', fencingToken: 2n, ttl: TTL, state: 'leased' }
     const taken = { renewed: false, reason: 'taken' }
-    expect(await store.renew(first, signal)).toEqual({ ...taken, holder: { ...holder, metadata: { version: '8' } } })
-    await store.release(holder as never, signal)
-    expect(await store.renew(first, signal)).toEqual(taken)
+    expect(await store.renew(first, call)).toEqual({ ...taken, holder: { ...holder, metadata: { version: '8' } } })
+    await store.release(holder as never, call)
+    expect(await store.renew(first, call)).toEqual(taken)
   })
 })
 
@@ -223,15 +223,15 @@ describe('release over a compare-and-set register', () => {
   it('is one write and no read for who made the grant, and forgets what was written', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
-    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['replace'])
-    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['read'])
+    expect(await callsOf(register, () => store.release(grant, call))).toEqual(['replace'])
+    expect(await callsOf(register, () => store.release(grant, call))).toEqual(['read'])
   })
 
   it('of a grant made elsewhere reads the record first', async () => {
     const { register, open, held } = setUp()
     const grant = await held('a')
     const other = open()
-    expect(await callsOf(register, () => other.release(grant, signal))).toEqual(['read', 'replace'])
+    expect(await callsOf(register, () => other.release(grant, call))).toEqual(['read', 'replace'])
     expect(register.recordOf('job').owner).toBe('')
   })
 
@@ -239,7 +239,7 @@ describe('release over a compare-and-set register', () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', register.recordOf('job'))
-    expect(await callsOf(register, () => store.release(grant, signal))).toEqual(['replace', 'read', 'replace'])
+    expect(await callsOf(register, () => store.release(grant, call))).toEqual(['replace', 'read', 'replace'])
     expect(register.recordOf('job').owner).toBe('')
   })
 
@@ -249,7 +249,7 @@ describe('release over a compare-and-set register', () => {
     clock.block(TTL + MARGIN)
     await held('b')
     clock.block(TTL + MARGIN)
-    expect(await store.release(first, signal)).toEqual({ released: false })
+    expect(await store.release(first, call)).toEqual({ released: false })
     expect(register.recordOf('job').owner).toBe('o-b')
   })
 })
@@ -257,25 +257,25 @@ describe('release over a compare-and-set register', () => {
 describe('read over a compare-and-set register', () => {
   it('tells the record and what remains, as this process has seen it', async () => {
     const { clock, store, held } = setUp()
-    expect(await store.read('job', signal)).toBeUndefined()
+    expect(await store.read('job', call)).toBeUndefined()
     const grant = await held('a')
     clock.block(400)
     const record = { ...grant, metadata: {}, state: 'leased', remaining: TTL + MARGIN - 400 }
-    expect(await store.read('job', signal)).toEqual(record)
+    expect(await store.read('job', call)).toEqual(record)
   })
 
   it('begins to observe anew what was gone in between, though its version is the same', async () => {
     const { clock, register, store, held, open } = setUp()
     await held('a')
     const observer = open()
-    await observer.read('job', signal)
+    await observer.read('job', call)
     clock.block(TTL)
     const { read } = register
     register.read = async () => undefined
-    expect(await observer.read('job', signal)).toBeUndefined()
+    expect(await observer.read('job', call)).toBeUndefined()
     register.read = read
-    expect(await observer.read('job', signal)).toMatchObject({ state: 'leased', remaining: TTL + MARGIN })
-    expect(await store.read('job', signal)).toMatchObject({ remaining: MARGIN })
+    expect(await observer.read('job', call)).toMatchObject({ state: 'leased', remaining: TTL + MARGIN })
+    expect(await store.read('job', call)).toMatchObject({ remaining: MARGIN })
   })
 
   it.each([-1, Number.NaN])('refuses an entry that says it was created at %d', async (createdAt) => {
@@ -284,7 +284,7 @@ describe('read over a compare-and-set register', () => {
     const record = register.recordOf('job')
     register.read = async () => ({ record, version: 1, createdAt })
     const message = 'the map register forgets, but does not tell createdAt in milliseconds'
-    await expect(store.read('job', signal)).rejects.toThrow(message)
+    await expect(store.read('job', call)).rejects.toThrow(message)
   })
 })
 
@@ -293,7 +293,7 @@ describe('fencing tokens of a register that forgets', () => {
     const { register, store, held } = setUp({ forgets: true })
     register.time = 0
     const first = await held('a')
-    await store.release(first, signal)
+    await store.release(first, call)
     register.delete('job')
     register.time = 41.5
     expect([first.fencingToken, (await held('b')).fencingToken]).toEqual([1n, 42n])
@@ -314,28 +314,28 @@ describe('change over a compare-and-set register', () => {
     const outcome = await claim('a', { metadata: { version: '7' } })
     const grant = outcome.granted ? outcome.grant : expect.unreachable()
     const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n } }
-    expect(await store.change(grant, to, signal)).toEqual(changed)
-    expect(await store.change(grant, to, signal)).toEqual(changed)
+    expect(await store.change(grant, to, call)).toEqual(changed)
+    expect(await store.change(grant, to, call)).toEqual(changed)
     expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })
   })
 
   it('of what is gone, broken, expired or released is not granted, and tells who is in the way', async () => {
     const { clock, register, store, held } = setUp()
     const first = await held('a')
-    await store.break('job', { period: 2_000 }, signal)
-    expect(await store.change(first, to, signal)).toMatchObject({ granted: false, holder: { state: 'breaking' } })
+    await store.break('job', { period: 2_000 }, call)
+    expect(await store.change(first, to, call)).toMatchObject({ granted: false, holder: { state: 'breaking' } })
     clock.block(TTL + MARGIN)
     const second = await held('a')
-    expect(await store.change({ ...second, grantId: 'x' }, to, signal)).toMatchObject({
+    expect(await store.change({ ...second, grantId: 'x' }, to, call)).toMatchObject({
       granted: false,
       holder: { grantId: 'a' },
     })
     clock.block(TTL + MARGIN)
-    expect(await store.change(second, to, signal)).toEqual({ granted: false })
-    await store.release(second, signal)
-    expect(await store.change(second, to, signal)).toEqual({ granted: false })
+    expect(await store.change(second, to, call)).toEqual({ granted: false })
+    await store.release(second, call)
+    expect(await store.change(second, to, call)).toEqual({ granted: false })
     register.delete('job')
-    expect(await store.change(second, to, signal)).toEqual({ granted: false })
+    expect(await store.change(second, to, call)).toEqual({ granted: false })
   })
 })
 
@@ -345,7 +345,7 @@ describe('break over a compare-and-set register', () => {
     await claim('a', { metadata: { version: '7' } })
     clock.block(1_000)
     const left = TTL + MARGIN - 1_000
-    expect(await store.break('job', {}, signal)).toEqual({ remaining: left })
+    expect(await store.break('job', {}, call)).toEqual({ remaining: left })
     const broken: Partial<CasRecord> = { breakPeriod: left - MARGIN, metadata: { version: '7' } }
     expect(register.recordOf('job')).toMatchObject(broken)
     expect(register.recordOf('job').metadata).toEqual({ version: '7' })
@@ -354,11 +354,11 @@ describe('break over a compare-and-set register', () => {
   it('again for as long changes nothing, and for less adds its reason to the metadata', async () => {
     const { register, store, claim } = setUp()
     await claim('a', { metadata: { version: '7' } })
-    await store.break('job', { period: 4_000 }, signal)
-    const repeated = () => store.break('job', { period: 4_000 + MARGIN }, signal)
+    await store.break('job', { period: 4_000 }, call)
+    const repeated = () => store.break('job', { period: 4_000 + MARGIN }, call)
     expect(await callsOf(register, repeated)).toEqual(['read'])
-    expect(await callsOf(register, () => store.break('job', {}, signal))).toEqual(['read'])
-    await store.break('job', { period: 4_000, reason: 'stuck' }, signal)
+    expect(await callsOf(register, () => store.break('job', {}, call))).toEqual(['read'])
+    await store.break('job', { period: 4_000, reason: 'stuck' }, call)
     expect(register.recordOf('job').metadata).toEqual({ version: '7', breakReason: 'stuck' })
   })
 
@@ -371,7 +371,7 @@ describe('break over a compare-and-set register', () => {
       register.write('job', register.recordOf('job'))
       return await replace.apply(register, args)
     }
-    expect(await callsOf(register, () => store.break('job', { period: 0 }, signal))).toEqual([
+    expect(await callsOf(register, () => store.break('job', { period: 0 }, call))).toEqual([
       'read',
       'replace',
       'read',
@@ -381,11 +381,11 @@ describe('break over a compare-and-set register', () => {
 
   it('of what nobody holds, and for a period that is none, says so', async () => {
     const { store } = setUp()
-    await expect(store.break('job', {}, signal)).rejects.toThrow("nobody holds 'job': there is nothing to break")
-    await expect(store.break('job', {}, signal)).rejects.toMatchObject(details)
-    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
+    await expect(store.break('job', {}, call)).rejects.toThrow("nobody holds 'job': there is nothing to break")
+    await expect(store.break('job', {}, call)).rejects.toMatchObject(details)
+    await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
     for (const period of [-1, Number.NaN]) {
-      const broken = store.break('job', { period }, signal)
+      const broken = store.break('job', { period }, call)
       await expect(broken).rejects.toThrow(`the break period must be 0 or more ms, not ${period}`)
     }
   })

@@ -1,14 +1,14 @@
-import { type AcquireOutcome, casStore, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, casStore, type LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './map-register.js'
 
 const TTL = 10_000
-const signal = new AbortController().signal
+const call = new AbortableCall()
 
 function claim(store: LeaseStore, owner: string, grantId: string): Promise<AcquireOutcome> {
-  return store.acquire({ name: 'job', owner, grantId, ttl: TTL }, signal)
+  return store.acquire({ name: 'job', owner, grantId, ttl: TTL }, call)
 }
 
 describe('casStore, over any schedule', () => {
@@ -50,12 +50,12 @@ describe('casStore, over any schedule', () => {
               if (held.size > 0) takeovers += 1
               held.set(who, { grantId: `g${ids}`, validUntil: sentAt + TTL, token: largest })
             } else if (kind === 'renew' && mine !== undefined && valid) {
-              const outcome = await store.renew(grant, signal)
+              const outcome = await store.renew(grant, call)
               if (outcome.renewed) held.set(who, { ...mine, validUntil: sentAt + TTL })
               else held.delete(who)
             } else if (kind === 'release' && valid) {
               held.delete(who)
-              await store.release(grant, signal)
+              await store.release(grant, call)
             }
           } catch (error) {
             expect(String(error)).toMatch(/connection/)

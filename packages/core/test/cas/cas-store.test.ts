@@ -17,7 +17,7 @@ import { MapRegister } from './map-register.js'
 const TTL = 10_000
 /** What a challenger waits beyond the ttl. */
 const MARGIN = 25
-const signal = new AbortController().signal
+const call = new AbortableCall()
 
 interface Fixture {
   readonly clock: VirtualClock
@@ -33,7 +33,7 @@ function setUp(forgets = false): Fixture {
 }
 
 function claim(store: LeaseStore, owner: string, grantId = owner, ttl = TTL): Promise<AcquireOutcome> {
-  return store.acquire({ name: 'job', owner, grantId, ttl }, signal)
+  return store.acquire({ name: 'job', owner, grantId, ttl }, call)
 }
 
 async function grantOf(outcome: Promise<AcquireOutcome>): Promise<Extract<AcquireOutcome, { granted: true }>['grant']> {
@@ -75,7 +75,7 @@ describe('takeover over a compare-and-set register', () => {
     await claim(b, 'b')
     for (let beat = 0; beat < 5; beat += 1) {
       clock.block(TTL - 1)
-      expect(await a.renew(grant, signal)).toEqual({ renewed: true })
+      expect(await a.renew(grant, call)).toEqual({ renewed: true })
       expect((await claim(b, 'b')).granted).toBe(false)
     }
     clock.block(TTL + MARGIN)
@@ -100,7 +100,7 @@ describe('takeover over a compare-and-set register', () => {
     const [a, b] = [open(ofA), open(ofB)]
     const grant = await grantOf(claim(a, 'a'))
     await claim(b, 'b')
-    await a.renew(grant, signal)
+    await a.renew(grant, call)
     ofB.suspend(10 * TTL)
     expect((await claim(b, 'b')).granted).toBe(false)
     expect(register.recordOf('job').owner).toBe('a')
@@ -139,7 +139,7 @@ describe('heartbeats over a compare-and-set register', () => {
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
     register.calls.length = 0
-    for (let beat = 0; beat < 10; beat += 1) await store.renew(grant, signal)
+    for (let beat = 0; beat < 10; beat += 1) await store.renew(grant, call)
     expect(register.calls).toEqual(Array(10).fill('replace'))
   })
 
@@ -148,17 +148,17 @@ describe('heartbeats over a compare-and-set register', () => {
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
     register.faults.push('lose-answer')
-    await expect(store.renew(grant, signal)).rejects.toThrow('connection reset')
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    await expect(store.renew(grant, call)).rejects.toThrow('connection reset')
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
     register.calls.length = 0
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
     expect(register.calls).toEqual(['replace'])
   })
 
   it('of another process that knows only the grant work as well', async () => {
     const { open } = setUp()
     const grant = await grantOf(claim(open(), 'a'))
-    expect(await open().renew(grant, signal)).toEqual({ renewed: true })
+    expect(await open().renew(grant, call)).toEqual({ renewed: true })
   })
 
   it('are told why the grant is over: taken, deleted, broken, expired', async () => {
@@ -168,14 +168,14 @@ describe('heartbeats over a compare-and-set register', () => {
     await claim(b, 'b')
     clock.block(TTL + MARGIN)
     const next = await grantOf(claim(b, 'b'))
-    expect(await a.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken', holder: { owner: 'b' } })
-    await a.break('job', { period: 0 }, signal)
-    expect(await b.renew(next, signal)).toEqual({ renewed: false, reason: 'broken' })
+    expect(await a.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken', holder: { owner: 'b' } })
+    await a.break('job', { period: 0 }, call)
+    expect(await b.renew(next, call)).toEqual({ renewed: false, reason: 'broken' })
     const last = await grantOf(claim(a, 'a', 'a2'))
-    await b.release(last, signal)
-    expect(await a.renew(last, signal)).toEqual({ renewed: false, reason: 'expired' })
+    await b.release(last, call)
+    expect(await a.renew(last, call)).toEqual({ renewed: false, reason: 'expired' })
     register.delete('job')
-    expect(await a.renew(last, signal)).toEqual({ renewed: false, reason: 'deleted' })
+    expect(await a.renew(last, call)).toEqual({ renewed: false, reason: 'deleted' })
   })
 
   it('give up as unknown where others write again and again', async () => {
@@ -187,7 +187,7 @@ describe('heartbeats over a compare-and-set register', () => {
       register.write('job', register.recordOf('job'))
       return await replace.apply(register, args)
     }
-    await expect(store.renew(grant, signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(store.renew(grant, call)).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 })
 
@@ -196,7 +196,7 @@ describe('acquire over a compare-and-set register', () => {
     const { clock, register, open } = setUp()
     const [a, b] = [open(), open()]
     await claim(b, 'warm-up', 'w')
-    await b.release(await grantOf(claim(b, 'warm-up', 'w')), signal)
+    await b.release(await grantOf(claim(b, 'warm-up', 'w')), call)
     register.faults.push(...([undefined, 'lose-answer'] as never[]))
     await expect(claim(a, 'a')).rejects.toThrow('connection reset')
     const token = register.recordOf('job').fencingToken
@@ -235,7 +235,7 @@ describe('release over a compare-and-set register', () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
-    expect(await store.release(grant, signal)).toEqual({ released: true })
+    expect(await store.release(grant, call)).toEqual({ released: true })
     expect(register.recordOf('job')).toMatchObject({ owner: '', fencingToken: grant.fencingToken })
     expect((await claim(open(), 'b')).granted).toBe(true)
   })
@@ -247,7 +247,7 @@ describe('release over a compare-and-set register', () => {
     await claim(b, 'b')
     clock.block(TTL + MARGIN)
     await claim(b, 'b')
-    expect(await a.release(grant, signal)).toMatchObject({ released: false, holder: { owner: 'b' } })
+    expect(await a.release(grant, call)).toMatchObject({ released: false, holder: { owner: 'b' } })
     expect(register.recordOf('job').owner).toBe('b')
   })
 
@@ -256,18 +256,18 @@ describe('release over a compare-and-set register', () => {
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
     register.faults.push('lose-answer')
-    await expect(store.release(grant, signal)).rejects.toThrow('connection reset')
-    expect(await store.release(grant, signal)).toEqual({ released: false })
+    await expect(store.release(grant, call)).rejects.toThrow('connection reset')
+    expect(await store.release(grant, call)).toEqual({ released: false })
   })
 
   it('of what was deleted, or released already, changes nothing', async () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
-    await store.release(grant, signal)
-    expect(await store.release(grant, signal)).toEqual({ released: false })
+    await store.release(grant, call)
+    expect(await store.release(grant, call)).toEqual({ released: false })
     register.delete('job')
-    expect(await store.release(grant, signal)).toEqual({ released: false })
+    expect(await store.release(grant, call)).toEqual({ released: false })
   })
 })
 
@@ -279,9 +279,9 @@ describe('fencing tokens over a compare-and-set register', () => {
     for (const [place, end] of ['release', 'expire', 'break', 'release'].entries()) {
       const grant = await grantOf(claim(store, 'a', `g${place}`))
       tokens.push(grant.fencingToken)
-      if (end === 'release') await store.release(grant, signal)
+      if (end === 'release') await store.release(grant, call)
       if (end === 'expire') clock.block(TTL + MARGIN)
-      if (end === 'break') await store.break('job', { period: 0 }, signal)
+      if (end === 'break') await store.break('job', { period: 0 }, call)
     }
     expect(tokens).toEqual([1n, 2n, 3n, 4n])
   })
@@ -291,7 +291,7 @@ describe('fencing tokens over a compare-and-set register', () => {
     const store = open()
     const first = await grantOf(claim(store, 'a'))
     expect(first.fencingToken).toBe(BigInt(register.time))
-    await store.release(first, signal)
+    await store.release(first, call)
     const second = await grantOf(claim(store, 'a', 'a2'))
     register.delete('job')
     register.time += 5
@@ -312,23 +312,23 @@ describe('change and break over a compare-and-set register', () => {
     const { open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
-    const next = await store.change(grant, { grantId: 'b', owner: 'b' }, signal)
+    const next = await store.change(grant, { grantId: 'b', owner: 'b' }, call)
     expect(next).toMatchObject({ granted: true, grant: { owner: 'b', fencingToken: grant.fencingToken + 1n } })
-    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
-    expect(await store.change(grant, { grantId: 'c', owner: 'c' }, signal)).toMatchObject({ granted: false })
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken' })
+    expect(await store.change(grant, { grantId: 'c', owner: 'c' }, call)).toMatchObject({ granted: false })
   })
 
   it('break locks the name for the period, as each challenger has seen it, and can only be shortened', async () => {
     const { clock, open } = setUp()
     const [a, b] = [open(), open()]
     await claim(a, 'a')
-    expect(await b.break('job', { period: 4_000, reason: 'stuck' }, signal)).toEqual({ remaining: 4_000 + MARGIN })
-    expect((await b.break('job', { period: 60_000 }, signal)).remaining).toBe(4_000 + MARGIN)
-    expect(await b.break('job', { period: 2_000 }, signal)).toEqual({ remaining: 2_000 + MARGIN })
-    expect(await b.read('job', signal)).toMatchObject({ state: 'breaking', metadata: { breakReason: 'stuck' } })
+    expect(await b.break('job', { period: 4_000, reason: 'stuck' }, call)).toEqual({ remaining: 4_000 + MARGIN })
+    expect((await b.break('job', { period: 60_000 }, call)).remaining).toBe(4_000 + MARGIN)
+    expect(await b.break('job', { period: 2_000 }, call)).toEqual({ remaining: 2_000 + MARGIN })
+    expect(await b.read('job', call)).toMatchObject({ state: 'breaking', metadata: { breakReason: 'stuck' } })
     expect((await claim(b, 'b')).granted).toBe(false)
     clock.block(2_000 + MARGIN)
-    expect(await b.read('job', signal)).toMatchObject({ state: 'broken' })
+    expect(await b.read('job', call)).toMatchObject({ state: 'broken' })
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
@@ -337,17 +337,17 @@ describe('change and break over a compare-and-set register', () => {
     const store = open()
     await claim(store, 'a')
     clock.block(TTL + MARGIN)
-    expect(await store.break('job', {}, signal)).toEqual({ remaining: 0 })
+    expect(await store.break('job', {}, call)).toEqual({ remaining: 0 })
     expect((await claim(open(), 'b')).granted).toBe(true)
   })
 
   it('break of a free or unknown name is a conflict', async () => {
     const { open } = setUp()
     const store = open()
-    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
-    await store.release(await grantOf(claim(store, 'a')), signal)
-    await expect(store.break('job', {}, signal)).rejects.toBeInstanceOf(LeaseConflictError)
-    await expect(store.break('job', { period: -1 }, signal)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
+    await store.release(await grantOf(claim(store, 'a')), call)
+    await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
+    await expect(store.break('job', { period: -1 }, call)).rejects.toBeInstanceOf(LeaseConfigurationError)
   })
 })
 
@@ -359,7 +359,7 @@ describe('casStore', () => {
     const store = open()
     await store.close()
     await expect(claim(store, 'a')).rejects.toBeInstanceOf(LeaseUnavailableError)
-    await expect(store.read('job', signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(store.read('job', call)).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 
   it('forgets what it has seen of names long ago', () => {

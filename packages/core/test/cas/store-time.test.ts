@@ -1,11 +1,11 @@
-import { casStore, type Grant, LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, casStore, type Grant, LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './map-register.js'
 
 const TTL = 10_000
 const MARGIN = 25
-const signal = new AbortController().signal
+const call = new AbortableCall()
 
 /** A register with a clock of its own, in the unit that the test gives. */
 function setUp(time: () => number | bigint) {
@@ -20,14 +20,14 @@ function setUp(time: () => number | bigint) {
 }
 
 async function held(store: LeaseStore, grantId: string): Promise<Grant> {
-  const outcome = await store.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL }, signal)
+  const outcome = await store.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL }, call)
   if (!outcome.granted) throw new Error('not granted')
   return outcome.grant
 }
 
 async function tokenOf(store: LeaseStore, grantId: string): Promise<bigint> {
   const grant = await held(store, grantId)
-  await store.release(grant, signal)
+  await store.release(grant, call)
   return grant.fencingToken
 }
 
@@ -63,10 +63,10 @@ describe('fencing tokens over a register with a clock', () => {
     const { register, store } = setUp(() => time)
     const grant = await held(store, 'a')
     const copied = register.recordOf('job')
-    await store.change(grant, { grantId: 'b', owner: 'b' }, signal)
+    await store.change(grant, { grantId: 'b', owner: 'b' }, call)
     time = 200
     register.write('job', copied)
-    expect(await store.change(grant, { grantId: 'c', owner: 'c' }, signal)).toMatchObject({
+    expect(await store.change(grant, { grantId: 'c', owner: 'c' }, call)).toMatchObject({
       granted: true,
       grant: { fencingToken: 200n },
     })
@@ -85,9 +85,9 @@ describe('fencing tokens over a register with a clock', () => {
     const grant = await held(store, 'a')
     expect(register.calls).toEqual(['read', 'create', 'replace'])
     expect(asked).toEqual([['job', 1]])
-    await store.renew(grant, signal)
+    await store.renew(grant, call)
     expect((await held(store, 'a')).fencingToken).toBe(grant.fencingToken)
-    await store.release(grant, signal)
+    await store.release(grant, call)
     expect(asked.length).toBe(1)
     const { version } = (await register.read('job')) ?? {}
     await held(store, 'b')
@@ -96,7 +96,7 @@ describe('fencing tokens over a register with a clock', () => {
       ['job', version],
     ])
     clock.block(TTL + MARGIN)
-    await store.read('job', signal)
+    await store.read('job', call)
     expect(asked.length).toBe(2)
   })
 

@@ -1,11 +1,11 @@
-import { casStore, type Grant, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, casStore, type Grant, type LeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './map-register.js'
 
 const TTL = 10_000
 const MARGIN = 25
-const signal = new AbortController().signal
+const call = new AbortableCall()
 
 /** A register whose versions are one counter, which no deletion sets back. */
 function setUp() {
@@ -16,7 +16,7 @@ function setUp() {
 }
 
 async function held(store: LeaseStore, grantId: string, name = 'job'): Promise<Grant> {
-  const outcome = await store.acquire({ name, owner: `o-${grantId}`, grantId, ttl: TTL }, signal)
+  const outcome = await store.acquire({ name, owner: `o-${grantId}`, grantId, ttl: TTL }, call)
   if (!outcome.granted) throw new Error('not granted')
   return outcome.grant
 }
@@ -27,8 +27,8 @@ describe('fencing tokens that are versions', () => {
     const first = await held(store, 'a')
     expect(register.calls).toEqual(['read', 'create'])
     expect(first.fencingToken).toBe(1n)
-    await store.renew(first, signal)
-    await store.release(first, signal)
+    await store.renew(first, call)
+    await store.release(first, call)
     expect((await held(store, 'b')).fencingToken).toBe(4n)
     expect((await held(store, 'c', 'other')).fencingToken).toBe(5n)
   })
@@ -37,18 +37,18 @@ describe('fencing tokens that are versions', () => {
     const { register, store, open } = setUp()
     const grant = await held(store, 'a')
     expect(register.recordOf('job').fencingToken).toBe(0n)
-    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
-    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, signal)
-    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
+    expect((await open().read('job', call))?.fencingToken).toBe(1n)
+    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, call)
+    expect((await open().read('job', call))?.fencingToken).toBe(1n)
   })
 
   it('grow over a deletion, and over the expiry of a grant under the same id', async () => {
     const { clock, register, store } = setUp()
     const first = await held(store, 'a')
-    await store.renew(first, signal)
+    await store.renew(first, call)
     register.delete('job')
     const second = await held(store, 'a')
-    await store.renew(second, signal)
+    await store.renew(second, call)
     clock.block(TTL + MARGIN)
     const third = await held(store, 'a')
     expect([first, second, third].map(({ fencingToken }) => fencingToken)).toEqual([1n, 3n, 5n])
@@ -60,22 +60,22 @@ describe('fencing tokens that are versions', () => {
     await expect(held(store, 'a')).rejects.toThrow('connection reset')
     expect((await held(store, 'a')).fencingToken).toBe(1n)
     // Written again, the record bears it.
-    expect((await open().read('job', signal))?.fencingToken).toBe(1n)
+    expect((await open().read('job', call))?.fencingToken).toBe(1n)
   })
 
   it('are kept by the holder where somebody writes the record before its first heartbeat', async () => {
     const { register, store, open } = setUp()
     const grant = await held(store, 'a')
     register.write('job', register.recordOf('job'))
-    expect((await open().read('job', signal))?.fencingToken).toBe(2n)
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    expect((await open().read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+    expect((await open().read('job', call))?.fencingToken).toBe(2n)
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    expect((await open().read('job', call))?.fencingToken).toBe(grant.fencingToken)
   })
 
   it('are granted to one of many who ask for a new name at once', async () => {
     const { open } = setUp()
     const asked = Array.from({ length: 5 }, (_, place) =>
-      open().acquire({ name: 'job', owner: 'o', grantId: `${place}`, ttl: TTL }, signal),
+      open().acquire({ name: 'job', owner: 'o', grantId: `${place}`, ttl: TTL }, call),
     )
     expect((await Promise.all(asked)).filter(({ granted }) => granted).length).toBe(1)
   })
@@ -84,9 +84,9 @@ describe('fencing tokens that are versions', () => {
     const { store } = setUp()
     const grant = await held(store, 'a')
     const to = { grantId: 'b', owner: 'you' }
-    const changed = await store.change(grant, to, signal)
+    const changed = await store.change(grant, to, call)
     expect(changed).toMatchObject({ granted: true, grant: { ...to, fencingToken: 2n } })
-    expect(await store.change(grant, to, signal)).toEqual(changed)
+    expect(await store.change(grant, to, call)).toEqual(changed)
   })
 })
 
@@ -101,7 +101,7 @@ describe('a record whose owner another program removed', () => {
   it('is locked for challengers until they have seen it unchanged for the ttl', async () => {
     const { clock, open } = await setUpVacated()
     const other = open()
-    const claim = () => other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, signal)
+    const claim = () => other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, call)
     expect(await claim()).toMatchObject({ granted: false, holder: { state: 'breaking', remaining: TTL + MARGIN } })
     clock.block(TTL + MARGIN - 1)
     expect((await claim()).granted).toBe(false)
@@ -111,16 +111,16 @@ describe('a record whose owner another program removed', () => {
 
   it('is refused to its holder, who cannot repeat the claim or hand it over either', async () => {
     const { register, store, grant } = await setUpVacated()
-    expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
-    const again = await store.acquire({ name: 'job', owner: 'o-a', grantId: 'a', ttl: TTL }, signal)
+    expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'taken' })
+    const again = await store.acquire({ name: 'job', owner: 'o-a', grantId: 'a', ttl: TTL }, call)
     expect(again.granted).toBe(false)
-    expect((await store.change(grant, { grantId: 'b', owner: 'o-b' }, signal)).granted).toBe(false)
+    expect((await store.change(grant, { grantId: 'b', owner: 'o-b' }, call)).granted).toBe(false)
     expect(register.recordOf('job').vacated).toBe(true)
   })
 
   it('is freed at once by a release of its holder', async () => {
     const { register, store, open, grant } = await setUpVacated()
-    expect(await store.release(grant, signal)).toEqual({ released: true })
+    expect(await store.release(grant, call)).toEqual({ released: true })
     expect(register.recordOf('job')).not.toHaveProperty('vacated')
     expect((await held(open(), 'b')).owner).toBe('o-b')
   })
@@ -131,13 +131,13 @@ describe('a watch that yields entries', () => {
     const { clock, register, store } = setUp()
     const grant = await held(store, 'a')
     const leased = await register.read('job')
-    await store.release(grant, signal)
+    await store.release(grant, call)
     const free = await register.read('job')
     const watch = async function* () {
       yield* [leased, leased, free, undefined, leased]
     }
     const yielded: unknown[] = []
-    const watching = casStore(Object.assign(register, { watch }), { clock }).watch?.('job', signal) ?? []
+    const watching = casStore(Object.assign(register, { watch }), { clock }).watch?.('job', call) ?? []
     for await (const record of watching) yielded.push(record)
     const holder = expect.objectContaining({ grantId: 'a', state: 'leased', remaining: TTL + MARGIN })
     expect(yielded).toEqual([holder, holder, undefined, undefined, holder])
@@ -146,16 +146,16 @@ describe('a watch that yields entries', () => {
   it('counts as having seen the record: it is taken over a ttl after the word of its last change', async () => {
     const { clock, register, store, open } = setUp()
     const grant = await held(store, 'a')
-    await store.renew(grant, signal)
+    await store.renew(grant, call)
     const renewed = await register.read('job')
     const watch = async function* () {
       yield renewed
     }
     Object.assign(register, { watch })
     const other = open()
-    for await (const _ of other.watch?.('job', signal) ?? []) clock.block(1)
+    for await (const _ of other.watch?.('job', call) ?? []) clock.block(1)
     clock.block(TTL + MARGIN - 2)
-    expect(await other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, signal)).toMatchObject({
+    expect(await other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, call)).toMatchObject({
       granted: false,
       holder: { remaining: 1 },
     })

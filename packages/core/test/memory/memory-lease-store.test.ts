@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   type AcquireOutcome,
   type Grant,
   LeaseConfigurationError,
@@ -219,7 +219,7 @@ describe('names', () => {
   it.each(['', 'x'.repeat(1_025), '\ud83d'])('%j is no name', async (name) => {
     const { store } = await sceneIn('available')
     await expect(store.acquire(requestOf('A', name))).rejects.toThrow(LeaseNameError)
-    const watch = store.watch(name, new AbortController().signal)[Symbol.asyncIterator]()
+    const watch = store.watch(name, new AbortableCall())[Symbol.asyncIterator]()
     await expect(watch.next()).rejects.toThrow(LeaseNameError)
   })
 })

@@ -1,4 +1,4 @@
-import { createLease, LeaseTimeoutError, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall, createLease, LeaseTimeoutError, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, silentLogger, TTL } from '../support/held-lease.js'
@@ -20,7 +20,7 @@ describe('rule 8: every mutation of a record is conditional on our grant', () =>
     expect(await next.acquire()).toBe(true)
     expect(await stale.release()).toBe(false)
     expect(next.checkLease()).toBe(true)
-    expect(await store.read('job', new AbortController().signal)).toMatchObject({ owner: 'next', state: 'leased' })
+    expect(await store.read('job', new AbortableCall())).toMatchObject({ owner: 'next', state: 'leased' })
   })
 
   it('takes back only a record that bears the grant id of the claim', async () => {

@@ -1,5 +1,5 @@
 /** What a process of the acceptance test runs: `elector.ts KUBECONFIG LAYOUT OWNER`. */
-import { createLease } from '@leasehold/core'
+import { AbortableCall, createLease } from '@leasehold/core'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import type { LayoutName } from '../../src/layouts/layout.js'
 import { ELECTION } from './election.js'
@@ -24,7 +24,7 @@ process.once('SIGTERM', async () => {
 })
 
 // The client is loaded, and connected, by the first call.
-await store.read('election', new AbortController().signal)
+await store.read('election', new AbortableCall())
 tell({ event: 'waiting' })
 await lease.acquire({ wait: Number.POSITIVE_INFINITY })
 tell({ event: 'granted', token: String(lease.fencingToken) })

@@ -1,4 +1,4 @@
-import { systemClock } from '@leasehold/core'
+import { AbortableCall, systemClock } from '@leasehold/core'
 import { ApiClient } from '../../src/api/api-client.js'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
 import { isKubernetesObject, type KubernetesObject } from '../../src/kubernetes-object.js'
@@ -77,4 +77,4 @@ export class GoElector {
   }
 }
 
-const never = new AbortController().signal
+const never = new AbortableCall()

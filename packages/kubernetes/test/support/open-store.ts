@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import type { Grant, LeaseStore } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { onTestFinished } from 'vitest'
@@ -5,7 +6,7 @@ import { TestApiServer } from './api-server/test-api-server.js'
 import { kubeConfigFor } from './kube-config-for.js'
 import { silentLogger } from './silent-logger.js'
 
-export const signal = new AbortController().signal
+export const call = new AbortableCall()
 
 /** A server of its own for a test. */
 export async function startServer(): Promise<TestApiServer> {
@@ -34,7 +35,7 @@ export async function granted(
   store: LeaseStore,
   { name = 'job', owner = 'me', grantId = crypto.randomUUID() as string, ttl = 15_000 } = {},
 ): Promise<Grant> {
-  const outcome = await store.acquire({ name, owner, grantId, ttl }, signal)
+  const outcome = await store.acquire({ name, owner, grantId, ttl }, call)
   if (!outcome.granted) throw new Error(`not granted: held by ${outcome.holder?.owner}`)
   return outcome.grant
 }

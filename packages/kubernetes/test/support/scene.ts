@@ -1,4 +1,4 @@
-import { createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
+import { AbortableCall, createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { TcpProxy } from '@leasehold/testkit'
 import { TestApiServer } from './api-server/test-api-server.js'
@@ -59,7 +59,7 @@ export class Scene {
     })
     this.#stores.push(store)
     // The client is loaded, and connected, by the first call: it must not count in the time limit of a claim.
-    await store.read('job', new AbortController().signal)
+    await store.read('job', new AbortableCall())
     const lease = createLease(store, 'job', { ...TIMES, ...options, owner, logger: silentLogger })
     const player: Player = { lease, losses: [], events: [], overlaps: [] }
     for (const event of ['acquired', 'renewed', 'jeopardy', 'recovered', 'lost', 'released'] as const) {

@@ -1,5 +1,5 @@
 /** What the tests of several processes run in each: `child.cjs FOLDER MODE …`. */
-import { createLease } from '@leasehold/core'
+import { AbortableCall, createLease } from '@leasehold/core'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
@@ -18,7 +18,7 @@ async function run(): Promise<void> {
       // As often as it can, until it is killed: each time the last of the folder to close it, or not.
       for (let opened = 1; ; opened += 1) {
         const store = new LocalLeaseStore({ folder })
-        await store.read(name, new AbortController().signal)
+        await store.read(name, new AbortableCall())
         await store.close()
         if (opened % 10 === 0) tell({ opened })
       }

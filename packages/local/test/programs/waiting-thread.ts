@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 /** A thread that takes a place in the queue of a name, and keeps it until it is terminated. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { LocalLeaseStore } from '@leasehold/local'
@@ -8,6 +9,6 @@ const request = { name: 'job', owner: 'thread', grantId: 'thread', ttl: 600_000,
 
 // Lives on for the messages that may come.
 parentPort?.on('message', () => {})
-void store.acquire(request, new AbortController().signal).then(() => {
+void store.acquire(request, new AbortableCall()).then(() => {
   parentPort?.postMessage('waits')
 })

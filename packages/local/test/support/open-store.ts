@@ -1,10 +1,11 @@
+import { AbortableCall } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
 import { LocalLeaseStore, type LocalLeaseStoreOptions } from '@leasehold/local'
 import { onTestFinished } from 'vitest'
 import type { Finishing } from './temporary-folder.js'
 
 export const TTL = 10_000
-export const signal = new AbortController().signal
+export const call = new AbortableCall()
 
 /** A store that is closed at the end of the test. */
 export function openStore(options: LocalLeaseStoreOptions, test: Finishing = { onTestFinished }): LocalLeaseStore {
@@ -18,7 +19,7 @@ export function claim(
   grantId: string,
   request: Partial<AcquireRequest> = {},
 ): Promise<AcquireOutcome> {
-  return store.acquire({ name: 'job', owner: `owner of ${grantId}`, grantId, ttl: TTL, ...request }, signal)
+  return store.acquire({ name: 'job', owner: `owner of ${grantId}`, grantId, ttl: TTL, ...request }, call)
 }
 
 export async function granted(outcome: Promise<AcquireOutcome>): Promise<Grant> {

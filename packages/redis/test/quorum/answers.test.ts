@@ -3,7 +3,7 @@ import { LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
 
-const forever = new AbortController().signal
+const forever = new AbortableCall()
 
 describe('a heartbeat', () => {
   it('is confirmed by a majority, and refused where a majority refuses, for the most telling reason', async () => {

@@ -4,7 +4,7 @@ import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'
 import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 
-const forever = new AbortController().signal
+const forever = new AbortableCall()
 
 describe('the servers of a quorum', () => {
   const membersOf = (size: number): FakeMember[] => {

@@ -1,7 +1,8 @@
+import { AbortableCall } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { QuorumOfFakes } from './support/quorum-of-fakes.js'
 
-const forever = new AbortController().signal
+const forever = new AbortableCall()
 
 describe('a request that was taken back', () => {
   it('loses nothing of a later one of the same claim, when a server does late what was asked early', async () => {

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import type { LeaseStore } from '@leasehold/core'
 import { RedisQuorumStore } from '@leasehold/redis'
 import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
@@ -19,7 +20,7 @@ describeRedis('a quorum of three servers', () => {
     servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
     clients = servers.map(({ port }) => new Redis(port, { lazyConnect: true }))
     for (let client = 0; client < SHARED; client += 1) shared.push(new RedisQuorumStore(clients))
-    await Promise.all(shared.map((store) => store.read('nothing', new AbortController().signal)))
+    await Promise.all(shared.map((store) => store.read('nothing', new AbortableCall())))
   })
 
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AcquireOutcome, createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.js'
 import { RedisServer } from '../support/redis-server.js'
 import { storedLease } from '../support/stored-lease.js'
 
-const forever = new AbortController().signal
+const forever = new AbortableCall()
 const ttl = 2_000
 
 /** All tests begin at once, and each starts its servers: until they have settled, requests take long. */

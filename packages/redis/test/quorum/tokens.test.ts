@@ -1,8 +1,8 @@
-import { LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 
-const forever = new AbortController().signal
+const forever = new AbortableCall()
 
 describe('fencing tokens', () => {
   it('grow with every grant, whichever majority gives it, though servers count by themselves', async () => {

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 /** A process of its own that takes one lease and holds it until it is killed: `holder.ts PORT PREFIX NAME TTL`. */
 import { randomUUID } from 'node:crypto'
 import { RedisLeaseStore } from '@leasehold/redis'
@@ -9,5 +10,5 @@ process.stdin.on('end', () => process.exit()).resume()
 
 const store = new RedisLeaseStore(new Redis({ port: Number(port), lazyConnect: true }), { prefix })
 const request = { name, owner: 'elsewhere', grantId: randomUUID(), ttl: Number(ttl) }
-const outcome = await store.acquire(request, new AbortController().signal)
+const outcome = await store.acquire(request, new AbortableCall())
 process.stdout.write(outcome.granted ? String(outcome.grant.fencingToken) : 'refused')

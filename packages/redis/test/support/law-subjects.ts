@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { LeaseStore } from '@leasehold/core'
@@ -18,7 +19,7 @@ const CLUSTER_TTL = 12_000
 /** As many clients as most laws have. */
 const FEW = 4
 
-const never = new AbortController().signal
+const never = new AbortableCall()
 setMaxListeners(0, never)
 
 /** The laws that cut clients off. */

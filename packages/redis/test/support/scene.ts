@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import {
+import { AbortableCall,
   type AcquireRequest,
   type CreateLeaseOptions,
   createLease,
@@ -20,7 +20,7 @@ import { silentLogger } from './silent-logger.js'
 export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }
 
 /** Never aborted. */
-export const never = new AbortController().signal
+export const never = new AbortableCall()
 setMaxListeners(0, never)
 
 /** A lease with what became of it. */

@@ -1,4 +1,4 @@
-import { AbortListeners, type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, AbortListeners, type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
@@ -132,7 +132,7 @@ export class FaultyStore implements LeaseStore {
         return await this.#unlessAborted<never>(signal, () => () => {})
       case 'arrive-late':
         // The network carries it to the end, though the caller gives up before.
-        this.#clock.schedule(fault.duration, () => void call(new AbortController().signal).catch(() => {}))
+        this.#clock.schedule(fault.duration, () => void call(new AbortableCall()).catch(() => {}))
         return await this.#unlessAborted<never>(signal, () => () => {})
       case 'duplicate': {
         const outcome = await call()

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
@@ -21,7 +22,7 @@ export class StoreTrial {
   readonly backend: StoreBackend
   readonly clock: Clock
   /** Never aborted. */
-  readonly signal: AbortSignal = new AbortController().signal
+  readonly signal: AbortSignal = new AbortableCall()
   readonly #subject: StoreSubject
   readonly #guids = new Map<string, string>()
   readonly #clients = new Set<LeaseStore>()

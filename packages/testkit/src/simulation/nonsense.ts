@@ -5,6 +5,8 @@ import type { PlannedFault } from './planned-fault.js'
 export type NonsenseKind =
   /** Answers with something of another shape: a field that is missing, or is of another type. */
   | 'garbled'
+  /** Answers with what looks like a yes, and has not asked the server. */
+  | 'agreeing'
   /** Rejects with a value that cannot be converted to a string. */
   | 'unprintable'
   /** Throws before it returns a promise, or returns no promise. */
@@ -16,6 +18,7 @@ export type NonsenseKind =
 
 export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
   'garbled',
+  'agreeing',
   'unprintable',
   'thrown',
   'twice',
@@ -27,6 +30,9 @@ const mayBeUndefined: ReadonlySet<string> = new Set(['read', 'create', 'replace'
 
 /** Of which any answer counts as a write: `casStore` does not check them. */
 const unchecked: ReadonlySet<string> = new Set(['create', 'replace'])
+
+/** The kinds that answer, and with another value than the server's. */
+const answering: ReadonlySet<NonsenseKind | undefined> = new Set<NonsenseKind>(['garbled', 'agreeing', 'thrown'])
 
 /** Spoils what the client of one process answers while a fault of the plan lasts. */
 export class Nonsense {
@@ -44,13 +50,13 @@ export class Nonsense {
   /** Answers as the plan has it: `ask` sends the request and waits for the answer, `send` does not wait. */
   answer<T>(method: string, ask: () => Promise<T>, send: () => void): Promise<T> {
     const kind = this.#kind
-    if (kind === undefined || ((kind === 'garbled' || kind === 'thrown') && unchecked.has(method))) return ask()
+    if (kind === undefined || (answering.has(kind) && unchecked.has(method))) return ask()
     const random = this.#random
     switch (kind) {
       case 'garbled':
-        // Some of it without having asked the server.
-        if (random.chance(0.3)) return Promise.resolve(garble<T | undefined>(random, method, undefined) as T)
         return ask().then((answer) => garble(random, method, answer))
+      case 'agreeing':
+        return Promise.resolve(agreeing as T)
       case 'unprintable':
         this.#perhaps(send)
         return Promise.reject(unprintable(random))

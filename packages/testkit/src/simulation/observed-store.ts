@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   type CasEntry,
   type CasRecord,
   type CasRegister,
@@ -73,7 +73,7 @@ export class ObservedStore implements SimulatedStore {
 
   async break(name: string): Promise<void> {
     try {
-      await this.#operator.break(name, {}, new AbortController().signal)
+      await this.#operator.break(name, {}, new AbortableCall())
     } catch (error) {
       if (!(error instanceof LeaseConflictError)) throw error
     }

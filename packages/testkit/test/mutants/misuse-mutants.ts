@@ -110,7 +110,7 @@ export const misuseMutants: readonly Mutant[] = [
         replace: '',
       },
     ],
-    caughtBy: { check: ['validity-outlives-grant', 'uncaught-error'], under: 'nonsense' },
+    caughtBy: { check: ['validity-outlives-grant', 'granted-but-not-held', 'revived'], under: 'nonsense' },
   },
   {
     name: 'a thenable of the store that settles twice is heard twice',

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
 import { runMutants } from './run-mutants.js'
@@ -202,7 +203,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'this.#addOnLost(options.onLost)\n    this.#engine.claim(claim, adopted)',
       },
     ],
-    caughtBy: { check: ['callback-early'] },
+    caughtBy: { check: ['callback-early'], under: 'suspend' },
   },
   {
     name: 'a loss is told after the release was asked for',
@@ -214,7 +215,7 @@ export const mutants: readonly Mutant[] = [
           "if (circumstances.now >= state.validUntil) return expire(state, circumstances)\n  if (event.type === 'release') return leave(state, undefined)",
       },
     ],
-    caughtBy: { check: ['stuck-workload'] },
+    caughtBy: { check: ['stuck-workload'], under: 'pause' },
   },
   {
     name: 'a loss is told to nobody',
@@ -379,7 +380,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'engine/lease-engine.ts',
         find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
-        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortController().signal)),',
+        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortableCall())),',
       },
     ],
     caughtBy: { check: ['leaked-request'] },

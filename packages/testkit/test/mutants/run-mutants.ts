@@ -78,6 +78,11 @@ export const runMutants: readonly Mutant[] = [
     caughtBy: { check: ['unfreed-run'] },
   },
   {
+    name: 'a run does not free its grant, because an acquire once asked for an earlier one',
+    edits: [{ file: lease, find: '    this.#isKept = false\n    for', replace: '    for' }],
+    caughtBy: { check: ['unfreed-run'] },
+  },
+  {
     name: 'a release during a run does not abort its signal',
     edits: [{ file: lease, find: 'this.#run?.end(releasedDuringRun(this.#details))\n    const {', replace: 'const {' }],
     caughtBy: { check: ['run-not-told'] },
@@ -85,7 +90,7 @@ export const runMutants: readonly Mutant[] = [
   {
     name: 'a loss does not abort the signal of a run',
     edits: [{ file: lease, find: 'run?.end(error)\n', replace: '\n' }],
-    caughtBy: { check: ['run-not-told'] },
+    caughtBy: { check: ['run-not-told', 'wrong-reason'] },
   },
   {
     name: 'a run waits for work that ignores its signal',

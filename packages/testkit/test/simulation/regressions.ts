@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import type { CheckName, SimulationPlan } from '@leasehold/testkit'
 import type { Edit } from '../mutants/mutant.js'
 
@@ -17,7 +18,7 @@ export const regressions: readonly Regression[] = [
     bug: [{ file: 'engine/timed-call.ts', find: 'throw toLeaseError(rules, method, error)', replace: 'throw error' }],
     check: 'failed-workload',
     plan: {
-      seed: 4,
+      seed: 1,
       store: 'server-timed',
       machines: [calm, calm],
       server: calm,
@@ -40,12 +41,12 @@ export const regressions: readonly Regression[] = [
       {
         file: 'engine/lease-engine.ts',
         find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
-        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortController().signal)),',
+        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortableCall())),',
       },
     ],
     check: 'leaked-request',
     plan: {
-      seed: 13,
+      seed: 1,
       store: 'server-timed',
       machines: [calm, calm],
       server: calm,
@@ -69,7 +70,7 @@ export const regressions: readonly Regression[] = [
     bug: [{ file: 'engine/give-back.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
     check: 'leaked-timer',
     plan: {
-      seed: 95,
+      seed: 180,
       store: 'server-timed',
       machines: [
         { drift: 0.005, skew: -893_795.2592968941 },

@@ -13,7 +13,7 @@ export class QuorumOfFakes {
   readonly clock = new VirtualClock()
   readonly servers: readonly FakeServer[]
   /** Never aborted. */
-  readonly signal = new AbortController().signal
+  readonly signal = new AbortableCall()
 
   /** Of so many servers, or of those whose tokens begin with these numbers. */
   constructor(servers: number | readonly bigint[] = 3) {

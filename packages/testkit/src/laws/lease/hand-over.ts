@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import assert from 'node:assert/strict'
 import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-laws.js'
@@ -62,7 +63,7 @@ export const leaseHandOverLaws: readonly LeaseLaw[] = [
       const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
       to.store.inject({ kind: 'fail-after' }, 'change')
       assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-      const record = await trial.outside.read(trial.name, new AbortController().signal)
+      const record = await trial.outside.read(trial.name, new AbortableCall())
       assert.equal(record?.fencingToken, to.lease.fencingToken)
     },
   ),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import type { Fault } from '../../faults/fault.js'
 import { law, lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-laws.js'
@@ -92,7 +92,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
         store.inject(fault, 'acquire')
         assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
         assert.equal(lease.checkLease(), true)
-        const record = await trial.outside.read(lease.settings.name, new AbortController().signal)
+        const record = await trial.outside.read(lease.settings.name, new AbortableCall())
         assert.equal(record?.fencingToken, lease.fencingToken)
       }
     },

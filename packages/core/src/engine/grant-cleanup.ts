@@ -38,7 +38,7 @@ interface Leftover {
  * locks the name under our own grant id. So the ids of such requests are remembered (strays): a refusal by one of them, or
  * a release, takes the grant back.
  */
-export class GiveBack {
+export class GrantCleanup {
   readonly #rules: LeaseRules
   readonly #store: LeaseStore
   readonly #clock: Clock
@@ -151,12 +151,12 @@ export class GiveBack {
   /** The record of the name, if it is locked. */
   async #findLocked(): Promise<Grant | undefined> {
     const { name } = this.#rules
-    const record = await callWithin(this.#rules, this.#clock, 'read', (signal) => this.#store.read(name, signal))
+    const record = await callWithin(this.#rules, this.#clock, 'read', (call) => this.#store.read(name, call))
     return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
   }
 
   async #release(grant: Grant): Promise<ReleaseOutcome> {
-    return await callWithin(this.#rules, this.#clock, 'release', (signal) => this.#store.release(grant, signal))
+    return await callWithin(this.#rules, this.#clock, 'release', (call) => this.#store.release(grant, call))
   }
 
   #scheduleNext(leftover: Leftover): void {

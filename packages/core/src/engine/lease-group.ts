@@ -3,11 +3,9 @@ import type { Clock } from '../clock.js'
 import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
-import { AttemptSignals } from './attempt-signals.js'
-import { GrantIds } from './grant-ids.js'
 import { RenewalBatch } from './renewal-batch.js'
 
-/** What has a timer to be brought up to date. */
+/** A lease with a timer that is to be brought up to date. */
 export interface Armable {
   arm(): void
 }
@@ -17,11 +15,9 @@ export interface Engaged {
   onStoreClosed(): void
 }
 
-/** What the leases of one store share. */
-export class StoreContext {
-  readonly signals = new AttemptSignals()
+/** What the leases of one store and clock share: timers, batches of heartbeats, and the notice that the store is closed. */
+export class LeaseGroup {
   readonly aborts = new AbortListeners()
-  readonly grantIds = new GrantIds()
   readonly renewals: RenewalBatch | undefined
   readonly #clock: Clock
   readonly #closed: AbortSignal | undefined
@@ -56,8 +52,8 @@ export class StoreContext {
   }
 
   /**
-   * Arms the timer of a lease within so many milliseconds, with those of all others that asked meanwhile; at 0 in the next
-   * turn of the event loop. Most calls, and whole short holds, are over by then and need none.
+   * Arms the timer of a lease within so many milliseconds, together with those of other leases that asked meanwhile; at 0
+   * in the next turn of the event loop. Most calls, and whole short holds, are over by then and need no timer.
    */
   armSoon(lease: Armable, within: number): void {
     const unarmed = this.#unarmed.get(within)
@@ -76,11 +72,27 @@ export class StoreContext {
   }
 }
 
+const groups = Symbol('leasehold.groups')
+
+interface Grouped {
+  [groups]?: WeakMap<Clock, LeaseGroup>
+}
+
 /**
- * Keyed by the store, and then by the clock, that it serves, so that it lives just as long: the leases of a store are
- * made one by one, and nothing else knows of all of them.
+ * The group of the leases of this store with this clock. The leases of a store are created one by one and nothing else
+ * knows all of them, so the store itself carries their groups. Leases of a frozen store share nothing.
  */
-const contexts = new WeakMap<LeaseStore, WeakMap<Clock, StoreContext>>()
+export function groupOf(store: LeaseStore & Grouped, clock: Clock): LeaseGroup {
+  if (store[groups] === undefined && Object.isExtensible(store)) {
+    Object.defineProperty(store, groups, { value: new WeakMap() })
+  }
+  let group = store[groups]?.get(clock)
+  if (group === undefined) {
+    group = new LeaseGroup(store, guardClock(clock, reportOnce()))
+    store[groups]?.set(clock, group)
+  }
+  return group
+}
 
 /** Leases report the faults of their clock themselves; for the timers that they share, one warning is enough. */
 function reportOnce(): (error: unknown) => void {
@@ -89,19 +101,4 @@ function reportOnce(): (error: unknown) => void {
     if (!isReported) defaultLogger.error('the clock of a lease failed', error)
     isReported = true
   }
-}
-
-/** What the leases of this store share with one another. */
-export function contextOf(store: LeaseStore, clock: Clock): StoreContext {
-  let byClock = contexts.get(store)
-  if (byClock === undefined) {
-    byClock = new WeakMap()
-    contexts.set(store, byClock)
-  }
-  let context = byClock.get(clock)
-  if (context === undefined) {
-    context = new StoreContext(store, guardClock(clock, reportOnce()))
-    byClock.set(clock, context)
-  }
-  return context
 }

@@ -1,0 +1,109 @@
+import type { Clock } from '../clock.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import { systemClock } from '../system-clock.js'
+import type { LeaseRecord } from './lease-record.js'
+import type { BreakOptions, LeaseStore } from './lease-store.js'
+import { AbortableCall, type StoreCall } from './store-call.js'
+
+/** Akka's. */
+const DEFAULT_TIMEOUT = 5_000
+
+export interface StoreOperationOptions {
+  /** The time limit in milliseconds, 5 s unless given; of a listing: for each record. */
+  readonly timeout?: number | undefined
+  /** Cancels the operation, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** For tests; the machine's clock unless given. */
+  readonly clock?: Clock | undefined
+}
+
+/** The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read. */
+export async function readLease(
+  store: LeaseStore,
+  name: string,
+  options: StoreOperationOptions = {},
+): Promise<LeaseRecord | undefined> {
+  return await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
+}
+
+/**
+ * Ends a lease, whoever holds it; the holder notices at its next heartbeat. The name stays locked for `period`
+ * milliseconds, at most the time left of the ttl; without a period, for the time left. Resolves with the milliseconds
+ * until the name is free. Rejects with a `LeaseConflictError` if there is nothing to break.
+ */
+export async function breakLease(
+  store: LeaseStore,
+  name: string,
+  { period, reason, ...options }: BreakOptions & StoreOperationOptions = {},
+): Promise<{ readonly remaining: number }> {
+  const breaking = { ...(period === undefined ? {} : { period }), ...(reason === undefined ? {} : { reason }) }
+  return await within(options, store, `breaking lease '${name}'`, async (call) => {
+    if (store.break === undefined) throw cannot(store, 'break leases')
+    return await store.break(name, breaking, call)
+  })
+}
+
+/**
+ * The records of all names that start with `prefix`, held or not, in any order. A name that has a record throughout the
+ * listing comes exactly once. Throws a typed error when the store does not answer in time, or cannot list.
+ */
+export async function* listLeases(
+  store: LeaseStore,
+  prefix = '',
+  options: StoreOperationOptions = {},
+): AsyncGenerator<LeaseRecord, void, undefined> {
+  if (store.list === undefined) throw cannot(store, 'list leases')
+  const listing = new AbortableCall(options.timeout ?? DEFAULT_TIMEOUT)
+  const records = store.list(prefix, listing)[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await within(options, store, `listing leases '${prefix}…'`, (call) => {
+        call.onAbort(() => listing.abort(call.signal.reason))
+        return records.next()
+      })
+      if (done === true) return
+      yield value
+    }
+  } finally {
+    listing.abort()
+    // An iterator that hangs must not hold up its reader.
+    void Promise.resolve(records.return?.()).catch(() => {})
+  }
+}
+
+/** Carries out one operation within a time limit, and until the signal aborts. */
+async function within<T>(
+  { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock }: StoreOperationOptions,
+  store: LeaseStore,
+  operation: string,
+  ask: (call: StoreCall) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const call = new AbortableCall(timeout)
+  const { kind = 'custom' } = store
+  let cancel = (): void => {}
+  let abort = (): void => {}
+  const ended = new Promise<never>((_, reject) => {
+    const end = (reason: unknown): void => {
+      call.abort(reason)
+      reject(reason)
+    }
+    abort = () => end(signal?.reason)
+    if (timeout !== Number.POSITIVE_INFINITY) {
+      const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
+      cancel = clock.schedule(timeout, () => end(new LeaseTimeoutError(late, { store: kind })))
+    }
+  })
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([ask(call), ended])
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+function cannot({ kind = 'custom' }: LeaseStore, what: string): LeaseConfigurationError {
+  return new LeaseConfigurationError(`the ${kind} store cannot ${what}`, { store: kind })
+}

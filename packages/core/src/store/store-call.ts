@@ -1,0 +1,74 @@
+import { defaultLogger } from '../logger.js'
+
+/** One attempt of one operation, as a store sees it. A call is made for this attempt and is never used for another. */
+export interface StoreCall {
+  /** How long the attempt may take, in milliseconds; `Infinity` for a watch. When the time is up, the call is aborted. */
+  readonly timeout: number
+  /** Whether the attempt was given up. */
+  readonly aborted: boolean
+  /** Aborted when the attempt is given up. It is created when it is first read: prefer {@link StoreCall.onAbort}. */
+  readonly signal: AbortSignal
+  /**
+   * Calls `listener` once when the attempt is given up, or at once if it already was. Returns a function that removes the
+   * listener. This costs far less than a listener on `signal`.
+   */
+  onAbort(listener: () => void): () => void
+}
+
+/** A {@link StoreCall} and the means to abort it. */
+export class AbortableCall implements StoreCall {
+  readonly timeout: number
+  #controller: AbortController | undefined
+  #listeners: Set<() => void> | undefined
+  #aborted = false
+  #reason: unknown
+
+  /** `timeout` tells the store how long the attempt may take, in milliseconds. It starts no timer. */
+  constructor(timeout = Number.POSITIVE_INFINITY) {
+    this.timeout = timeout
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  onAbort(listener: () => void): () => void {
+    if (this.#aborted) {
+      listener()
+      return () => {}
+    }
+    // A function of its own, so that one listener can be added twice.
+    const entry = (): void => listener()
+    this.#listeners ??= new Set()
+    this.#listeners.add(entry)
+    return () => this.#listeners?.delete(entry)
+  }
+
+  /** Gives the attempt up. `reason` becomes the reason of the signal. Has no effect the second time. */
+  abort(reason?: unknown): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#reason = reason
+    const listeners = this.#listeners ?? []
+    this.#listeners = undefined
+    this.#controller?.abort(reason)
+    for (const listener of listeners) runListener(listener)
+  }
+}
+
+/** Anyone can write a store. A listener that throws is logged, and the other listeners still run. */
+function runListener(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    defaultLogger.error('a store threw an error when a call was aborted', error)
+  }
+}
