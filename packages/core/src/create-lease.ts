@@ -1,6 +1,7 @@
+import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseSettings } from './lease-settings.js'
 import type { LeaseStore } from './store/lease-store.js'
-import { type LeaseEnvironment, StoreLease } from './store-lease.js'
+import { StoreLease } from './store-lease.js'
 import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
 
 export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {

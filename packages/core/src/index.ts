@@ -15,6 +15,7 @@ export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 export { checkFencingToken } from './fencing-token.js'
 export type { HandOff } from './hand-off.js'
 export { type AcquireOptions, Lease } from './lease.js'
+export type { LeaseEnvironment } from './lease-environment.js'
 export type { LeaseEvents, LeaseListener } from './lease-events.js'
 export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
 export { checkLeaseName, encodeLeaseName, type NameAlphabet } from './lease-name.js'
@@ -47,7 +48,8 @@ export type {
   RenewRefusal,
   StoreLimits,
 } from './store/lease-store.js'
+export { breakLease, listLeases, readLease, type StoreOperationOptions } from './store/operations.js'
 export { AbortableCall, type StoreCall } from './store/store-call.js'
-export { type LeaseEnvironment, StoreLease } from './store-lease.js'
+export { type ReleaseOptions, StoreLease } from './store-lease.js'
 export { type ClockReadings, createSystemClock, systemClock } from './system-clock.js'
 export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'

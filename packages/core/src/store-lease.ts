@@ -4,15 +4,14 @@ import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
-import { detailsOf } from './engine/failures.js'
+import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
-import { LeaseHeldError } from './errors/lease-held-error.js'
 import { LeaseLostError } from './errors/lease-lost-error.js'
-import { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease } from './lease.js'
+import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import { describeLoss, type LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
@@ -20,9 +19,8 @@ import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
-import { type LeasedWork, LeaseRun } from './run/lease-run.js'
-import { nestedRun, overlappingRun, releasedDuringRun } from './run/run-errors.js'
-import { RunQueue } from './run/run-queue.js'
+import type { LeasedWork, LeaseRun } from './run/lease-run.js'
+import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
 import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
@@ -34,15 +32,6 @@ import { callGuarded, guardClock, guardRandom } from './user-code.js'
 export interface ReleaseOptions {
   /** Replaces the metadata in the record. */
   readonly metadata?: Metadata
-}
-
-export interface LeaseEnvironment {
-  /** The machine's clock unless given. */
-  readonly clock?: Clock | undefined
-  /** Process warnings unless given. */
-  readonly logger?: Logger | undefined
-  /** What jitter is drawn from: numbers from 0 to 1, 1 excluded; `Math.random` unless given. */
-  readonly random?: (() => number) | undefined
 }
 
 /**
@@ -62,9 +51,7 @@ export class StoreLease extends Lease {
   /** Those who are told how the release or the hand-off under way ends. */
   #leaving: ((result: ReleaseResult) => void)[] | undefined
   #closed = false
-  #runs: RunQueue | undefined
-  /** The run in progress. */
-  #run: LeaseRun | undefined
+  #runs: LeaseRuns | undefined
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   #isKept = false
 
@@ -158,7 +145,7 @@ export class StoreLease extends Lease {
   override release({ metadata }: ReleaseOptions = noOptions): Promise<boolean> {
     const error = metadata === undefined ? undefined : this.#metadataError(metadata)
     if (error !== undefined) return Promise.reject(error)
-    this.#run?.end(releasedDuringRun(this.#details))
+    this.#runs?.onReleased()
     const { phase } = this.#engine.state
     if (phase === 'held' || phase === 'jeopardy') {
       const ended = new Deferred<boolean>()
@@ -182,20 +169,18 @@ export class StoreLease extends Lease {
    */
   async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
-    if (workContext.includes(this)) throw nestedRun(this.#details)
-    const { wait = 0, signal } = options
-    const startedAt = this.#clock.now()
-    this.#runs ??= new RunQueue(this.#clock, this.#engine.group.aborts)
-    if (!this.#runs.tryEnter() && !(await this.#runs.enter(wait, signal))) throw overlappingRun(this.#details)
-    const run = new LeaseRun(options.onLost)
-    this.#run = run
-    try {
-      await this.#beginRun(run, options, wait === 0 ? 0 : Math.max(wait - (this.#clock.now() - startedAt), 0))
-      return await workContext.run(this, () => run.do(work))
-    } finally {
-      await this.#endRun(run)
-      this.#runs.leave()
-    }
+    this.#runs ??= new LeaseRuns({
+      clock: this.#clock,
+      aborts: this.#engine.group.aborts,
+      details: this.#details,
+      currentGrant: () => this.grant,
+      isValid: () => this.checkLease(),
+      isKept: () => this.#isKept,
+      claim: (claimed, run) => this.#claim(claimed, undefined, run),
+      release: () => this.release(),
+      report: (error) => this.#report(error),
+    })
+    return await this.#runs.run(this, work, options)
   }
 
   /**
@@ -211,7 +196,7 @@ export class StoreLease extends Lease {
     if (!this.checkLease()) {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
-    if (!workContext.includes(this)) this.#run?.end(releasedDuringRun(this.#details))
+    if (!workContext.includes(this)) this.#runs?.onReleased()
     const target = { grantId: randomUUID(), owner }
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
@@ -245,7 +230,7 @@ export class StoreLease extends Lease {
   /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#runs?.rejectAll(this.#closedError())
+    this.#runs?.rejectWaiting(leaseClosed(this.#engine.rules))
     this.#engine.dispatch({ type: 'end', reason: 'closed' })
     await this.release()
   }
@@ -285,10 +270,10 @@ export class StoreLease extends Lease {
 
   #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
     const { wait = 0, signal } = options
-    if (this.#closed) return Promise.reject(this.#closedError())
+    if (this.#closed) return Promise.reject(leaseClosed(this.#engine.rules))
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     const now = this.#clock.now()
-    if (now === Number.POSITIVE_INFINITY) return Promise.reject(this.#noTime())
+    if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) {
       claim.unlisten = this.#engine.group.aborts.add(signal, () => {
@@ -314,17 +299,6 @@ export class StoreLease extends Lease {
     return fault === undefined ? undefined : new LeaseConfigurationError(fault, this.#details)
   }
 
-  #noTime(): LeaseConfigurationError {
-    return new LeaseConfigurationError(
-      `lease '${this.settings.name}' cannot be acquired: its clock has no time; see the error that it reported`,
-      this.#details,
-    )
-  }
-
-  #closedError(): LeaseUnavailableError {
-    return new LeaseUnavailableError(`lease '${this.settings.name}' is closed`, this.#details)
-  }
-
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
@@ -343,30 +317,6 @@ export class StoreLease extends Lease {
     if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
     else await this.#engine.abandon()
     return true
-  }
-
-  /** Gets the run its grant: the one that is held already, or a new one within `wait` milliseconds. */
-  async #beginRun(run: LeaseRun, options: AcquireOptions, wait: number): Promise<void> {
-    const { grant } = this
-    if (grant !== undefined && this.checkLease()) {
-      options.signal?.throwIfAborted()
-      run.begin(grant)
-      return
-    }
-    const isHeld = await this.#claim({ ...options, wait }, undefined, run)
-    run.throwIfEnded()
-    if (!isHeld) throw new LeaseHeldError(`lease '${this.settings.name}' is held by another owner`, this.#details)
-  }
-
-  /** Releases the grant of a run, unless it has ended, another grant has replaced it, or an `acquire()` shares it. */
-  async #endRun(run: LeaseRun): Promise<void> {
-    if (this.#run === run) this.#run = undefined
-    if (this.#isKept || !run.isUnder(this.grant)) return
-    try {
-      await this.release()
-    } catch (error) {
-      this.#report(error)
-    }
   }
 
   /** A release or a hand-off begins, or is shared; from now on nobody is told of a loss. */
@@ -435,7 +385,7 @@ export class StoreLease extends Lease {
     this.#updates?.end()
     const callbacks = [...this.#onLost]
     const controller = this.#controller
-    const run = this.#run?.isUnder(grant) === true ? this.#run : undefined
+    const run = this.#runs?.under(grant)
     if (run?.onLost !== undefined) callbacks.push(run.onLost)
     this.#onLost = noCallbacks
     this.#controller = undefined

@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   type Clock,
   createLease,
   type LeaseStore,

@@ -1,8 +1,8 @@
 export {
+  type CallDescription,
   type Fault,
   type FaultPlan,
   type SeededFaultOptions,
-  type StoreCall,
   type StoreOperation,
   seededFaults,
 } from './faults/fault.js'

@@ -156,7 +156,15 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
         return { released: false, ...this.#holderOf(name, entry) }
       }
       // The record stays, for the fencing token lives in it.
-      if (!(await this.#write(name, entry, rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata }), call))) return undefined
+      if (
+        !(await this.#write(
+          name,
+          entry,
+          rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata }),
+          call,
+        ))
+      )
+        return undefined
       this.#written.delete(name)
       return { released: true }
     })
@@ -230,11 +238,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
-  async #inRounds<T>(
-    name: string,
-    call: StoreCall,
-    round: (isFirst: boolean) => Promise<T | undefined>,
-  ): Promise<T> {
+  async #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
     for (let count = 0; count < ROUNDS; count += 1) {
       this.#checkUsable(call)
       const outcome = await round(count === 0)

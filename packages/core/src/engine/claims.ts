@@ -1,7 +1,7 @@
+import { Deferred } from '../deferred.js'
 import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
-import { Deferred } from '../deferred.js'
 
 /** One caller of `acquire` that waits for the outcome. */
 export class Claim extends Deferred<boolean> {

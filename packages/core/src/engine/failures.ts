@@ -1,3 +1,4 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
@@ -34,6 +35,17 @@ export function invalidAnswer(rules: LeaseRules, method: string, fault: string):
 export function storeClosed(rules: LeaseRules): LeaseUnavailableError {
   return new LeaseUnavailableError(
     `the ${rules.kind} store of lease '${rules.name}' is closed: make a lease over an open one`,
+    detailsOf(rules),
+  )
+}
+
+export function leaseClosed(rules: LeaseRules): LeaseUnavailableError {
+  return new LeaseUnavailableError(`lease '${rules.name}' is closed`, detailsOf(rules))
+}
+
+export function clockWithoutTime(rules: LeaseRules): LeaseConfigurationError {
+  return new LeaseConfigurationError(
+    `lease '${rules.name}' cannot be acquired: its clock returns no time; see the error that was reported`,
     detailsOf(rules),
   )
 }

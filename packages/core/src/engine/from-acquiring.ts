@@ -129,12 +129,7 @@ function refused(
 }
 
 /** A lost response is settled by reading: if the record bears our grant id, we hold the lease. */
-function onRead(
-  rules: LeaseRules,
-  state: Acquiring,
-  event: Answer<'read-answer'>,
-  context: EventContext,
-): Transition {
+function onRead(rules: LeaseRules, state: Acquiring, event: Answer<'read-answer'>, context: EventContext): Transition {
   if (!awaits(state, event.op)) return quiet(state)
   const { record } = event
   if (record?.grantId === state.grantId && record.state === 'leased') {

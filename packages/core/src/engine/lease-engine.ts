@@ -8,8 +8,8 @@ import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
-import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { contextOf, type EngineEnvironment, type EventContext } from './event-context.js'
+import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { GrantWatch } from './grant-watch.js'
 import { type Armable, type Engaged, groupOf, type LeaseGroup } from './lease-group.js'
@@ -23,7 +23,12 @@ import { TurnWatch } from './turn-watch.js'
 
 /** What the lease is told: what happened to its grant. */
 export type GrantEffect =
-  | { readonly type: 'granted'; readonly grant: Grant; readonly previous: Metadata | undefined; readonly claims: readonly Claim[] }
+  | {
+      readonly type: 'granted'
+      readonly grant: Grant
+      readonly previous: Metadata | undefined
+      readonly claims: readonly Claim[]
+    }
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
@@ -60,7 +65,12 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
   #toBeArmed = Number.POSITIVE_INFINITY
 
-  constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, onGrant: (effect: GrantEffect) => void) {
+  constructor(
+    settings: LeaseSettings,
+    store: LeaseStore,
+    environment: EngineEnvironment,
+    onGrant: (effect: GrantEffect) => void,
+  ) {
     this.rules = rulesOf(settings, store)
     this.group = groupOf(store, environment.userClock ?? environment.clock)
     this.#armWithin = armWithin(this.rules)
@@ -168,7 +178,8 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#armedFor = at
-    if (!isOver) this.#cancelTimer = this.#environment.clock.schedule(at - this.#environment.clock.now(), () => this.#onTimer())
+    if (!isOver)
+      this.#cancelTimer = this.#environment.clock.schedule(at - this.#environment.clock.now(), () => this.#onTimer())
   }
 
   #armSoon(context: EventContext): void {

@@ -52,12 +52,7 @@ export class WaitingRooms {
   }
 
   /** Listens to a name until the call is aborted, the listener returns or the store is closed. */
-  listen(
-    name: string,
-    call: StoreCall,
-    grantId: string | undefined,
-    look: () => LeaseRecord | undefined,
-  ): TurnWatcher {
+  listen(name: string, call: StoreCall, grantId: string | undefined, look: () => LeaseRecord | undefined): TurnWatcher {
     const watcher = new TurnWatcher(look)
     const room = this.#of(name) ?? this.#open(name)
     room.enter(watcher, grantId)

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { defaultLogger } from '../logger.js'
 
 /** One attempt of one operation, as a store sees it. A call is made for this attempt and is never used for another. */
@@ -50,6 +51,12 @@ export class AbortableCall implements StoreCall {
     this.#listeners ??= new Set()
     this.#listeners.add(entry)
     return () => this.#listeners?.delete(entry)
+  }
+
+  /** How many listeners the store has left on the call or on its signal: for tests. */
+  get listeners(): number {
+    const onSignal = this.#controller === undefined ? [] : getEventListeners(this.#controller.signal, 'abort')
+    return (this.#listeners?.size ?? 0) + onSignal.length
   }
 
   /** Gives the attempt up. `reason` becomes the reason of the signal. Has no effect the second time. */

@@ -1,4 +1,4 @@
-import {
+import { AbortableCall,
   type AcquireOutcome,
   type CasStore,
   casStore,

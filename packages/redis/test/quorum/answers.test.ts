@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
 

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'

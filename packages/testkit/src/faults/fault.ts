@@ -1,7 +1,16 @@
 import { Random } from '../random.js'
 
 /** The operations of a store that can be disturbed; a watch is only ever a help, and is not. */
-export type StoreOperation = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'break' | 'withdraw' | 'renewMany'
+export type StoreOperation =
+  | 'acquire'
+  | 'renew'
+  | 'release'
+  | 'read'
+  | 'change'
+  | 'update'
+  | 'break'
+  | 'withdraw'
+  | 'renewMany'
 
 /** What happens to one call of a store. */
 export type Fault =
@@ -29,7 +38,7 @@ export type Fault =
   | { readonly kind: 'reorder' }
 
 /** One call, as a plan of faults sees it. */
-export interface StoreCall {
+export interface CallDescription {
   readonly operation: StoreOperation
   /** The lease name; `undefined` for operations on many. */
   readonly name: string | undefined
@@ -38,7 +47,7 @@ export interface StoreCall {
 }
 
 /** Decides what happens to a call; `undefined`: nothing. */
-export type FaultPlan = (call: StoreCall) => Fault | undefined
+export type FaultPlan = (call: CallDescription) => Fault | undefined
 
 export interface SeededFaultOptions {
   /** How many of the calls are disturbed, from 0 to 1; a fifth unless given. */

@@ -1,4 +1,11 @@
-import { AbortableCall, AbortListeners, type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import {
+  AbortableCall,
+  type Clock,
+  type LeaseStore,
+  LeaseUnavailableError,
+  type StoreCall,
+  systemClock,
+} from '@leasehold/core'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
@@ -15,7 +22,7 @@ interface Scripted {
 
 /**
  * A store between its users and another one, to whose calls happens what networks do: they come late, fail before or
- * after they were carried out, hang, come twice or out of order. Where the caller gives up, by its signal, it is let go.
+ * after they were carried out, hang, come twice or out of order. When the caller aborts its call, the call rejects.
  */
 export class FaultyStore implements LeaseStore {
   readonly limits: LeaseStore['limits']
@@ -27,6 +34,8 @@ export class FaultyStore implements LeaseStore {
   readonly read: LeaseStore['read']
   readonly change?: NonNullable<LeaseStore['change']>
   readonly break?: NonNullable<LeaseStore['break']>
+  readonly update?: NonNullable<LeaseStore['update']>
+  readonly list?: NonNullable<LeaseStore['list']>
   readonly withdraw?: NonNullable<LeaseStore['withdraw']>
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
@@ -34,7 +43,6 @@ export class FaultyStore implements LeaseStore {
   readonly #store: LeaseStore
   readonly #plan: FaultPlan
   readonly #clock: Clock
-  readonly #aborts = new AbortListeners()
   #script: Scripted[] = []
   #held: (() => void)[] = []
   #count = 0
@@ -47,30 +55,35 @@ export class FaultyStore implements LeaseStore {
     this.limits = store.limits
     this.kind = store.kind ?? 'store'
     if (store.closed !== undefined) this.closed = store.closed
-    this.acquire = (request, signal) =>
-      this.#call('acquire', request.name, signal, (own) => store.acquire(request, own))
-    this.renew = (grant, signal) => this.#call('renew', grant.name, signal, (own) => store.renew(grant, own))
-    this.release = (grant, signal) => this.#call('release', grant.name, signal, (own) => store.release(grant, own))
-    this.read = (name, signal) => this.#call('read', name, signal, (own) => store.read(name, own))
+    this.acquire = (request, call) => this.#call('acquire', request.name, call, (own) => store.acquire(request, own))
+    this.renew = (grant, call) => this.#call('renew', grant.name, call, (own) => store.renew(grant, own))
+    this.release = (grant, call, metadata) =>
+      this.#call('release', grant.name, call, (own) => store.release(grant, own, metadata))
+    this.read = (name, call) => this.#call('read', name, call, (own) => store.read(name, own))
     // Only what the other store can do: users look whether a method is there.
-    const { change, break: breakLease, withdraw, watch, watchGrant, renewMany } = store
+    const { change, update, list, break: breakLease, withdraw, watch, watchGrant, renewMany } = store
     if (change !== undefined) {
-      this.change = (grant, to, signal) =>
-        this.#call('change', grant.name, signal, (own) => change.call(store, grant, to, own))
+      this.change = (grant, to, call) =>
+        this.#call('change', grant.name, call, (own) => change.call(store, grant, to, own))
     }
+    if (update !== undefined) {
+      this.update = (grant, metadata, call) =>
+        this.#call('update', grant.name, call, (own) => update.call(store, grant, metadata, own))
+    }
+    if (list !== undefined) this.list = (prefix, call) => list.call(store, prefix, call)
     if (breakLease !== undefined) {
-      this.break = (name, options, signal) =>
-        this.#call('break', name, signal, (own) => breakLease.call(store, name, options, own))
+      this.break = (name, options, call) =>
+        this.#call('break', name, call, (own) => breakLease.call(store, name, options, own))
     }
     if (withdraw !== undefined) {
-      this.withdraw = (name, grantId, signal) =>
-        this.#call('withdraw', name, signal, (own) => withdraw.call(store, name, grantId, own))
+      this.withdraw = (name, grantId, call) =>
+        this.#call('withdraw', name, call, (own) => withdraw.call(store, name, grantId, own))
     }
-    if (watch !== undefined) this.watch = (name, signal, grantId) => watch.call(store, name, signal, grantId)
-    if (watchGrant !== undefined) this.watchGrant = (grant, signal) => watchGrant.call(store, grant, signal)
+    if (watch !== undefined) this.watch = (name, call, grantId) => watch.call(store, name, call, grantId)
+    if (watchGrant !== undefined) this.watchGrant = (grant, call) => watchGrant.call(store, grant, call)
     if (renewMany !== undefined) {
-      this.renewMany = (grants, signal) =>
-        this.#call('renewMany', undefined, signal, (own) => renewMany.call(store, grants, own))
+      this.renewMany = (grants, call) =>
+        this.#call('renewMany', undefined, call, (own) => renewMany.call(store, grants, own))
     }
   }
 
@@ -92,67 +105,63 @@ export class FaultyStore implements LeaseStore {
   async #call<T>(
     operation: StoreOperation,
     name: string | undefined,
-    signal: AbortSignal,
-    call: (signal: AbortSignal) => Promise<T>,
+    call: StoreCall,
+    ask: (call: StoreCall) => Promise<T>,
   ): Promise<T> {
     this.#count += 1
     const fault = this.#scripted(operation) ?? this.#plan({ operation, name, count: this.#count })
     const before = this.#held
     this.#held = []
     try {
-      return await this.#carryOut(fault, signal, (own = signal) => this.#counted(() => call(own)))
+      return await this.#carryOut(fault, call, (own = call) => this.#counted(() => ask(own)))
     } finally {
       for (const release of before) release()
     }
   }
 
-  async #carryOut<T>(
-    fault: Fault | undefined,
-    signal: AbortSignal,
-    call: (signal?: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async #carryOut<T>(fault: Fault | undefined, call: StoreCall, ask: (call?: StoreCall) => Promise<T>): Promise<T> {
     switch (fault?.kind) {
       case undefined:
-        return await call()
+        return await ask()
       case 'delay':
-        await this.#unlessAborted(signal, (done) => this.#clock.schedule(fault.duration, done))
-        return await call()
+        await this.#unlessAborted(call, (done) => this.#clock.schedule(fault.duration, done))
+        return await ask()
       case 'answer-late': {
-        const outcome = await call()
+        const outcome = await ask()
         await new Promise<void>((done) => this.#clock.schedule(fault.duration, done))
         return outcome
       }
       case 'fail-before':
         throw fault.error ?? failure()
       case 'fail-after':
-        await call()
+        await ask()
         throw fault.error ?? failure()
       case 'hang':
-        if (fault.applied === true) await call()
-        return await this.#unlessAborted<never>(signal, () => () => {})
+        if (fault.applied === true) await ask()
+        return await this.#unlessAborted<never>(call, () => () => {})
       case 'arrive-late':
         // The network carries it to the end, though the caller gives up before.
-        this.#clock.schedule(fault.duration, () => void call(new AbortableCall()).catch(() => {}))
-        return await this.#unlessAborted<never>(signal, () => () => {})
+        this.#clock.schedule(fault.duration, () => void ask(new AbortableCall()).catch(() => {}))
+        return await this.#unlessAborted<never>(call, () => () => {})
       case 'duplicate': {
-        const outcome = await call()
+        const outcome = await ask()
         // What became of the second one, nobody is told.
-        await call().catch(() => {})
+        await ask().catch(() => {})
         return outcome
       }
       case 'reorder':
-        await this.#unlessAborted(signal, (done) => {
+        await this.#unlessAborted(call, (done) => {
           this.#held.push(done)
           return () => {}
         })
-        return await call()
+        return await ask()
     }
   }
 
-  async #counted<T>(call: () => Promise<T>): Promise<T> {
+  async #counted<T>(ask: () => Promise<T>): Promise<T> {
     this.#inProgress += 1
     try {
-      return await call()
+      return await ask()
     } finally {
       this.#inProgress -= 1
     }
@@ -164,15 +173,15 @@ export class FaultyStore implements LeaseStore {
   }
 
   /** Waits until `begin` says that it is done; rejects when the signal aborts before. */
-  #unlessAborted<T = void>(signal: AbortSignal, begin: (done: () => void) => () => void): Promise<T> {
+  #unlessAborted<T = void>(call: StoreCall, begin: (done: () => void) => () => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const cancel = begin(() => {
         forget()
         resolve(undefined as T)
       })
-      const forget = this.#aborts.add(signal, () => {
+      const forget = call.onAbort(() => {
         cancel()
-        reject(signal.reason)
+        reject(call.signal.reason)
       })
     })
   }

@@ -1,8 +1,15 @@
-import { AbortableCall } from '@leasehold/core'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
-import type { AcquireOutcome, AcquireRequest, Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  type AcquireRequest,
+  type Clock,
+  type Grant,
+  type LeaseRecord,
+  type LeaseStore,
+  type StoreCall,
+} from '@leasehold/core'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
@@ -22,7 +29,7 @@ export class StoreTrial {
   readonly backend: StoreBackend
   readonly clock: Clock
   /** Never aborted. */
-  readonly signal: AbortSignal = new AbortableCall()
+  readonly call: StoreCall = new AbortableCall()
   readonly #subject: StoreSubject
   readonly #guids = new Map<string, string>()
   readonly #clients = new Set<LeaseStore>()
@@ -33,8 +40,6 @@ export class StoreTrial {
     this.clock = clock
     this.backend = backend
     this.ttl = ttlOf(subject)
-    // As many may listen as there are calls at once.
-    setMaxListeners(0, this.signal)
   }
 
   static async begin(subject: StoreSubject): Promise<StoreTrial> {
@@ -68,7 +73,7 @@ export class StoreTrial {
 
   async acquire(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {
     const { name, ttl } = this
-    return await client.acquire({ name, owner: 'owner', grantId: randomUUID(), ttl, ...request }, this.signal)
+    return await client.acquire({ name, owner: 'owner', grantId: randomUUID(), ttl, ...request }, this.call)
   }
 
   /** The grant of a request that has to be granted. */
@@ -86,7 +91,7 @@ export class StoreTrial {
   }
 
   async read(client: LeaseStore): Promise<LeaseRecord | undefined> {
-    return await client.read(this.name, this.signal)
+    return await client.read(this.name, this.call)
   }
 
   /** Lets what is held expire: by the store's clock, or in the eyes of the given clients, who look at it before. */

@@ -20,7 +20,7 @@ export const checks = {
   'needless-loss': 'a lease was lost in a run in which nothing was disturbed, or only code of users misbehaved',
   'wrong-reason': 'a loss was told for a reason that did not happen',
   'late-heartbeat': 'a heartbeat was sent after the end of the validity that it was to renew',
-  'shared-signal': 'two calls to the store were given the same signal at the same time',
+  'shared-call': 'two operations of the store were given the same call at the same time',
   'uncaught-error': 'an error that nobody caught: out of a timer, or of a promise that nobody listened to',
   'unreported-error': 'code of the user threw, and the error was reported neither by an event nor to the logger',
   'two-in-flight': 'two heartbeats of one grant were under way at the same time',

@@ -1,3 +1,4 @@
+import type { StoreCall } from '@leasehold/core'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
 import type { Nonsense } from './nonsense.js'
@@ -16,15 +17,15 @@ export interface Server {
 
 /** How the client of one process behaves. */
 export interface ClientManners {
-  /** Whether requests end when their signal aborts. */
+  /** Whether requests end when their call is aborted. */
   readonly cancels: boolean
   /** What it answers instead of the truth. */
   readonly nonsense: Nonsense
-  /** Called when two requests have the same signal at the same time. */
-  readonly onSharedSignal: () => void
+  /** Called when two requests have the same call at the same time. */
+  readonly onSharedCall: () => void
 }
 
-interface Call {
+interface Request {
   settle(end: () => void): void
   fail(error: Error): void
 }
@@ -36,8 +37,8 @@ export class Connection {
   readonly #network: Network
   readonly #server: Server
   readonly #manners: ClientManners
-  readonly #calls = new Set<Call>()
-  readonly #signals = new Set<AbortSignal>()
+  readonly #requests = new Set<Request>()
+  readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
   #isDead = false
 
@@ -51,14 +52,14 @@ export class Connection {
 
   /** How many requests wait for their answer. */
   get pending(): number {
-    return this.#calls.size
+    return this.#requests.size
   }
 
-  call<T>(method: string, args: readonly unknown[], signal: AbortSignal): Promise<T> {
-    if (this.#signals.has(signal) && !signal.aborted) this.#manners.onSharedSignal()
+  call<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
+    if (this.#underWay.has(call) && !call.aborted) this.#manners.onSharedCall()
     return this.#manners.nonsense.answer(
       method,
-      () => this.#ask<T>(method, args, signal),
+      () => this.#ask<T>(method, args, call),
       () => this.#send(method, args, () => {}),
     )
   }
@@ -68,28 +69,29 @@ export class Connection {
     return this.#manners.nonsense.watch(start)
   }
 
-  #ask<T>(method: string, args: readonly unknown[], signal: AbortSignal): Promise<T> {
-    this.#signals.add(signal)
+  #ask<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
+    this.#underWay.add(call)
     return new Promise<T>((resolve, reject) => {
       if (this.#isDead) return
-      const onAbort = (): void => call.settle(() => reject(signal.reason))
-      const call: Call = {
+      const onAbort = (): void => request.settle(() => reject(call.signal.reason))
+      let forget = (): void => {}
+      const request: Request = {
         settle: (end) => {
-          if (!this.#calls.delete(call)) return
-          this.#signals.delete(signal)
-          signal.removeEventListener('abort', onAbort)
+          if (!this.#requests.delete(request)) return
+          this.#underWay.delete(call)
+          forget()
           end()
         },
-        fail: (error) => call.settle(() => reject(error)),
+        fail: (error) => request.settle(() => reject(error)),
       }
-      this.#calls.add(call)
-      if (signal.aborted) {
+      this.#requests.add(request)
+      if (call.aborted) {
         onAbort()
         return
       }
-      if (this.#manners.cancels) signal.addEventListener('abort', onAbort, { once: true })
+      if (this.#manners.cancels) forget = call.onAbort(onAbort)
       this.#send(method, args, (value, isFailure) =>
-        call.settle(() => (isFailure ? reject(value) : resolve(value as T))),
+        request.settle(() => (isFailure ? reject(value) : resolve(value as T))),
       )
     })
   }
@@ -112,14 +114,14 @@ export class Connection {
 
   /** The server is gone: each who waits is told, in as much as the network carries it, and every stream ends. */
   reset(): void {
-    for (const call of this.#calls) this.#deliver(() => call.fail(new Error('connection reset')))
+    for (const request of this.#requests) this.#deliver(() => request.fail(new Error('connection reset')))
     for (const end of this.#streams) this.#deliver(end)
   }
 
   /** The process has died: nothing reaches it any more, and what it listened to is let go. */
   kill(): void {
     this.#isDead = true
-    this.#calls.clear()
+    this.#requests.clear()
     for (const end of [...this.#streams]) end()
   }
 

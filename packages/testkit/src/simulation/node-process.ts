@@ -83,7 +83,7 @@ export class NodeProcess implements SimulatedProcess {
     this.connection = new Connection(node, machine, world.network, world.server, {
       cancels: plan.cancels,
       nonsense: new Nonsense(node, plan.faults, world.now, misuse.fork(2 * stream + 1)),
-      onSharedSignal: () => monitor.fail('shared-signal', `of ${this.owner}`),
+      onSharedCall: () => monitor.fail('shared-call', `of ${this.owner}`),
     })
     this.#store = world.store.open(this.connection, this.clock)
     observeCalls(this.#store, {

@@ -16,10 +16,10 @@ export function observeCalls(store: LeaseStore, observer: CallObserver): void {
   const inFlight = new Set<string>()
   const renew = store.renew.bind(store)
   const release = store.release.bind(store)
-  store.renew = (grant, signal) => {
+  store.renew = (grant, call) => {
     observer.onHeartbeat(grant)
     if (inFlight.has(grant.grantId)) observer.onTwoInFlight()
-    const answer = renew(grant, signal)
+    const answer = renew(grant, call)
     if (answer instanceof Promise) {
       const end = (): unknown => inFlight.delete(grant.grantId)
       inFlight.add(grant.grantId)
@@ -27,8 +27,8 @@ export function observeCalls(store: LeaseStore, observer: CallObserver): void {
     }
     return answer
   }
-  store.release = (grant, signal) => {
+  store.release = (grant, call, metadata) => {
     observer.onFreeing(grant)
-    return release(grant, signal)
+    return release(grant, call, metadata)
   }
 }

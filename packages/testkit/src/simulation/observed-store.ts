@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   type CasEntry,
   type CasRecord,
   type CasRegister,
@@ -7,6 +8,7 @@ import { AbortableCall,
   casStore,
   LeaseConflictError,
   type LeaseStore,
+  type StoreCall,
 } from '@leasehold/core'
 import type { Connection, Methods } from './connection.js'
 import { PushStream } from './push-stream.js'
@@ -61,11 +63,11 @@ export class ObservedStore implements SimulatedStore {
     const register: CasRegister<number> = {
       kind: 'observed',
       forgets: true,
-      read: (name, signal) => connection.call('read', [name], signal),
-      create: (name, record, signal) => connection.call('create', [name, record], signal),
-      replace: (name, record, version, signal) => connection.call('replace', [name, record, version], signal),
+      read: (name, call) => connection.call('read', [name], call),
+      create: (name, record, call) => connection.call('create', [name, record], call),
+      replace: (name, record, version, call) => connection.call('replace', [name, record, version], call),
       ...(this.#server.watched
-        ? { watch: (_name, signal) => connection.watch(() => this.#watch(connection, signal)) }
+        ? { watch: (_name, call) => connection.watch(() => this.#watch(connection, call)) }
         : {}),
     }
     return casStore(register, { ...limits, clock })
@@ -99,16 +101,17 @@ export class ObservedStore implements SimulatedStore {
     return this.#lastCreation
   }
 
-  #watch(connection: Connection, signal: AbortSignal): AsyncIterable<undefined> {
+  #watch(connection: Connection, call: StoreCall): AsyncIterable<undefined> {
+    let forgetCall = (): void => {}
     const end = (): void => stream.end()
     const wake = (): void => connection.push(() => stream.push(undefined))
     const forget = connection.onCut(() => stream.end(new Error('connection reset')))
     const stream = new PushStream<undefined>(() => {
-      signal.removeEventListener('abort', end)
+      forgetCall()
       forget()
       this.#listening.delete(wake)
     })
-    signal.addEventListener('abort', end, { once: true })
+    forgetCall = call.onAbort(end)
     this.#listening.add(wake)
     return stream
   }

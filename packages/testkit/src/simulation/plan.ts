@@ -182,7 +182,13 @@ function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: num
     }
     case 'nonsense':
       // All answers as often as some: one that is as it should be makes up for those before it.
-      return { kind, ...span, node, answer: random.pick(nonsenseKinds), probability: random.pick([1, random.between(0.05, 1)]) }
+      return {
+        kind,
+        ...span,
+        node,
+        answer: random.pick(nonsenseKinds),
+        probability: random.pick([1, random.between(0.05, 1)]),
+      }
     default:
       return { kind, ...span, node }
   }

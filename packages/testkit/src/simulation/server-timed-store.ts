@@ -1,4 +1,5 @@
 import {
+  AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
@@ -8,6 +9,8 @@ import {
   type LeaseRecord,
   type LeaseStore,
   MemoryLeaseStore,
+  type Metadata,
+  type StoreCall,
 } from '@leasehold/core'
 import type { Connection, Methods } from './connection.js'
 import { PushStream } from './push-stream.js'
@@ -31,7 +34,8 @@ export class ServerTimedStore implements SimulatedStore {
       change: async (grant: Grant, to: { grantId: string; owner: string }) => this.#seen(await store.change(grant, to)),
       renew: (grant: Grant) => store.renew(grant),
       renewMany: (grants: readonly Grant[]) => store.renewMany(grants),
-      release: (grant: Grant) => store.release(grant),
+      release: (grant: Grant, metadata?: Metadata) => store.release(grant, undefined, metadata),
+      update: (grant: Grant, metadata: Metadata) => store.update(grant, metadata),
       read: (name: string) => store.read(name),
       break: (name: string, options: BreakOptions) => store.break(name, options),
       withdraw: (name: string, grantId: string) => store.withdraw(name, grantId),
@@ -48,16 +52,17 @@ export class ServerTimedStore implements SimulatedStore {
     return {
       kind: 'server-timed',
       limits,
-      acquire: (request, signal) => connection.call('acquire', [request], signal),
-      change: (grant, to, signal) => connection.call('change', [grant, to], signal),
-      renew: (grant, signal) => connection.call('renew', [grant], signal),
-      release: (grant, signal) => connection.call('release', [grant], signal),
-      read: (name, signal) => connection.call('read', [name], signal),
-      break: (name, options, signal) => connection.call('break', [name, options], signal),
-      withdraw: (name, grantId, signal) => connection.call('withdraw', [name, grantId], signal),
-      ...(batched ? { renewMany: (grants, signal) => connection.call('renewMany', [grants], signal) } : {}),
+      acquire: (request, call) => connection.call('acquire', [request], call),
+      change: (grant, to, call) => connection.call('change', [grant, to], call),
+      renew: (grant, call) => connection.call('renew', [grant], call),
+      release: (grant, call, metadata) => connection.call('release', [grant, metadata], call),
+      update: (grant, metadata, call) => connection.call('update', [grant, metadata], call),
+      read: (name, call) => connection.call('read', [name], call),
+      break: (name, options, call) => connection.call('break', [name, options], call),
+      withdraw: (name, grantId, call) => connection.call('withdraw', [name, grantId], call),
+      ...(batched ? { renewMany: (grants, call) => connection.call('renewMany', [grants], call) } : {}),
       ...(watched
-        ? { watch: (name, signal, grantId) => connection.watch(() => this.#watch(connection, name, signal, grantId)) }
+        ? { watch: (name, call, grantId) => connection.watch(() => this.#watch(connection, name, call, grantId)) }
         : {}),
       close: async () => {},
     }
@@ -85,19 +90,20 @@ export class ServerTimedStore implements SimulatedStore {
   #watch(
     connection: Connection,
     name: string,
-    signal: AbortSignal,
+    call: StoreCall,
     grantId: string | undefined,
   ): AsyncIterable<LeaseRecord | undefined> {
-    const ended = new AbortController()
+    const watching = new AbortableCall()
+    let forgetCall = (): void => {}
     const end = (): void => stream.end()
     const forget = connection.onCut(() => stream.end(new Error('connection reset')))
     const stream = new PushStream<LeaseRecord | undefined>(() => {
-      signal.removeEventListener('abort', end)
+      forgetCall()
       forget()
-      ended.abort()
+      watching.abort()
     })
-    signal.addEventListener('abort', end, { once: true })
-    void this.#pushTo(stream, connection, this.#store.watch(name, ended.signal, grantId))
+    forgetCall = call.onAbort(end)
+    void this.#pushTo(stream, connection, this.#store.watch(name, watching, grantId))
     return stream
   }
 

@@ -1,3 +1,4 @@
+import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import type { AcquireRequest, Grant } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'

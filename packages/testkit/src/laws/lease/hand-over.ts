@@ -1,5 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import assert from 'node:assert/strict'
+import { AbortableCall } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-laws.js'
 

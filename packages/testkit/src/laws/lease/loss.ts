@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { LeaseLostError, type LeaseLostReason } from '@leasehold/core'
+import { AbortableCall, LeaseLostError, type LeaseLostReason } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-laws.js'
 import type { LeaseTrial, TrialLease } from '../lease-trial.js'
 
-const { signal } = new AbortController()
+const call = new AbortableCall()
 
 function reasonsOf({ losses }: TrialLease): LeaseLostReason[] {
   return losses.map(({ reason }) => reason)
@@ -107,7 +107,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       await trial.pass(10)
       await trial.backend.delete?.(trial.name)
       const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
-      assert.equal((await trial.outside.acquire(request, signal)).granted, true)
+      assert.equal((await trial.outside.acquire(request, call)).granted, true)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(reasonsOf(held), ['taken'])
       assert.equal(held.losses[0]?.owner, 'usurper')
@@ -119,7 +119,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     'a holder is told within one heartbeat that its lease was broken',
     async (trial) => {
       const held = await trial.openHeld()
-      await trial.outside.break?.(trial.name, { reason: 'maintenance' }, signal)
+      await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(reasonsOf(held), ['broken'])
       assert.equal(held.lease.checkLease(), false)
@@ -128,7 +128,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   lawFor(['store', 'break'], 'break', 'after a break with a period the name is free when it is over', async (trial) => {
     const held = await trial.openHeld()
     const other = await trial.open()
-    await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, signal)
+    await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, call)
     assert.equal(await trial.during(other.acquire()), false)
     assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
     assert.equal(held.lease.checkLease(), false)
@@ -168,7 +168,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     async (trial) => {
       const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
       await trial.during(held.acquire())
-      await trial.outside.break?.(trial.name, {}, signal)
+      await trial.outside.break?.(trial.name, {}, call)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(reasonsOf(held), ['broken'])
     },

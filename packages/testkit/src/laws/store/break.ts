@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
-import { type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
@@ -8,7 +7,7 @@ import type { StoreTrial } from '../store-trial.js'
 /** Resolves with the milliseconds until the name is free. */
 async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptions = {}): Promise<number> {
   assert(client.break !== undefined)
-  return (await client.break(trial.name, options, trial.signal)).remaining
+  return (await client.break(trial.name, options, trial.call)).remaining
 }
 
 export const storeBreakLaws: readonly StoreLaw[] = [
@@ -19,17 +18,17 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     async (trial) => {
       const [one, other] = [await trial.open(), await trial.open()]
       const grant = await trial.granted(one)
-      const ended = new AbortController()
+      const watch = new AbortableCall()
       let changes = 0
       const watching = (async () => {
-        for await (const _ of one.watchGrant?.(grant, ended.signal) ?? []) {
+        for await (const _ of one.watchGrant?.(grant, watch) ?? []) {
           changes += 1
           return
         }
       })()
       for (let beat = 0; beat < 3; beat += 1) {
         await trial.pass(trial.ttl / 50)
-        assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+        assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
       }
       await trial.refused(other)
       await trial.pass(trial.ttl / 50)
@@ -37,24 +36,24 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       await breaks(trial, other)
       await trial.time.until(watching, trial.ttl)
       assert.equal(changes, 1)
-      ended.abort()
+      watch.abort()
     },
   ),
   lawFor(
     ['break', 'watchGrant'],
     'break',
-    'is not needed to end a watch of the grant: its signal ends it, and no listener is left there',
+    'is not needed to end a watch of the grant: aborting its call ends it and leaves no listener',
     async (trial) => {
       const client = await trial.open()
       const grant = await trial.granted(client)
-      const ended = new AbortController()
+      const watch = new AbortableCall()
       const watching = (async () => {
-        for await (const _ of client.watchGrant?.(grant, ended.signal) ?? []);
+        for await (const _ of client.watchGrant?.(grant, watch) ?? []);
       })()
       await trial.pass(trial.ttl / 100)
-      ended.abort()
+      watch.abort()
       await trial.time.until(watching, trial.ttl)
-      assert.equal(getEventListeners(ended.signal, 'abort').length, 0)
+      assert.equal(watch.listeners, 0)
     },
   ),
   lawFor(
@@ -103,7 +102,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     const client = await trial.open()
     const grant = await trial.granted(client)
     await breaks(trial, client)
-    const outcome = await client.renew(grant, trial.signal)
+    const outcome = await client.renew(grant, trial.call)
     assert(!outcome.renewed)
     assert.equal(outcome.reason, 'broken')
   }),
@@ -127,7 +126,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
   lawFor(['break'], 'break', 'of what nobody holds is a LeaseConflictError', async (trial) => {
     const client = await trial.open()
     await assert.rejects(breaks(trial, client), LeaseConflictError)
-    await client.release(await trial.granted(client), trial.signal)
+    await client.release(await trial.granted(client), trial.call)
     await assert.rejects(breaks(trial, client), LeaseConflictError)
   }),
   lawFor(['break'], 'break', 'of an expired lease leaves the name free', async (trial) => {
@@ -141,7 +140,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     const client = await trial.open()
     const grant = await trial.granted(client)
     await breaks(trial, client)
-    await client.release(grant, trial.signal)
+    await client.release(grant, trial.call)
     await trial.granted(client)
   }),
 ]

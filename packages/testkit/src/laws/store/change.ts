@@ -6,7 +6,7 @@ import type { StoreTrial } from '../store-trial.js'
 
 async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
   assert(client.change !== undefined)
-  return await client.change(grant, { grantId: trial.guid('target'), owner: 'target' }, trial.signal)
+  return await client.change(grant, { grantId: trial.guid('target'), owner: 'target' }, trial.call)
 }
 
 async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
@@ -26,7 +26,7 @@ export const storeChangeLaws: readonly StoreLaw[] = [
     assert(passed.fencingToken > grant.fencingToken)
     await trial.pass(trial.ttl * 0.6)
     await trial.refused(other)
-    assert.deepEqual(await other.renew(passed, trial.signal), { renewed: true })
+    assert.deepEqual(await other.renew(passed, trial.call), { renewed: true })
   }),
   lawFor(
     ['change'],
@@ -36,9 +36,9 @@ export const storeChangeLaws: readonly StoreLaw[] = [
       const client = await trial.open()
       const grant = await trial.granted(client)
       const passed = await changed(trial, client, grant)
-      assert.equal((await client.renew(grant, trial.signal)).renewed, false)
-      assert.equal((await client.release(grant, trial.signal)).released, false)
-      assert.deepEqual(await client.renew(passed, trial.signal), { renewed: true })
+      assert.equal((await client.renew(grant, trial.call)).renewed, false)
+      assert.equal((await client.release(grant, trial.call)).released, false)
+      assert.deepEqual(await client.renew(passed, trial.call), { renewed: true })
     },
   ),
   lawFor(['change'], 'change', 'the name is never free in between', async (trial) => {
@@ -59,7 +59,7 @@ export const storeChangeLaws: readonly StoreLaw[] = [
     const outcome = await change(trial, client, { ...grant, grantId: trial.guid('forged') })
     assert(!outcome.granted)
     assert.equal(outcome.holder?.owner, 'holder')
-    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+    assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
   }),
   lawFor(['change'], 'change', 'of an expired grant is refused', async (trial) => {
     const client = await trial.open()
@@ -70,13 +70,13 @@ export const storeChangeLaws: readonly StoreLaw[] = [
   lawFor(['change'], 'change', 'of a released grant is refused', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.release(grant, trial.signal)
+    await client.release(grant, trial.call)
     assert.deepEqual(await change(trial, client, grant), { granted: false })
   }),
   lawFor(['change', 'break'], 'change', 'of a lease that is being broken is refused', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.break?.(trial.name, {}, trial.signal)
+    await client.break?.(trial.name, {}, trial.call)
     assert.equal((await change(trial, client, grant)).granted, false)
   }),
 ]

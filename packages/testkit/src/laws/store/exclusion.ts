@@ -45,15 +45,15 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.refused(other)
-    assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
-    assert.deepEqual(await one.release(grant, trial.signal), { released: true })
+    assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+    assert.deepEqual(await one.release(grant, trial.call), { released: true })
   }),
   law('exclusion', `of ${CONTENDERS} who ask at once for a new name one is granted it`, async (trial) => {
     assert.equal(await contend(trial, await gather(trial)), 1)
   }),
   law('exclusion', `of ${CONTENDERS} who ask at once for a released name one is granted it`, async (trial) => {
     const client = await trial.open()
-    await client.release(await trial.granted(client), trial.signal)
+    await client.release(await trial.granted(client), trial.call)
     assert.equal(await contend(trial, await gather(trial)), 1)
   }),
   law('exclusion', `of ${CONTENDERS} who ask at once for a held name none is granted it`, async (trial) => {
@@ -78,8 +78,8 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     const other = `${trial.name}-2`
     const grant = await trial.granted(client)
     const second = await trial.granted(client, { name: other })
-    await client.release(grant, trial.signal)
-    assert.deepEqual(await client.renew(second, trial.signal), { renewed: true })
+    await client.release(grant, trial.call)
+    assert.deepEqual(await client.renew(second, trial.call), { renewed: true })
     await trial.refused(client, { name: other })
   }),
   law('exclusion', 'a grant is read as it was answered, by every client', async (trial) => {

@@ -29,7 +29,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
     const grant = await trial.granted(one)
     for (let renewals = 0; renewals < 4; renewals += 1) {
       await trial.pass(trial.ttl * 0.6)
-      assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
       await trial.refused(other)
     }
   }),
@@ -56,7 +56,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
     const one = await trial.open()
     const grant = await trial.granted(one)
     await trial.pass(trial.ttl * 0.9)
-    await one.renew(grant, trial.signal)
+    await one.renew(grant, trial.call)
     await trial.pass(trial.ttl * 0.9)
     await trial.refused(await trial.open())
   }),

@@ -12,7 +12,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
         const grant = await trial.granted(client)
         assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
         last = grant.fencingToken
-        await client.release(grant, trial.signal)
+        await client.release(grant, trial.call)
       }
     }
   }),
@@ -25,13 +25,13 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   law('fencing', 'a heartbeat changes no token', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.signal)
+    for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.call)
     assert.equal((await trial.read(client))?.fencingToken, grant.fencingToken)
   }),
   law('fencing', 'a grant id that was released is granted anew under a larger token', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { grantId: trial.guid('again') })
-    await client.release(grant, trial.signal)
+    await client.release(grant, trial.call)
     assert((await trial.granted(client, { grantId: trial.guid('again') })).fencingToken > grant.fencingToken)
   }),
   law('fencing', 'a grant id that has expired is granted anew under a larger token', async (trial) => {
@@ -48,7 +48,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       const grant = await trial.granted(client)
       assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
       last = grant.fencingToken
-      await client.release(grant, trial.signal)
+      await client.release(grant, trial.call)
       await trial.pass(10)
       await trial.delete()
     }
@@ -65,7 +65,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
     const seen: bigint[] = []
     const grantAndRelease = async (by: LeaseStore): Promise<void> => {
       const grant = await trial.granted(by)
-      await by.release(grant, trial.signal)
+      await by.release(grant, trial.call)
       const last = seen.at(-1) ?? -1n
       assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
       seen.push(grant.fencingToken)
@@ -90,16 +90,16 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       const [client, other] = [await trial.open(), await trial.open()]
       const grant = await trial.granted(client)
       const putBack = await trial.copy()
-      await client.release(grant, trial.signal)
+      await client.release(grant, trial.call)
       const later = await trial.granted(other)
-      await other.release(later, trial.signal)
+      await other.release(later, trial.call)
       await trial.pass(10)
       await putBack()
       await trial.expire(client, other)
       for (const by of [client, other]) {
         const next = await trial.granted(by)
         assert(next.fencingToken > later.fencingToken, `${next.fencingToken} after ${later.fencingToken}`)
-        await by.release(next, trial.signal)
+        await by.release(next, trial.call)
       }
     },
   ),
@@ -111,12 +111,12 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       const client = await trial.open()
       const grant = await trial.granted(client)
       const putBack = await trial.copy()
-      const changed = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.signal)
+      const changed = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
       assert(changed?.granted)
       await trial.pass(10)
       await putBack()
       // Where the backend keeps who holds the lease apart from the record, it refuses: that is no grant either.
-      const again = await client.change?.(grant, { grantId: trial.guid('last'), owner: 'last' }, trial.signal)
+      const again = await client.change?.(grant, { grantId: trial.guid('last'), owner: 'last' }, trial.call)
       if (again?.granted !== true) return
       const { fencingToken } = again.grant
       assert(fencingToken > changed.grant.fencingToken, `${fencingToken} after ${changed.grant.fencingToken}`)
@@ -125,14 +125,14 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   lawFor(['restart'], 'fencing', 'tokens grow over a restart of the backend', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.release(grant, trial.signal)
+    await client.release(grant, trial.call)
     await trial.backend.restart?.()
     assert((await trial.granted(await trial.open())).fencingToken > grant.fencingToken)
   }),
   lawFor(['break'], 'fencing', 'tokens grow over a break', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.break?.(trial.name, { period: 0 }, trial.signal)
+    await client.break?.(trial.name, { period: 0 }, trial.call)
     assert((await trial.granted(client)).fencingToken > grant.fencingToken)
   }),
 ]

@@ -11,7 +11,7 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
     assert.equal(grant.ttl, ttl)
     await trial.pass(trial.time.isVirtual ? 1_000 * trial.ttl : 2 * trial.ttl)
     await trial.refused(other)
-    assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+    assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
   }),
   lawFor(['infinite'], 'infinite', 'the record of a lease without expiry says so', async (trial) => {
     const client = await trial.open()
@@ -22,7 +22,7 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
   }),
   lawFor(['infinite'], 'infinite', 'a lease without expiry is released as any other', async (trial) => {
     const client = await trial.open()
-    assert.deepEqual(await client.release(await trial.granted(client, { ttl }), trial.signal), { released: true })
+    assert.deepEqual(await client.release(await trial.granted(client, { ttl }), trial.call), { released: true })
     await trial.granted(client)
   }),
   lawFor(
@@ -32,9 +32,9 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
     async (trial) => {
       const client = await trial.open()
       await trial.granted(client, { ttl })
-      assert.deepEqual(await client.break?.(trial.name, {}, trial.signal), { remaining: 0 })
+      assert.deepEqual(await client.break?.(trial.name, {}, trial.call), { remaining: 0 })
       await trial.granted(client, { ttl })
-      await client.break?.(trial.name, { period: trial.ttl / 2 }, trial.signal)
+      await client.break?.(trial.name, { period: trial.ttl / 2 }, trial.call)
       await trial.refused(client)
       await trial.pass(trial.ttl)
       await trial.granted(client)
@@ -43,7 +43,7 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
   lawFor(['infinite', 'change'], 'infinite', 'a lease without expiry is passed on as one', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { ttl })
-    const outcome = await client.change?.(grant, { grantId: trial.guid('other'), owner: 'other' }, trial.signal)
+    const outcome = await client.change?.(grant, { grantId: trial.guid('other'), owner: 'other' }, trial.call)
     assert(outcome?.granted)
     assert.equal(outcome.grant.ttl, ttl)
   }),

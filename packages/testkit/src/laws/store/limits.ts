@@ -1,49 +1,45 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
-import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, LeaseConfigurationError, type LeaseStore, type StoreCall } from '@leasehold/core'
 import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
 
 /** Every operation that each store has, by its name. */
-function operations(
-  trial: StoreTrial,
-  client: LeaseStore,
-  signal: AbortSignal,
-): Record<string, () => Promise<unknown>> {
+function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Record<string, () => Promise<unknown>> {
   const { name, ttl } = trial
   const grant = { name, owner: 'owner', grantId: trial.guid('id'), fencingToken: 1n, ttl }
   return {
-    acquire: () => client.acquire({ name, owner: 'owner', grantId: trial.guid('id'), ttl }, signal),
-    renew: () => client.renew(grant, signal),
-    release: () => client.release(grant, signal),
-    read: () => client.read(name, signal),
+    acquire: () => client.acquire({ name, owner: 'owner', grantId: trial.guid('id'), ttl }, call),
+    renew: () => client.renew(grant, call),
+    release: () => client.release(grant, call),
+    read: () => client.read(name, call),
   }
 }
 
 export const storeLimitLaws: readonly StoreLaw[] = [
-  law('limits', 'a signal that is aborted already makes every operation reject, without effect', async (trial) => {
+  law('limits', 'a call that is aborted already makes every operation reject, without effect', async (trial) => {
     const client = await trial.open()
-    const signal = AbortSignal.abort(new Error('enough'))
-    for (const [operation, call] of Object.entries(operations(trial, client, signal))) {
-      await assert.rejects(call(), `${operation} did not reject`)
+    const aborted = new AbortableCall()
+    aborted.abort(new Error('enough'))
+    for (const [operation, run] of Object.entries(operations(trial, client, aborted))) {
+      await assert.rejects(run(), `${operation} did not reject`)
     }
     assert.equal(await trial.read(client), undefined)
   }),
   law('limits', 'metadata with a value that is not a text is rejected, without effect', async (trial) => {
     const client = await trial.open()
-    const { name, ttl, signal } = trial
+    const { name, ttl, call } = trial
     const metadata = { attempt: 1 } as unknown as Record<string, string>
     const request = { name, owner: 'owner', grantId: trial.guid('id'), ttl, metadata }
-    await assert.rejects(client.acquire(request, signal), LeaseConfigurationError)
+    await assert.rejects(client.acquire(request, call), LeaseConfigurationError)
     assert.equal(await trial.read(client), undefined)
   }),
-  law('limits', 'no operation leaves a listener on its signal', async (trial) => {
+  law('limits', 'no operation leaves a listener on its call', async (trial) => {
     const client = await trial.open()
-    const { signal } = new AbortController()
-    for (const [operation, call] of Object.entries(operations(trial, client, signal))) {
-      await call()
-      assert.equal(getEventListeners(signal, 'abort').length, 0, operation)
+    const call = new AbortableCall(trial.ttl)
+    for (const [operation, run] of Object.entries(operations(trial, client, call))) {
+      await run()
+      assert.equal(call.listeners, 0, operation)
     }
   }),
   law('limits', 'a ttl beyond the limits is a LeaseConfigurationError, and makes no record', async (trial) => {
@@ -63,17 +59,17 @@ export const storeLimitLaws: readonly StoreLaw[] = [
   lawFor(
     ['partition'],
     'limits',
-    'a call of a client that is cut off ends with its signal, at the latest',
+    'a call of a client that is cut off ends when it is aborted, at the latest',
     async (trial) => {
       const client = await trial.open()
       await trial.granted(client)
       await trial.backend.cutOff?.(client)
-      const limit = new AbortController()
-      const calls = Object.entries(operations(trial, client, limit.signal)).map(async ([operation, call]) => {
-        await assert.rejects(call(), `${operation} did not reject`)
+      const call = new AbortableCall(trial.ttl)
+      const calls = Object.entries(operations(trial, client, call)).map(async ([operation, run]) => {
+        await assert.rejects(run(), `${operation} did not reject`)
       })
       await trial.pass(trial.ttl / 100)
-      limit.abort(new Error('enough'))
+      call.abort(new Error('enough'))
       await trial.time.until(Promise.all(calls), trial.ttl)
       await trial.backend.heal?.(client)
     },
@@ -88,7 +84,7 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       await trial.backend.cutOff?.(one)
       await trial.refused(other)
       await trial.backend.heal?.(one)
-      assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
     },
   ),
 ]

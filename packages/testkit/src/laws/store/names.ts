@@ -13,7 +13,7 @@ async function areDistinct(trial: StoreTrial, names: readonly string[]): Promise
     assert.equal(outcome.grant.name, name)
   }
   for (const [place, name] of names.entries()) {
-    const record = await client.read(name, trial.signal)
+    const record = await client.read(name, trial.call)
     assert.equal(record?.name, name)
     assert.equal(record.owner, `owner ${place}`)
   }

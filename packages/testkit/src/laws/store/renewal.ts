@@ -6,7 +6,7 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
   law('renewal', 'the grant in force is renewed, and stays what it was', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+    assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
     const record = await trial.read(client)
     assert.equal(record?.fencingToken, grant.fencingToken)
     assert.equal(record.grantId, grant.grantId)
@@ -14,7 +14,7 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
   law('renewal', 'a heartbeat that is delivered twice does no harm', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    const outcomes = await Promise.all([client.renew(grant, trial.signal), client.renew(grant, trial.signal)])
+    const outcomes = await Promise.all([client.renew(grant, trial.call), client.renew(grant, trial.call)])
     assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
   }),
   law(
@@ -25,18 +25,18 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       const grant = await trial.granted(one)
       await trial.expire(other)
       const successor = await trial.granted(other, { owner: 'successor' })
-      const outcome = await one.renew(grant, trial.signal)
+      const outcome = await one.renew(grant, trial.call)
       assert(!outcome.renewed, 'renewed, though somebody else holds the name')
       assert.equal(outcome.reason, 'taken')
       assert.equal(outcome.holder?.owner, 'successor')
-      assert.deepEqual(await other.renew(successor, trial.signal), { renewed: true })
+      assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
     },
   ),
   law('renewal', 'a grant that was released is not renewed', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.release(grant, trial.signal)
-    assert.equal((await client.renew(grant, trial.signal)).renewed, false)
+    await client.release(grant, trial.call)
+    assert.equal((await client.renew(grant, trial.call)).renewed, false)
     await trial.granted(client)
   }),
   law('renewal', 'a grant id that nobody was granted is not renewed, and makes no record', async (trial) => {
@@ -48,13 +48,13 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       fencingToken: 1n,
       ttl: trial.ttl,
     }
-    assert.equal((await client.renew(grant, trial.signal)).renewed, false)
+    assert.equal((await client.renew(grant, trial.call)).renewed, false)
     assert.equal(await trial.read(client), undefined)
   }),
   law('renewal', 'the same owner and token under another grant id is not renewed', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.signal)
+    const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.call)
     assert(!outcome.renewed)
     assert.equal(outcome.reason, 'taken')
   }),
@@ -66,7 +66,7 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       const client = await trial.open()
       const grant = await trial.granted(client)
       await trial.delete()
-      const outcome = await client.renew(grant, trial.signal)
+      const outcome = await client.renew(grant, trial.call)
       assert(!outcome.renewed)
       assert.equal(outcome.reason, 'deleted')
       await trial.granted(client)
@@ -81,8 +81,8 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       const held = await Promise.all(
         Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
       )
-      for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.signal)
-      const outcomes = await client.renewMany?.(held, trial.signal)
+      for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.call)
+      const outcomes = await client.renewMany?.(held, trial.call)
       assert.deepEqual(
         outcomes?.map((outcome) => 'renewed' in outcome && outcome.renewed),
         held.map((_, place) => place % 3 !== 0),
@@ -91,13 +91,13 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
   ),
   lawFor(['renewMany'], 'renewal', 'no grants are renewed in no time', async (trial) => {
     const client = await trial.open()
-    assert.deepEqual(await client.renewMany?.([], trial.signal), [])
+    assert.deepEqual(await client.renewMany?.([], trial.call), [])
   }),
   lawFor(['restart'], 'renewal', 'a grant outlives a restart of the backend', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.backend.restart?.()
     await trial.refused(other)
-    assert.deepEqual(await one.renew(grant, trial.signal), { renewed: true })
+    assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
   }),
 ]

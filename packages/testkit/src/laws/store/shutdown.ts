@@ -9,8 +9,8 @@ export const storeShutdownLaws: readonly StoreLaw[] = [
     const grant = await trial.granted(client)
     await client.close()
     await assert.rejects(trial.acquire(client), LeaseUnavailableError)
-    await assert.rejects(client.renew(grant, trial.signal), LeaseUnavailableError)
-    await assert.rejects(client.release(grant, trial.signal), LeaseUnavailableError)
+    await assert.rejects(client.renew(grant, trial.call), LeaseUnavailableError)
+    await assert.rejects(client.release(grant, trial.call), LeaseUnavailableError)
     await assert.rejects(trial.read(client), LeaseUnavailableError)
   }),
   lawFor(
@@ -36,7 +36,7 @@ export const storeShutdownLaws: readonly StoreLaw[] = [
     await trial.granted(client)
     const watching = (async () => {
       try {
-        for await (const _ of client.watch?.(trial.name, trial.signal) ?? []);
+        for await (const _ of client.watch?.(trial.name, trial.call) ?? []);
       } catch {
         // Ending with an error is an end too.
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
 import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core'
 import { lawFor } from '../law.js'
 import type { StoreLaw } from '../store-laws.js'
 import type { StoreTrial } from '../store-trial.js'
@@ -17,7 +17,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     const waiters = ['one', 'two', 'three']
     for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
     for (const [place, waiter] of waiters.entries()) {
-      await client.release(holder, trial.signal)
+      await client.release(holder, trial.call)
       for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
       holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
     }
@@ -26,7 +26,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     const client = await trial.open()
     const holder = await trial.granted(client)
     await asks(trial, client, 'waiter')
-    await client.release(holder, trial.signal)
+    await client.release(holder, trial.call)
     assert.equal((await trial.acquire(client)).granted, false)
     assert.equal(await asks(trial, client, 'waiter'), true)
   }),
@@ -34,10 +34,10 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     const client = await trial.open()
     const holder = await trial.granted(client)
     for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
-    await client.withdraw?.(trial.name, trial.guid('two'), trial.signal)
-    await client.release(holder, trial.signal)
+    await client.withdraw?.(trial.name, trial.guid('two'), trial.call)
+    await client.release(holder, trial.call)
     const next = await trial.granted(client, { grantId: trial.guid('one'), queue: true })
-    await client.release(next, trial.signal)
+    await client.release(next, trial.call)
     assert.equal(await asks(trial, client, 'three'), true)
   }),
   lawFor(['queue'], 'waiting', 'a waiter that has died, and does not ask for a ttl, is passed over', async (trial) => {
@@ -47,44 +47,44 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     await asks(trial, client, 'alive')
     for (let third = 0; third < 3; third += 1) {
       await trial.pass(trial.ttl * 0.4)
-      await client.renew(holder, trial.signal)
+      await client.renew(holder, trial.call)
       await asks(trial, client, 'alive')
     }
-    await client.release(holder, trial.signal)
+    await client.release(holder, trial.call)
     assert.equal(await asks(trial, client, 'alive'), true)
   }),
   lawFor(['queue'], 'waiting', 'to withdraw without a place has no effect', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.withdraw?.(trial.name, trial.guid('nobody'), trial.signal)
-    await client.withdraw?.(`${trial.name}-2`, trial.guid('nobody'), trial.signal)
-    assert.deepEqual(await client.renew(grant, trial.signal), { renewed: true })
+    await client.withdraw?.(trial.name, trial.guid('nobody'), trial.call)
+    await client.withdraw?.(`${trial.name}-2`, trial.guid('nobody'), trial.call)
+    assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
   }),
   lawFor(['watch'], 'waiting', 'who watches is woken by a release', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
-    const ended = new AbortController()
-    const turns = other.watch?.(trial.name, ended.signal)[Symbol.asyncIterator]()
+    const watch = new AbortableCall()
+    const turns = other.watch?.(trial.name, watch)[Symbol.asyncIterator]()
     assert(turns !== undefined)
     const woken = (async () => {
       // Spurious turns do no harm: it is woken when the name is free to acquire.
       while (!(await turns.next()).done) if ((await trial.read(other))?.state !== 'leased') return
     })()
     await trial.pass(trial.ttl / 100)
-    await one.release(grant, trial.signal)
+    await one.release(grant, trial.call)
     await trial.time.until(woken, trial.ttl)
-    ended.abort()
+    watch.abort()
   }),
-  lawFor(['watch'], 'waiting', 'a watch ends when its signal aborts, and leaves no listener there', async (trial) => {
+  lawFor(['watch'], 'waiting', 'a watch ends when its call is aborted, and leaves no listener there', async (trial) => {
     const client = await trial.open()
     await trial.granted(client)
-    const ended = new AbortController()
+    const watch = new AbortableCall()
     const watching = (async () => {
-      for await (const _ of client.watch?.(trial.name, ended.signal) ?? []) if (ended.signal.aborted) return
+      for await (const _ of client.watch?.(trial.name, watch) ?? []) if (watch.aborted) return
     })()
     await trial.pass(trial.ttl / 100)
-    ended.abort()
+    watch.abort()
     await trial.time.until(watching, trial.ttl)
-    assert.equal(getEventListeners(ended.signal, 'abort').length, 0)
+    assert.equal(watch.listeners, 0)
   }),
 ]

@@ -1,0 +1,95 @@
+import type { AbortListeners } from '../abort-listeners.js'
+import type { Clock } from '../clock.js'
+import type { LeaseErrorDetails } from '../errors/lease-error.js'
+import { LeaseHeldError } from '../errors/lease-held-error.js'
+import type { AcquireOptions } from '../lease.js'
+import type { Grant } from '../store/lease-record.js'
+import { type LeasedWork, LeaseRun } from './lease-run.js'
+import { nestedRun, overlappingRun, releasedDuringRun } from './run-errors.js'
+import { RunQueue } from './run-queue.js'
+import { workContext } from './work-context.js'
+
+/** What the runs of a lease need of it. */
+export interface RunHost {
+  readonly clock: Clock
+  readonly aborts: AbortListeners
+  readonly details: LeaseErrorDetails & { readonly leaseName: string; readonly owner: string }
+  /** The grant that was neither lost nor released yet, valid or not. */
+  currentGrant(): Grant | undefined
+  isValid(): boolean
+  /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
+  isKept(): boolean
+  /** Asks for a grant for the run; `true` once the run has begun under one. */
+  claim(options: AcquireOptions, run: LeaseRun): Promise<boolean>
+  release(): Promise<unknown>
+  report(error: unknown): void
+}
+
+/** The runs of one lease object: one at a time, each under the grant that is held, or under one of its own. */
+export class LeaseRuns {
+  readonly #host: RunHost
+  readonly #queue: RunQueue
+  #current: LeaseRun | undefined
+
+  constructor(host: RunHost) {
+    this.#host = host
+    this.#queue = new RunQueue(host.clock, host.aborts)
+  }
+
+  /** The run in progress, if it works under this grant. */
+  under(grant: Grant): LeaseRun | undefined {
+    return this.#current?.isUnder(grant) === true ? this.#current : undefined
+  }
+
+  async run<T>(subject: object, work: LeasedWork<T>, options: AcquireOptions): Promise<T> {
+    const { clock, details } = this.#host
+    if (workContext.includes(subject)) throw nestedRun(details)
+    const { wait = 0, signal } = options
+    const startedAt = clock.now()
+    if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) throw overlappingRun(details)
+    const run = new LeaseRun(options.onLost)
+    this.#current = run
+    try {
+      await this.#begin(run, options, wait === 0 ? 0 : Math.max(wait - (clock.now() - startedAt), 0))
+      return await workContext.run(subject, () => run.do(work))
+    } finally {
+      await this.#end(run)
+      this.#queue.leave()
+    }
+  }
+
+  /** The owner gives the grant up: aborts the run in progress. */
+  onReleased(): void {
+    this.#current?.end(releasedDuringRun(this.#host.details))
+  }
+
+  /** Rejects the runs that wait for their turn. */
+  rejectWaiting(error: unknown): void {
+    this.#queue.rejectAll(error)
+  }
+
+  /** Gets the run its grant: the one that is held already, or a new one within `wait` milliseconds. */
+  async #begin(run: LeaseRun, options: AcquireOptions, wait: number): Promise<void> {
+    const { details } = this.#host
+    const grant = this.#host.currentGrant()
+    if (grant !== undefined && this.#host.isValid()) {
+      options.signal?.throwIfAborted()
+      run.begin(grant)
+      return
+    }
+    const isHeld = await this.#host.claim({ ...options, wait }, run)
+    run.throwIfEnded()
+    if (!isHeld) throw new LeaseHeldError(`lease '${details.leaseName}' is held by another owner`, details)
+  }
+
+  /** Releases the grant of a run, unless it has ended, another grant has replaced it, or an `acquire()` shares it. */
+  async #end(run: LeaseRun): Promise<void> {
+    if (this.#current === run) this.#current = undefined
+    if (this.#host.isKept() || !run.isUnder(this.#host.currentGrant())) return
+    try {
+      await this.#host.release()
+    } catch (error) {
+      this.#host.report(error)
+    }
+  }
+}
