@@ -256,10 +256,10 @@ describe('from acquiring, when the store or a caller says so', () => {
       effects: [
         { type: 'abort' },
         { type: 'withdraw', grantId: 'mine' },
-        { type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true },
+        { type: 'cleanup', grantId: 'mine', grant: undefined, hasStray: true },
       ],
     })
-    const effects = [{ type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true }]
+    const effects = [{ type: 'cleanup', grantId: 'mine', grant: undefined, hasStray: true }]
     expect(after({ ...waits, uncertainSince: 0 }, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects })
     expect(after(waits, { type }, 20)).toEqual({ state: { phase: 'idle', op: 1 }, effects: [] })
   })

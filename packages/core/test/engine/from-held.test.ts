@@ -11,7 +11,7 @@ const call = { method: 'renew', sentAt: 1_000, limitAt: 2_000 } as const
 const beating = held({ op: 2, call, heartbeatAt: 1_000 })
 const renewed: EngineEvent = { type: 'renew-answer', op: 2, outcome: { renewed: true } }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
-const takenBack = { type: 'give-back', grantId: 'mine', grant, hasStray: false }
+const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
   const planned = (after: number) => ({ type: 'plan', plan: { after, attemptTimeout: 300 } }) as const
@@ -258,13 +258,13 @@ describe('from held, with a stray request', () => {
     expect(renewed).toMatchObject({ phase: 'held', hasStray: true })
     const taken = { renewed: false, reason: 'taken' } as const
     expect(after(state, { type: 'renew-answer', op: 2, outcome: taken }, 1_100).effects).toContainEqual({
-      type: 'give-back',
+      type: 'cleanup',
       grantId: 'mine',
       grant: undefined,
       hasStray: true,
     })
     expect(after(state, { type: 'end', reason: 'closed' }, 1_100).effects).toContainEqual({
-      type: 'give-back',
+      type: 'cleanup',
       grantId: 'mine',
       grant,
       hasStray: true,

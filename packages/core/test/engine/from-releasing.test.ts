@@ -12,8 +12,8 @@ const idle = { phase: 'idle', op: 2 }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
 const changing = releasing({ to, call: 'change' })
 const reading = releasing({ to, call: 'read' })
-const takenBack = { type: 'give-back', grantId: 'mine', grant, hasStray: false }
-const bothTakenBack = [takenBack, { type: 'give-back', grantId: 'theirs', grant: undefined, hasStray: true }]
+const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
+const bothTakenBack = [takenBack, { type: 'cleanup', grantId: 'theirs', grant: undefined, hasStray: true }]
 
 function answerOf(outcome: ReleaseOutcome): EngineEvent {
   return { type: 'release-answer', op: 2, outcome }
@@ -176,7 +176,7 @@ describe('from releasing, what changes nothing', () => {
 })
 
 describe('from releasing, with a stray request', () => {
-  const stray = { type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true }
+  const stray = { type: 'cleanup', grantId: 'mine', grant: undefined, hasStray: true }
 
   it('has it looked for once the grant is gone', () => {
     const outcome = { released: true } as const

@@ -2,7 +2,8 @@ import type { Grant } from '@leasehold/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEffect } from '../../src/engine/engine-effect.js'
-import type { Circumstances, EngineEvent } from '../../src/engine/engine-event.js'
+import type { EngineEvent } from '../../src/engine/engine-event.js'
+import type { EventContext } from '../../src/engine/event-context.js'
 import type { EngineState } from '../../src/engine/engine-state.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
@@ -53,10 +54,10 @@ class World {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const circumstances: Circumstances = { now: this.now, suspended: 0, random }
+    const context: EventContext = { now: this.now, suspended: 0, random }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)
-    const { state, effects } = transition(rules, before, event, circumstances)
+    const { state, effects } = transition(rules, before, event, context)
     expect(JSON.stringify(before, replaceBigints)).toBe(frozen)
     this.state = state
     if ('op' in event && this.open.has(event.op)) this.open.delete(event.op)
