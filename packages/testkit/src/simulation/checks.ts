@@ -4,6 +4,7 @@ export const checks = {
   'validity-outlives-grant': 'a holder for which checkLease() is true after the store has granted the name to another',
   revived: 'checkLease() was true again for a grant for which it had been false',
   'fencing-token': 'a later grant whose fencing token is not larger than those of all earlier ones',
+  'wrong-previous': 'a holder with a `previous` that the last holder of the name cannot have left',
   'stale-write': 'the resource accepted a smaller fencing token after a larger one',
   'refused-write': 'the resource refused a write of the valid holder',
   'granted-but-not-held': 'acquire resolved with true, or a run began, and checkLease() was false',

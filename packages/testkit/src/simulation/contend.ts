@@ -1,4 +1,4 @@
-import type { StoreLease } from '@leasehold/core'
+import type { Metadata, StoreLease } from '@leasehold/core'
 import { contendWithRuns } from './contend-with-runs.js'
 import { expectLeaseErrors } from './expected-errors.js'
 import { handleRequests } from './handle-requests.js'
@@ -8,10 +8,15 @@ import type { SimulatedProcess } from './workload.js'
 export interface Contender {
   readonly process: SimulatedProcess
   lease: StoreLease
+  /** Returns the next metadata, unlike any before, or nothing. */
+  readonly metadata: () => { readonly metadata?: Metadata }
 }
 
 /** Under which the processes share whether they use `run`. */
 const RUNS = 'runs'
+
+/** Under which the processes share whether they write metadata. */
+const METADATA = 'metadata'
 
 /**
  * The workload unless one is given. Each process claims the lease again and again, in every way there is, holds it for a
@@ -22,6 +27,8 @@ export async function contend(process: SimulatedProcess): Promise<void> {
   const { random, shared } = process
   // In some simulations only, and there often: on Node 20, all that is done while a run is in progress takes twice as long.
   if (!shared.has(RUNS)) shared.set(RUNS, random.chance(0.25))
+  // From a stream of its own: the other draws of a seed stay the same.
+  if (!shared.has(METADATA)) shared.set(METADATA, random.fork(1).chance(0.3))
   const hasRuns = shared.get(RUNS) === true
   const works = [contendForLease(process, hasRuns ? 0.6 : 0)]
   if (random.chance(0.1)) works.push(holdUncontended(process))
@@ -32,7 +39,8 @@ export async function contend(process: SimulatedProcess): Promise<void> {
 /** `runs`: how often it has `run` claim the lease, from 0 to 1. */
 async function contendForLease(process: SimulatedProcess, runs: number): Promise<void> {
   const { random } = process
-  const contender = { process, lease: process.lease }
+  const metadata = countedMetadata(process)
+  const contender = { process, lease: process.lease, metadata }
   const ttl = process.lease.settings.timeouts.heartbeatTimeout
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
@@ -41,7 +49,17 @@ async function contendForLease(process: SimulatedProcess, runs: number): Promise
     })
     await process.sleep(ttl * random.magnitude(-7, -1))
   }
-  await expectLeaseErrors(() => contender.lease.release())
+  await expectLeaseErrors(() => contender.lease.release(metadata()))
+}
+
+function countedMetadata({ owner, random, shared }: SimulatedProcess): Contender['metadata'] {
+  const draws = random.fork(2)
+  let count = 0
+  return () => {
+    if (shared.get(METADATA) !== true || draws.chance(0.5)) return {}
+    count += 1
+    return { metadata: { by: owner, count: String(count) } }
+  }
 }
 
 /** Another lease of the same store, which is lost only if something keeps its heartbeats from the store. */
@@ -54,7 +72,7 @@ async function holdUncontended({ node, createLease, signal, sleep }: SimulatedPr
   await expectLeaseErrors(() => lease.release())
 }
 
-async function claim({ process, lease }: Contender): Promise<boolean> {
+async function claim({ process, lease, metadata }: Contender): Promise<boolean> {
   const { random, signal } = process
   const ttl = lease.settings.timeouts.heartbeatTimeout
   const offer = process.takeOffer()
@@ -85,7 +103,7 @@ async function claim({ process, lease }: Contender): Promise<boolean> {
       }
     }
     default:
-      return await lease.acquire({ wait, signal })
+      return await lease.acquire({ wait, signal, ...metadata() })
   }
 }
 
@@ -96,6 +114,8 @@ async function hold(contender: Contender): Promise<void> {
   const until = clock.now() + ttl * random.magnitude(-5, 1.5)
   while (clock.now() < until && !signal.aborted && lease.fencingToken !== undefined) {
     if (lease.checkLease()) process.write(lease).catch(() => {})
+    const { metadata } = contender.metadata()
+    if (metadata !== undefined) lease.update(metadata).catch(() => {})
     await process.sleep(ttl / random.between(4, 10))
   }
   await leave(contender)
@@ -122,6 +142,6 @@ async function leave(contender: Contender): Promise<void> {
       // Kept: the next claim finds it held.
       return
     default:
-      await lease.release()
+      await lease.release(contender.metadata())
   }
 }

@@ -27,5 +27,6 @@ export type HistoryEvent =
   | 'released'
   | 'lost'
   | 'granted'
+  | 'updated'
   | 'wrote'
   | 'violation'

@@ -1,7 +1,8 @@
-import type { Grant, LeaseLost } from '@leasehold/core'
+import type { Grant, LeaseLost, Metadata } from '@leasehold/core'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
 import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { PreviousMonitor } from './previous-monitor.js'
 import { RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './simulated-store.js'
 import { LEASE_NAME } from './workload.js'
@@ -19,6 +20,10 @@ export interface Surroundings {
   isRunning(lease: ObservedLease): boolean
   /** Whether anything in the run can make a lease be lost. */
   readonly isDisturbed: boolean
+  /** Whether a later message arrives after an earlier one. */
+  readonly isOrdered: boolean
+  /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
+  readonly isSpoilt: boolean
 }
 
 /** Watches a run from outside, in true time, and notes the first rule that it breaks. */
@@ -30,6 +35,7 @@ export class Monitor implements LeaseObserver {
   writes = 0
   /** Which faults have happened that can make a holder lose its lease for a reason of their own. */
   readonly happened = new Set<'broken' | 'deleted' | 'suspended' | 'closed'>()
+  readonly previous: PreviousMonitor
   readonly #surroundings: Surroundings
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
@@ -43,6 +49,7 @@ export class Monitor implements LeaseObserver {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
+    this.previous = new PreviousMonitor(surroundings.isOrdered)
     this.#runs = new RunMonitor({
       isAwake: surroundings.isAwake,
       isRunning: surroundings.isRunning,
@@ -93,7 +100,7 @@ export class Monitor implements LeaseObserver {
         if (holder !== undefined) this.fail('exclusion', `'${name}' is held by ${of(holder)} and by ${of(lease)}`)
         holder = lease
       }
-      if (holder !== undefined) this.#compareWithStore(holder)
+      if (holder !== undefined) this.#lookAtHolder(holder)
     }
   }
 
@@ -115,6 +122,7 @@ export class Monitor implements LeaseObserver {
       this.fail('fencing-token', `token ${fencingToken} for ${owner} after ${last.fencingToken} for ${last.owner}`)
     }
     this.#lastGrant.set(name, grant)
+    this.previous.onGrant(grant)
   }
 
   onHeartbeat(lease: ObservedLease | undefined, owner: string): void {
@@ -191,6 +199,11 @@ export class Monitor implements LeaseObserver {
     this.note(lease.node, 'released', how)
   }
 
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void {
+    this.note(lease.node, 'updated', `token ${fencingToken}, ${JSON.stringify(metadata)}`)
+    this.previous.onConfirmed(lease.settings.name, fencingToken, metadata)
+  }
+
   onRunAsked(run: ObservedRun): void {
     this.#askedNames.add(run.lease.settings.name)
     this.note(run.lease.node, 'run')
@@ -221,11 +234,14 @@ export class Monitor implements LeaseObserver {
   }
 
   /** Who holds a lease is who was granted it last. */
-  #compareWithStore(lease: ObservedLease): void {
+  #lookAtHolder(lease: ObservedLease): void {
     const { name } = lease.settings
     const last = this.#lastGrant.get(name)
-    if (last === undefined || last.fencingToken === lease.fencingToken) return
-    this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
+    if (last !== undefined && last.fencingToken !== lease.fencingToken) {
+      this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
+    }
+    const fault = this.#surroundings.isSpoilt ? undefined : this.previous.faultOf(lease)
+    if (fault !== undefined) this.fail('wrong-previous', `${of(lease)} found ${fault}`)
   }
 
   /** A validity that is over: it does not come back, and the holder is soon notified of the loss. */

@@ -97,6 +97,8 @@ export class NodeProcess implements SimulatedProcess {
         if (ends) monitor.fail('two-in-flight', `of ${this.owner}`)
       },
       onFreeing: (grant) => monitor.onFreeing(grant),
+      onMetadata: (grantId, metadata) => monitor.previous.onSent(grantId, metadata),
+      onHandOff: (grant, to) => monitor.previous.onHandOff(grant, to),
     })
     this.lease = this.createLease()
     void this.#work(work)

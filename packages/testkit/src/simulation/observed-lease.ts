@@ -6,6 +6,8 @@ import {
   type LeaseLost,
   type LeaseSettings,
   type LeaseStore,
+  type Metadata,
+  type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
 
@@ -42,6 +44,7 @@ export interface LeaseObserver {
   onLost(asked: Asked, lost: LeaseLost): void
   onRelease(lease: ObservedLease): void
   onReleased(lease: ObservedLease, how: string): void
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
   onRunAsked(run: ObservedRun): void
   onWorkBegun(run: ObservedRun): void
   onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
@@ -75,11 +78,12 @@ export class ObservedLease extends StoreLease {
   }
 
   #createFront(): StoreLease {
-    const release = (): Promise<boolean> => this.#leave(() => this.release(), String)
+    const release = (options?: ReleaseOptions): Promise<boolean> => this.#leave(() => this.release(options), String)
     const observed: Partial<StoreLease> = {
       acquire: (options) => this.#observe(options, (seen) => this.acquire(seen)),
       adopt: (handOff, options) => this.#observe(options, (seen) => this.adopt(handOff, seen)),
       release,
+      update: (metadata) => this.#observeUpdate(metadata),
       handOff: (to) => this.#handOff(to),
       run: (work, options) => this.#observeRun(work, options),
       close: () => this.#close(),
@@ -108,6 +112,18 @@ export class ObservedLease extends StoreLease {
       () => this.handOff(to),
       ({ owner }) => `to ${owner}`,
     )
+  }
+
+  #observeUpdate(metadata: Metadata): Promise<boolean> {
+    const { fencingToken } = this
+    this.unended += 1
+    const updated = this.update(metadata)
+    const onEnded = (isWritten: boolean): void => {
+      this.unended -= 1
+      if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
+    }
+    updated.then(onEnded, () => onEnded(false))
+    return updated
   }
 
   #close(): Promise<void> {

@@ -56,6 +56,8 @@ export class Simulation {
       isRunning: ({ node }) => this.#nodes[node]?.machine.isRunning !== false,
       // Users' code that misbehaves costs its lease a reported error, and nothing else.
       isDisturbed: plan.faults.some(({ kind }) => kind !== 'user-code'),
+      isOrdered: !plan.faults.some(({ kind }) => kind === 'delay' || kind === 'fading' || kind === 'duplication'),
+      isSpoilt: plan.faults.some(({ kind }) => kind === 'nonsense'),
     })
     const server = new VirtualClock({ time, ...plan.server })
     const { monitor } = this
@@ -153,6 +155,7 @@ export class Simulation {
         break
       case 'forget':
         monitor.happened.add('deleted')
+        monitor.previous.onForget(LEASE_NAME)
         void this.store.forget(LEASE_NAME)
         break
     }

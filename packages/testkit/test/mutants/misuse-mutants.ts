@@ -132,7 +132,7 @@ export const misuseMutants: readonly Mutant[] = [
     if (typeof sent?.then !== 'function') sent = Promise.reject(new Error('no promise'))
     sent.then(`,
       },
-      ...['acquire(this.', 'change(', 'read(', 'renew(', 'release('].map((call) => ({
+      ...['acquire(this.', 'change(', 'read(', 'renew(', 'update(', 'release('].map((call) => ({
         file: 'engine/store-caller.ts',
         find: `return await store.${call}`,
         replace: `return store.${call}`,

@@ -1,3 +1,4 @@
+import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
 import { runMutants } from './run-mutants.js'
@@ -32,12 +33,12 @@ export const mutants: readonly Mutant[] = [
         replace: 'confirmed(rules, state, context.now, context)',
       },
     ],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'fading' },
   },
   {
     name: 'validity has no margin for drift',
     edits: [{ file: 'validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'partition' },
   },
   {
     name: 'no deadline ends validity',
@@ -122,13 +123,13 @@ export const mutants: readonly Mutant[] = [
         file: cas,
         find: 'const unchanged = this.#observations.see(name, version, this.#clock.now())\n    return',
         replace:
-          'const unchanged = this.#clock.now() - Number(record.metadata.renewedAt ?? 0)\n    void version\n    return',
+          'const unchanged = this.#clock.now() - ((record as { renewedAt?: number }).renewedAt ?? 0)\n    void version\n    return',
       },
       {
         file: cas,
         find: 'const written = this.#checkWritten(await this.#register.replace(name, record, version, call))',
         replace:
-          'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, call)',
+          'record = { ...record, renewedAt: this.#clock.now() } as CasRecord\n    const written = await this.#register.replace(name, record, version, call)',
       },
     ],
     caughtBy: { check: [...overlap, 'no-progress'] },
@@ -392,6 +393,7 @@ export const mutants: readonly Mutant[] = [
     ],
     caughtBy: { law: 'fencing: an older record that returns makes no token repeat' },
   },
+  ...metadataMutants,
   ...runMutants,
   ...misuseMutants,
 ]
