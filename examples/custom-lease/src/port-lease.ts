@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { type AcquireOptions, Lease, type LeaseLost, LeaseSettings, LeaseUnavailableError } from '@leasehold/core'
 
 /**
- * Held by whoever listens on a port of this machine. The kernel is the heartbeat: it frees the port when the process
+ * The holder is the process that listens on a port of this machine. The kernel is the heartbeat: it frees the port when the process
  * dies, so that nothing is renewed and nothing expires. There is no fencing token, and two names may share a port.
  */
 export class PortLease extends Lease {

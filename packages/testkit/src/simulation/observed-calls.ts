@@ -12,8 +12,8 @@ export interface CallObserver {
 }
 
 /**
- * Reports the heartbeats and the releases that go through a store. Heartbeats that it takes many at a time are not seen: a
- * batch is sent in a turn of its own, in which a release may come first. What the store answers is passed on untouched.
+ * Reports the heartbeats and the releases that go through a store. Batched heartbeats are not observed: a
+ * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
 export function observeCalls(store: LeaseStore, observer: CallObserver): void {
   const inFlight = new Set<string>()

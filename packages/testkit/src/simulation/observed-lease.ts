@@ -37,7 +37,7 @@ export interface ObservedRun {
   signal: AbortSignal | undefined
 }
 
-/** Sees the calls of users, and what comes of them. */
+/** Observes the calls of users, and their outcomes. */
 export interface LeaseObserver {
   onAsked(asked: Asked): void
   onAnswered(asked: Asked): void
@@ -50,18 +50,18 @@ export interface LeaseObserver {
   onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
 }
 
-/** The unmodified lease. Users get its {@link ObservedLease.front}, through which the simulator sees what they ask. */
+/** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
   /** The number of the node, for the history. */
   readonly node: number
-  /** The same lease for users. What they call is observed; what the lease calls on itself, as `run` does, is not. */
+  /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   /** The calls that have not ended. */
   unended = 0
   readonly #observer: LeaseObserver
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
 
-  /** `onLost`: what the user does in the callback of each `acquire`. */
+  /** `onLost`: the user's part of the callback of each `acquire`. */
   constructor(
     node: number,
     settings: LeaseSettings,
@@ -106,7 +106,7 @@ export class ObservedLease extends StoreLease {
   }
 
   #handOff(to?: { readonly owner?: string }): Promise<HandOff> {
-    // Without a valid lease it is refused, and whatever comes of the lease is still to be reported.
+    // Without a valid lease the call is rejected, and later losses still count.
     if (!this.checkLease()) return this.handOff(to)
     return this.#leave(
       () => this.handOff(to),
@@ -129,7 +129,7 @@ export class ObservedLease extends StoreLease {
   #close(): Promise<void> {
     this.unended += 1
     const closed = this.close()
-    // The holder is notified of this loss, and of none after it.
+    // The holder is notified of this loss, and not of later ones.
     this.#observer.onRelease(this)
     closed.then(
       () => this.#onLeft('by closing'),
@@ -149,7 +149,7 @@ export class ObservedLease extends StoreLease {
       return this.#onLost?.(lost)
     }
     const answered = acquire({ ...options, onLost })
-    // Before whoever called can react: so that what is told in between counts as told too early.
+    // Runs before the caller can react: a loss that is notified in between is too early.
     answered.then(
       (granted) => this.#onAnswered(asked, granted ? 'granted' : 'refused'),
       () => this.#onAnswered(asked, 'failed'),
