@@ -69,12 +69,12 @@ export const guardRaceLaws: readonly GuardLaw[] = [
     },
   ),
   ...[undefined, 3n].flatMap((first) => {
-    const what = first === undefined ? 'of what is not there yet' : 'of what is there'
+    const resource = first === undefined ? 'a missing resource' : 'an existing resource'
     return [
       lawFor<GuardTrial, 'interruption'>(
         ['interruption'],
         'races',
-        `a write ${what}, overtaken by a write under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a write under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, writes)
           await trial.holds('successor')
@@ -83,7 +83,7 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       lawFor<GuardTrial, 'interruption' | 'deletion'>(
         ['interruption', 'deletion'],
         'races',
-        `a write ${what}, overtaken by a deletion under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a deletion under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, deletes)
           await trial.holds(undefined)
@@ -92,7 +92,7 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       lawFor<GuardTrial, 'interruption' | 'deletion'>(
         ['interruption', 'deletion'],
         'races',
-        `a write ${what}, overtaken by a write and a deletion under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a write and a deletion under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, writesAndDeletes)
           await trial.holds(undefined)
