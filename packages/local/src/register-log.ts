@@ -87,6 +87,11 @@ export class RegisterLog<V, C> {
     return this.#table.get(key)
   }
 
+  /** The keys at the last {@link refresh} or {@link attempt}. */
+  keys(): Iterable<string> {
+    return this.#table.keys()
+  }
+
   /**
    * Takes in all changes up to now. Begins anew where the file was deleted: a process that went on in the deleted one
    * would be alone in it.

@@ -47,7 +47,11 @@ export class RegisterTable<V, C> {
     return this.#registers.get(key)?.value
   }
 
-  /** Empty of a register that does not exist. */
+  keys(): Iterable<string> {
+    return this.#registers.keys()
+  }
+
+  /** Empty if the register does not exist. */
   versionOf(key: string): string {
     return this.#registers.get(key)?.version ?? ''
   }

@@ -7,7 +7,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootAxis } from '../src/boot.js'
 import { nearestStart } from '../src/boot-id.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
@@ -102,16 +102,16 @@ describe('a full disk', () => {
       } catch (error) {
         expect(error).toMatchObject({ code: 'ENOSPC' })
       }
-      const metadata = { text: 'x'.repeat(10_000) }
+      const metadata = { text: 'x'.repeat(4_000) }
       let failure: unknown
       for (let n = 0; n < 200 && failure === undefined; n += 1) {
         failure = await claim(store, `g${n}`, { name: `name ${n}`, metadata }).catch((error: unknown) => error)
         if (!(failure instanceof Error)) failure = undefined
       }
       expect(failure).toBeInstanceOf(LeaseUnavailableError)
-      expect(await store.read('job', signal)).toMatchObject({ state: 'leased', grantId: 'A' })
+      expect(await store.read('job', call)).toMatchObject({ state: 'leased', grantId: 'A' })
       spawnSync('mount', ['-o', 'remount,size=16m', disk])
-      expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+      expect(await store.renew(grant, call)).toEqual({ renewed: true })
       expect((await claim(store, 'B', { name: 'another', metadata })).granted).toBe(true)
     },
   )
@@ -125,8 +125,8 @@ describe('arguments', () => {
     await expect(claim(store, 'A', { ttl: Number.NaN })).rejects.toMatchObject({ code: 'configuration' })
     await expect(claim(store, '')).rejects.toMatchObject({ code: 'configuration' })
     await expect(claim(store, 'A', { metadata: { a: 1 as never } })).rejects.toMatchObject({ code: 'configuration' })
-    await expect(store.break('job', {}, signal)).rejects.toMatchObject({ code: 'conflict' })
-    await expect(store.break('job', { period: -1 }, signal)).rejects.toMatchObject({ code: 'configuration' })
+    await expect(store.break('job', {}, call)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(store.break('job', { period: -1 }, call)).rejects.toMatchObject({ code: 'configuration' })
   })
 })
 
@@ -153,7 +153,7 @@ describe('the axis of time that processes share', () => {
   it('puts the end of a lease as much later as two processes may differ', async () => {
     const store = openStore({ folder: temporaryFolder() })
     await claim(store, 'A')
-    const record = await store.read('job', signal)
+    const record = await store.read('job', call)
     expect(record?.remaining).toBeGreaterThan(TTL)
   })
 })

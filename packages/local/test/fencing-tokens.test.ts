@@ -7,12 +7,11 @@ import { tryLock, unlock } from 'fs-native-extensions'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
 import { beginEpoch, endOfTokens } from '../src/fencing-epoch.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
-import { WaitQueue } from '../src/wait-queue.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { thisWaiter } from '../src/waiter-process.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 function openGuard(folder: string): LocalGuard {
@@ -36,13 +35,13 @@ describe('fencing tokens', () => {
     for (const end of ['release', 'expire', 'break', 'change', 'release'] as const) {
       const grant = await granted(claim(store, `grant ${tokens.length}`))
       tokens.push(grant.fencingToken)
-      if (end === 'release') await store.release(grant, signal)
+      if (end === 'release') await store.release(grant, call)
       if (end === 'expire') clock.block(TTL)
-      if (end === 'break') await store.break('job', { period: 0 }, signal)
+      if (end === 'break') await store.break('job', { period: 0 }, call)
       if (end === 'change') {
-        const next = await granted(store.change(grant, { grantId: 'changed', owner: 'b' }, signal))
+        const next = await granted(store.change(grant, { grantId: 'changed', owner: 'b' }, call))
         tokens.push(next.fencingToken)
-        await store.release(next, signal)
+        await store.release(next, call)
       }
     }
     for (const [place, token] of tokens.entries()) if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1] ?? 0n)
@@ -87,22 +86,22 @@ describe('fencing tokens', () => {
       const metadata = name === 'with metadata' ? { version: '7' } : {}
       const grant = await granted(claim(store, name, { name, ttl, metadata }))
       tokens.set(name, grant.fencingToken)
-      if (name === 'released') await store.release(grant, signal)
+      if (name === 'released') await store.release(grant, call)
     }
     clock.block(2 * 3_600_000)
     const first = await granted(claim(store, 'first', { name: 'awaited' }))
     await claim(store, 'next', { name: 'awaited', queue: true })
-    await store.release(first, signal)
-    const cycle = new LeaseCycle(database, new WaitQueue(thisWaiter()), boot)
+    await store.release(first, call)
+    const operations = new LeaseOperations(database, thisWaiter(), boot)
     for (let n = 0; n < 20; n += 1) {
       database.entries.refresh()
-      const { change = {} } = cycle.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
+      const { change = {} } = operations.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
       database.entries.attempt([{ key: 'busy', change }])
     }
-    for (const name of ['released', 'expired']) expect(await store.read(name, signal)).toBeUndefined()
-    expect(await store.read('with metadata', signal)).toMatchObject({ metadata: { version: '7' } })
-    expect(await store.read('just expired', signal)).toMatchObject({ state: 'expired' })
-    expect(await store.read('held', signal)).toMatchObject({ state: 'leased', grantId: 'held' })
+    for (const name of ['released', 'expired']) expect(await store.read(name, call)).toBeUndefined()
+    expect(await store.read('with metadata', call)).toMatchObject({ metadata: { version: '7' } })
+    expect(await store.read('just expired', call)).toMatchObject({ state: 'expired' })
+    expect(await store.read('held', call)).toMatchObject({ state: 'leased', grantId: 'held' })
     expect((await claim(store, 'hasty', { name: 'awaited' })).granted).toBe(false)
     for (const name of ['released', 'expired', 'new']) {
       const next = await granted(claim(store, `${name} again`, { name }))
@@ -130,7 +129,7 @@ describe('fencing tokens', () => {
     const other = openStore({ folder, clock: new VirtualClock() })
     const next = await granted(claim(other, 'B'))
     expect(next.fencingToken).toBeGreaterThan(grant.fencingToken)
-    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken' })
   })
 })
 

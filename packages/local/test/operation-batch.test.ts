@@ -2,14 +2,13 @@ import { type AcquireOutcome, LeaseUnavailableError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { OperationBatch } from '../src/operation-batch.js'
 import type { Attempt } from '../src/register-log.js'
-import { WaitQueue } from '../src/wait-queue.js'
 import { thisWaiter } from '../src/waiter-process.js'
-import { signal } from './support/open-store.js'
+import { call } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 interface Fixture {
@@ -22,13 +21,12 @@ interface Fixture {
 function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
   const folder = new LeaseFolder({ folder: temporaryFolder() })
   const boot = bootOf({ clock: new VirtualClock() }, folder.path)
-  const queue = new WaitQueue(thisWaiter())
   const [own, other] = [new LeaseDatabase(folder, boot), new LeaseDatabase(folder, boot)]
   onTestFinished(() => own.entries.close())
   onTestFinished(() => other.entries.close())
   const request = (grantId: string) => ({ name: 'job', owner: grantId, grantId, ttl: 10_000 })
-  const cycle = new LeaseCycle(own, queue, boot)
-  const elsewhere = new LeaseCycle(other, queue, boot)
+  const operations = new LeaseOperations(own, thisWaiter(), boot)
+  const elsewhere = new LeaseOperations(other, thisWaiter(), boot)
   let attempts = 0
   const batch = new OperationBatch(
     {
@@ -43,7 +41,7 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
     () => {},
   )
   const fixture: Fixture = {
-    acquire: (grantId) => batch.add('job', signal, () => cycle.acquire(request(grantId))),
+    acquire: (grantId) => batch.add('job', call, () => operations.acquire(request(grantId))),
     acquireElsewhere: (grantId) => {
       other.entries.refresh()
       const { change = {} } = elsewhere.acquire(request(grantId))

@@ -6,7 +6,7 @@ import { LeaseFolder } from '../src/lease-folder.js'
 import { RegisterLog } from '../src/register-log.js'
 import { monotonicClock } from '../src/wall-clock.js'
 import { bundle } from './support/bundle.js'
-import { openStore, signal } from './support/open-store.js'
+import { call, openStore } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY, type Told } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
@@ -90,11 +90,11 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
       if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1]?.token ?? 0n)
     }
     const store = openStore({ folder }, test)
-    await expect(store.read('job', signal)).resolves.toBeDefined()
+    await expect(store.read('job', call)).resolves.toBeDefined()
     // The last grant, or the place of a waiter that was killed, keeps the name for a ttl at most.
     const next = await vi.waitUntil(
       async () => {
-        const outcome = await store.acquire({ name: 'job', owner: 'o', grantId: 'after', ttl: TTL }, signal)
+        const outcome = await store.acquire({ name: 'job', owner: 'o', grantId: 'after', ttl: TTL }, call)
         return outcome.granted && outcome.grant
       },
       { timeout: TTL + 10_000, interval: 50 },
@@ -166,7 +166,7 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
     expect(await refused.tells(() => true)).toMatchObject({ error: 'LeaseUnauthorisedError' })
     const shared = `${folder}/shared`
     const store = openStore({ folder: shared, mode: 0o777 }, test)
-    await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, signal)
+    await store.acquire({ name: 'held', owner: 'root', grantId: 'A', ttl: 60_000 }, call)
     expect(await new Child(test, shared, 'try', { uid: NOBODY }).tells(() => true)).toMatchObject({ granted: true })
     expect(await new Child(test, shared, 'try', { uid: NOBODY, name: 'held' }).tells(() => true)).toMatchObject({
       granted: false,

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { claim, granted, openStore, signal } from './support/open-store.js'
+import { call, claim, granted, openStore } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 afterEach(() => {
@@ -24,7 +24,7 @@ async function tokenIn(folder: string, wall: number, bootId = 'this start'): Pro
   vi.useFakeTimers({ toFake: ['Date'], now: wall })
   const store = openStore({ folder, clock: new VirtualClock(), bootId })
   const grant = await granted(claim(store, `grant at ${wall}`))
-  await store.release(grant, signal)
+  await store.release(grant, call)
   await store.close()
   return grant.fencingToken
 }

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { LocalGuard } from '@leasehold/local'
 import { expect, it } from 'vitest'
 import { bundle } from './support/bundle.js'
-import { openStore, signal } from './support/open-store.js'
+import { call, openStore } from './support/open-store.js'
 import { Child, type Told } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
@@ -51,7 +51,7 @@ it('threads that are terminated at any instant hold up nobody, and no grant or t
   const kept = grants.filter(({ name }) => name?.startsWith('kept') === true)
   expect(kept.length).toBeGreaterThan(TERMINATIONS / 4)
   for (const { name = '', grantId, token } of kept) {
-    const record = await store.read(name, signal)
+    const record = await store.read(name, call)
     expect(record).toMatchObject({ state: 'leased', grantId, fencingToken: BigInt(token ?? 0) })
   }
 }, 1_200_000)

@@ -7,13 +7,12 @@ import { Worker } from 'node:worker_threads'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bootOf } from '../src/boot.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
-import { WaitQueue } from '../src/wait-queue.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { isDead, thisWaiter, type WaiterProcess } from '../src/waiter-process.js'
 import { bundle } from './support/bundle.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const self = thisWaiter()
@@ -67,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(() => process.kill(pid, 0)).not.toThrow()
   })
 
-  it('of another user, whom this one may not signal, may live', () => {
+  it('of another user, whom this one may not call, may live', () => {
     const other = waiterOf(spawnWaiter().pid)
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
@@ -109,13 +108,13 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     const database = new LeaseDatabase(new LeaseFolder({ folder }), boot)
     onTestFinished(() => database.entries.close())
     const before = { ...waiterOf(spawnWaiter().pid), started: '1' }
-    const dead = new LeaseCycle(database, new WaitQueue(before), boot)
+    const dead = new LeaseOperations(database, before, boot)
     const request = { name: 'job', owner: 'dead', grantId: 'dead', ttl: 10 * TTL, queue: true }
     const { change = {} } = dead.acquire(request)
     expect(database.entries.attempt([{ key: 'job', change }]).accepted).toEqual([true])
 
     expect((await claim(store, 'next', { queue: true })).granted).toBe(false)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     expect((await claim(store, 'next', { queue: true })).granted).toBe(true)
   })
 
@@ -127,7 +126,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     const worker = new Worker(program, { workerData: { folder } })
     await once(worker, 'message')
     await worker.terminate()
-    await store.release(holder, signal)
+    await store.release(holder, call)
     // The thread may take a moment to end.
     for (let n = 0; n < 200; n += 1) {
       if ((await claim(store, 'next', { queue: true })).granted) return

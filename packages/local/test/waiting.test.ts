@@ -1,7 +1,7 @@
 import { createLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const queue = { queue: true }
@@ -14,11 +14,11 @@ describe('the queue of a name', () => {
     const holder = await granted(claim(a, 'holder'))
     expect((await claim(b, 'first', queue)).granted).toBe(false)
     expect((await claim(a, 'second', queue)).granted).toBe(false)
-    await a.release(holder, signal)
+    await a.release(holder, call)
     expect(await claim(a, 'hasty')).toEqual({ granted: false })
     expect(await claim(a, 'second', queue)).toEqual({ granted: false })
     const first = await granted(claim(b, 'first', queue))
-    await b.release(first, signal)
+    await b.release(first, call)
     expect((await claim(a, 'second', queue)).granted).toBe(true)
   })
 
@@ -27,10 +27,10 @@ describe('the queue of a name', () => {
     const store = openStore({ folder: temporaryFolder(), clock })
     const holder = await granted(claim(store, 'holder', { ttl: 10 * TTL }))
     for (const waiter of ['silent', 'withdrawn', 'patient']) await claim(store, waiter, queue)
-    await store.withdraw('job', 'withdrawn', signal)
+    await store.withdraw('job', 'withdrawn', call)
     clock.block(TTL)
     await claim(store, 'patient', queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     expect((await claim(store, 'patient', queue)).granted).toBe(true)
   })
 
@@ -42,13 +42,13 @@ describe('the queue of a name', () => {
     clock.block(TTL - 1)
     for (const waiter of ['second', 'third']) await claim(store, waiter, queue)
     clock.block(1)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     // Another request finds out that the first place is given up.
     expect((await claim(store, 'third', queue)).granted).toBe(false)
     expect((await claim(store, 'silent', queue)).granted).toBe(false)
     for (const waiter of ['second', 'third', 'silent']) {
       const grant = await granted(claim(store, waiter, queue))
-      await store.release(grant, signal)
+      await store.release(grant, call)
     }
   })
 
@@ -86,16 +86,16 @@ describe('a watch', () => {
     const store = openStore({ folder: temporaryFolder(), clock: new VirtualClock() })
     const holder = await granted(claim(store, 'holder'))
     for (const waiter of ['first', 'second', 'third']) await claim(store, waiter, queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     const woken: string[] = []
     const watch = async (waiter: string): Promise<void> => {
-      const { done } = await store.watch('job', signal, waiter).next()
+      const { done } = await store.watch('job', call, waiter)[Symbol.asyncIterator]().next()
       if (done !== true) woken.push(waiter)
     }
     const [second] = [watch('second'), void watch('third')]
-    await store.withdraw('job', 'first', signal)
+    await store.withdraw('job', 'first', call)
     await second
-    await store.read('job', signal)
+    await store.read('job', call)
     expect(woken).toEqual(['second'])
   })
 
@@ -104,10 +104,10 @@ describe('a watch', () => {
     const clock = new VirtualClock()
     const [a, b] = [openStore({ folder, clock }), openStore({ folder, clock })]
     const holder = await granted(claim(a, 'holder'))
-    const woken = b.watch('job', signal).next()
+    const woken = b.watch('job', call)[Symbol.asyncIterator]().next()
     // Behind the request of the watch.
-    await b.read('job', signal)
-    await a.release(holder, signal)
+    await b.read('job', call)
+    await a.release(holder, call)
     expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
   })
 
@@ -117,9 +117,9 @@ describe('a watch', () => {
     const holder = await granted(claim(store, 'holder'))
     await claim(store, 'first', { ...queue, ttl: TTL / 2 })
     await claim(store, 'second', queue)
-    await store.release(holder, signal)
-    const woken = store.watch('job', signal, 'second').next()
-    await store.read('job', signal)
+    await store.release(holder, call)
+    const woken = store.watch('job', call, 'second')[Symbol.asyncIterator]().next()
+    await store.read('job', call)
     // The timer of the watch does not get to run.
     clock.block(TTL / 2)
     expect((await claim(store, 'hasty')).granted).toBe(false)
@@ -132,9 +132,9 @@ describe('a watch', () => {
     const holder = await granted(claim(store, 'holder'))
     await claim(store, 'first', { ...queue, ttl: 300 })
     await claim(store, 'second', queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     const woken: number[] = []
-    const next = store.watch('job', signal, 'second').next()
+    const next = store.watch('job', call, 'second')[Symbol.asyncIterator]().next()
     void next.then(() => woken.push(clock.now()))
     const start = clock.now()
     await clock.advance(299)

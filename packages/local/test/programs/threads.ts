@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Grant } from '@leasehold/core'
+import { AbortableCall, type Grant } from '@leasehold/core'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
@@ -15,7 +15,7 @@ const AT_ONCE = 3
 /** For how long a thread runs at most, in milliseconds, before it is terminated: since its start, since its first grant. */
 const LONGEST_START = 60
 const LONGEST_WORK = 3
-const { signal } = new AbortController()
+const call = new AbortableCall()
 
 process.stdin.on('end', () => process.exit()).resume()
 
@@ -56,20 +56,20 @@ async function use(): Promise<number> {
   const store = new LocalLeaseStore({ folder })
   const guard = new LocalGuard({ folder })
   const requested = { name: `own ${id}`, owner: id, grantId: `own ${id}`, ttl: 3_600_000 }
-  const own = await store.acquire(requested, signal)
+  const own = await store.acquire(requested, call)
   if (!own.granted) throw new Error('nobody else asks for the name')
   let longest = 0
   for (let turn = 0; terminated < Number(count); turn += 1) {
     const before = monotonicClock()
-    const { renewed } = await store.renew(own.grant, signal)
+    const { renewed } = await store.renew(own.grant, call)
     if (!renewed) tell({ error: 'lost', message: 'a grant that is in force was lost' })
     const middle = monotonicClock()
     guard.run(`own ${id}`, own.grant.fencingToken, () => {})
     longest = Math.max(longest, middle - before, monotonicClock() - middle)
-    const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, signal)
+    const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, call)
     if (outcome.granted) {
       tellGrant(outcome.grant)
-      await store.release(outcome.grant, signal)
+      await store.release(outcome.grant, call)
     }
     await pause(5)
   }
