@@ -39,6 +39,8 @@ export interface LeaseChange {
   readonly keep?: readonly LocalPlace[] | undefined
 }
 
+const NO_METADATA: Metadata = Object.freeze({})
+
 export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
   apply: (entry, { record, leave = [], keep = [] }) => {
     const lease = record === undefined ? entry?.lease : fromLine(record)
@@ -75,7 +77,13 @@ function fromLine({ owner, grantId, fencingToken, ttl, state, endsAt, metadata, 
     ttl: ttl ?? Number.POSITIVE_INFINITY,
     state,
     lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
-    metadata: Object.freeze(metadata),
-    previous: previous === undefined ? undefined : Object.freeze(previous),
+    metadata: frozen(metadata),
+    previous: previous && frozen(previous),
   }
+}
+
+/** Records share it with callers. Most metadata is empty. */
+function frozen(metadata: Metadata): Metadata {
+  for (const _ in metadata) return Object.freeze(metadata)
+  return NO_METADATA
 }

@@ -102,7 +102,8 @@ export class LocalLeaseStore implements LeaseStore {
     checkLeaseName(request.owner)
     checkGrantId(request.grantId)
     checkTtl(request.ttl)
-    const own = { ...request, ...this.#copyOf(request.name, request.metadata) }
+    const metadata = this.#copyOf(request.name, request.metadata)
+    const own = metadata === undefined ? request : { ...request, metadata }
     return this.#batch.add(own.name, call, () => this.#operations.acquire(own))
   }
 
@@ -117,12 +118,12 @@ export class LocalLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     const own = this.#copyOf(grant.name, metadata)
-    return this.#batch.add(grant.name, call, () => this.#operations.renew(grant, own.metadata))
+    return this.#batch.add(grant.name, call, () => this.#operations.renew(grant, own))
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const own = this.#copyOf(grant.name, metadata)
-    return this.#batch.add(grant.name, call, () => this.#operations.release(grant, own.metadata))
+    return this.#batch.add(grant.name, call, () => this.#operations.release(grant, own))
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
@@ -212,10 +213,10 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   /** The caller may change its metadata before the operation is decided. */
-  #copyOf(name: string, metadata: Metadata | undefined): { readonly metadata?: Metadata } {
-    if (metadata === undefined) return {}
+  #copyOf(name: string, metadata: Metadata | undefined): Metadata | undefined {
+    if (metadata === undefined) return undefined
     checkMetadata(metadata, { leaseName: name, store: this.kind })
-    return { metadata: { ...metadata } }
+    return { ...metadata }
   }
 
   #checkOpen(): void {
