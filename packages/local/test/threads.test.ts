@@ -9,7 +9,7 @@ import { Child, type Told } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const PROCESSES = 4
-const TERMINATIONS = 1_000
+const TERMINATIONS = 200
 /** The time limit of an operation, in milliseconds: far more than a busy machine needs, far less than for ever. */
 const TIME_LIMIT = 30_000
 

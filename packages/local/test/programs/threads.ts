@@ -1,6 +1,6 @@
 /**
- * `threads.cjs FOLDER COUNT ID`: terminates as many threads as asked for, each at a random instant, uses the folder itself
- * meanwhile, and tells what it saw.
+ * `threads.cjs FOLDER COUNT ID`: terminates COUNT threads, each at a random instant, uses the folder itself meanwhile, and
+ * prints its grants and errors. The instants are drawn from the seed ID.
  */
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { monotonicClock } from '../../src/wall-clock.js'
 const [, program = '', folder = '', count = '0', id = ''] = process.argv
 const THREAD = join(dirname(program), 'thread.cjs')
 const AT_ONCE = 3
-/** For how long a thread runs at most, in milliseconds, before it is terminated: since its start, since its first grant. */
+/** For how long a thread runs at most before it is terminated, in milliseconds: since its start, since its first grant. */
 const LONGEST_START = 60
 const LONGEST_WORK = 3
 const call = new AbortableCall()
@@ -27,6 +27,14 @@ function tellGrant({ name, grantId, fencingToken }: Grant): void {
   tell({ name, grantId, token: String(fencingToken) })
 }
 
+let state = Number(id) + 1
+
+/** The next number of a linear congruential generator, from 0 to 1. */
+function random(): number {
+  state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+  return state / 2 ** 32
+}
+
 let started = 0
 let terminated = 0
 
@@ -36,7 +44,7 @@ async function terminate(): Promise<void> {
     const workerData = { folder, kept: `kept ${id} ${started}` }
     const worker = new Worker(THREAD, { workerData })
     worker.on('error', ({ name, message }) => tell({ error: name, message }))
-    const isEarly = Math.random() < 0.5
+    const isEarly = random() < 0.5
     await new Promise<void>((resolve) => {
       if (isEarly) worker.once('online', resolve)
       worker.on('message', ({ grant }: { readonly grant: Grant }) => {
@@ -44,7 +52,7 @@ async function terminate(): Promise<void> {
         resolve()
       })
     })
-    await pause(Math.random() * (isEarly ? LONGEST_START : LONGEST_WORK))
+    await pause(random() * (isEarly ? LONGEST_START : LONGEST_WORK))
     await worker.terminate()
     terminated += 1
     tell({ terminated })
