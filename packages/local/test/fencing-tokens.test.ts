@@ -53,14 +53,14 @@ describe('fencing tokens', () => {
     const before = openStore({ folder, clock, bootId: 'first' })
     const { fencingToken } = await granted(claim(before, 'A'))
     await before.close()
-    // What a power failure leaves of the database of that start is never looked at again.
+    // The database of an earlier start is never opened again.
     const after = openStore({ folder, clock, bootId: 'second' })
     const next = await granted(claim(after, 'B'))
     expect(next.fencingToken).toBeGreaterThan(fencingToken)
     expect(readdirSync(folder).filter((file) => file.includes('first'))).toEqual([])
   })
 
-  it('grow over a restart of the machine, also those that a store grants that did not begin the database', async () => {
+  it('grow over a restart of the machine, also those of a store that did not create the database', async () => {
     const folder = temporaryFolder()
     const clock = new VirtualClock()
     const before = openStore({ folder, clock, bootId: 'first' })
@@ -71,7 +71,7 @@ describe('fencing tokens', () => {
     expect((await granted(claim(second, 'B'))).fencingToken).toBeGreaterThan(fencingToken)
   })
 
-  it('grow over the retirement of names, and a name that is still of use is kept', async () => {
+  it('grow over the retirement of names, and a name that is still in use is kept', async () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const clock = new VirtualClock()
     const boot = bootOf({ clock }, folder.path)
@@ -80,7 +80,7 @@ describe('fencing tokens', () => {
     const store = openStore({ folder: folder.path, clock })
     const tokens = new Map<string, bigint>()
     const ttls = { released: TTL, expired: TTL, 'with metadata': TTL, awaited: TTL, held: Number.POSITIVE_INFINITY }
-    // Its holder may ask for it still.
+    // Its holder may still ask for it.
     const justExpired = 2 * 3_600_000 - 1
     for (const [name, ttl] of Object.entries({ ...ttls, 'just expired': justExpired })) {
       const metadata = name === 'with metadata' ? { version: '7' } : {}
@@ -137,7 +137,7 @@ describe('fencing tokens', () => {
 const SPAN = 60_000n
 
 describe('an epoch', () => {
-  it('whose tokens are used up is followed by another, which a restart of the machine does not forget', () => {
+  it('whose tokens are used up is followed by another, which survives a restart of the machine', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const openDatabase = (id: string): LeaseDatabase => {
       const database = new LeaseDatabase(folder, { id, now: () => 0, uncertainty: 0 })
@@ -155,10 +155,10 @@ describe('an epoch', () => {
     expect(openDatabase('second').tokenAfter(0n)).toBeGreaterThan(token)
   })
 
-  it('is begun by one only, and none is forgotten, whichever of several is faster', () => {
+  it('has one writer, and none is lost, whichever of several writers is faster', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const begun: bigint[] = []
-    // While one reads the clock, another begins an epoch; the wall clock is then set back.
+    // While one writer reads the clock, another begins an epoch; the wall clock is then set back.
     const interrupted = (): number => {
       if (begun.length === 0) begun.push(beginEpoch(folder, 'epoch', () => 2_000))
       return 1_000
@@ -175,7 +175,7 @@ describe('an epoch', () => {
     expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(1_009_999n + SPAN)
   })
 
-  it('follows those of earlier versions, and a line that was cut short', () => {
+  it('follows the epochs of earlier versions, and a line that was cut short', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     writeFileSync(folder.file('epoch'), '7000\n')
     expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + SPAN)
@@ -200,10 +200,10 @@ describe('LocalGuard', () => {
     expect(() => other.run('ledger', 5n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('keeps others out to the end of the outermost action, though it is closed before', () => {
+  it('excludes others until the end of the outermost action, though it is closed before', () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
-    // As another thread sees it: the system's lock on a file that it has opened itself.
+    // As another thread: it opens the file itself.
     const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
     onTestFinished(() => closeSync(gate))
     const seen = guard.run('ledger', 5n, () => {
@@ -217,7 +217,7 @@ describe('LocalGuard', () => {
     expect(() => guard.run('ledger', 5n, () => {})).toThrow(LeaseUnavailableError)
   })
 
-  it('lets others in after an action that failed, at any depth', () => {
+  it('frees the lock after an action that failed, at any depth', () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
     const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
@@ -230,7 +230,7 @@ describe('LocalGuard', () => {
     expect(guard.run('ledger', 5n, () => isFree(gate))).toBe(false)
   })
 
-  it('goes on in a folder that was deleted, and locks the file that is there then', () => {
+  it('continues in a folder that was deleted, and locks the new file', () => {
     const folder = temporaryFolder()
     const guard = openGuard(folder)
     guard.run('ledger', 5n, () => {})
@@ -243,7 +243,7 @@ describe('LocalGuard', () => {
     expect(() => openGuard(folder).run('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('lets through what comes under the largest token or a larger one, and nothing under a smaller one', () => {
+  it('runs actions with the largest token or a larger one, and rejects actions with a smaller one', () => {
     const folder = temporaryFolder()
     const [guard, elsewhere] = [openGuard(folder), openGuard(folder)]
     const done: string[] = []
@@ -255,7 +255,7 @@ describe('LocalGuard', () => {
     expect(done).toEqual(['five', 'five again', 'seven', 'of another resource'])
   })
 
-  it('passes on what the action throws, and remembers the token all the same', () => {
+  it('throws the error of the action, and still records the token', () => {
     const guard = openGuard(temporaryFolder())
     const failing = (): never => {
       throw new RangeError('the disk of the user')
@@ -264,7 +264,7 @@ describe('LocalGuard', () => {
     expect(() => guard.run('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('refuses an action that is not synchronous', () => {
+  it('rejects an action that is not synchronous', () => {
     const guard = openGuard(temporaryFolder())
     expect(() => guard.run('ledger', 5n, async () => {})).toThrow('must be synchronous')
   })

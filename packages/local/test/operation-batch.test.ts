@@ -17,7 +17,7 @@ interface Fixture {
   readonly acquireElsewhere: (grantId: string) => void
 }
 
-/** Operations of one process; `attempting` comes between their decisions and the writing of their changes. */
+/** Operations of one process; `attempting` runs between their decisions and the write of their changes. */
 function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
   const folder = new LeaseFolder({ folder: temporaryFolder() })
   const boot = bootOf({ clock: new VirtualClock() }, folder.path)
@@ -51,7 +51,7 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
   return fixture
 }
 
-it('an operation decides again where another process was faster', async () => {
+it('an operation decides again if another process was faster', async () => {
   const { acquire } = setUp((attempts, { acquireElsewhere }) => {
     if (attempts === 1) acquireElsewhere('faster')
     return undefined
@@ -59,7 +59,7 @@ it('an operation decides again where another process was faster', async () => {
   expect(await acquire('slower')).toMatchObject({ granted: false, holder: { grantId: 'faster' } })
 })
 
-it('an operation goes on in later turns of the event loop where others are faster time and again', async () => {
+it('an operation continues in later turns of the event loop if others are faster again and again', async () => {
   let turns = 0
   const count = (): void => {
     turns += 1
@@ -71,7 +71,7 @@ it('an operation goes on in later turns of the event loop where others are faste
   expect(turns).toBeGreaterThan(3)
 })
 
-it('an operation whose change may or may not have been written is rejected, and the next one runs', async () => {
+it('an operation is rejected if it is unknown whether its change was written, and the next one runs', async () => {
   const failure = new LeaseUnavailableError('the disk is full', { store: 'local' })
   const { acquire } = setUp((attempts) => (attempts === 1 ? { failure } : undefined))
   const [first, second] = await Promise.allSettled([acquire('first'), acquire('second')])

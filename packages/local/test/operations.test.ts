@@ -183,7 +183,7 @@ describe('outcomes of lease operations, as published for a Lease Blob', () => {
 })
 
 describe('LocalLeaseStore', () => {
-  it('answers nothing of a name that never was, and keeps metadata', async () => {
+  it('has no record of a new name, and keeps metadata', async () => {
     const { store } = setUp()
     expect(await store.read('job', call)).toBeUndefined()
     expect(await store.release(grantOf('A'), call)).toEqual({ released: false })
@@ -192,7 +192,7 @@ describe('LocalLeaseStore', () => {
     expect(await store.read('job', call)).toMatchObject({ metadata: { version: '7' } })
   })
 
-  it('keeps names apart, whatever they are made of', async () => {
+  it('keeps names apart, whichever characters they have', async () => {
     const { store } = setUp()
     const names = ['a', 'A', 'a ', 'é', 'e\u0301', '\u0000', '../a', '任务', 'x'.repeat(1_024), '🔒'.repeat(256)]
     for (const name of names)
@@ -209,7 +209,7 @@ describe('LocalLeaseStore', () => {
     expect((await claim(store, 'B')).granted).toBe(true)
   })
 
-  it('renews many grants in one transaction, each with its own outcome, in order', async () => {
+  it('renews many grants at once, each with its own outcome, in order', async () => {
     const { store } = setUp()
     const grants = await Promise.all([1, 2, 3].map((n) => granted(claim(store, `g${n}`, { name: `n${n}` }))))
     const [first, second, third] = grants
@@ -222,7 +222,7 @@ describe('LocalLeaseStore', () => {
     ])
   })
 
-  it('rejects what was aborted before it began, and everything after close', async () => {
+  it('rejects an operation that was aborted before it began, and all operations after close', async () => {
     const { store } = setUp()
     const given = new AbortableCall()
     const acquired = store.acquire({ name: 'job', owner: 'o', grantId: 'A', ttl: TTL }, given)
@@ -234,7 +234,7 @@ describe('LocalLeaseStore', () => {
   })
 
   it.each(['the database', 'every file', 'the folder'])(
-    'goes on where %s is deleted while two stores of the process have it open',
+    'continues after %s was deleted while two stores of the process had it open',
     async (deleted) => {
       const folder = temporaryFolder()
       const [a, b] = [openStore({ folder }), openStore({ folder })]

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Copies the files of a folder; returns what puts the copies back. */
+/** Copies the files of a folder; returns a function that restores the copies. */
 function copyOf(folder: string): () => void {
   const copies = temporaryFolder()
   const files = readdirSync(folder)
@@ -45,7 +45,7 @@ describe('fencing tokens, where an older copy of the folder returns', () => {
     expect(next).toBeGreaterThan(third)
   })
 
-  it('grow over a start of the machine that lost the last grants, with a wall clock that was set back', async () => {
+  it('grow over a start of the machine that lost the last grants, and a wall clock that was set back', async () => {
     const folder = temporaryFolder()
     const tokens: bigint[] = []
     // Grants of hours, so that one epoch is not enough.

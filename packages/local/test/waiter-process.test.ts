@@ -54,10 +54,10 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(isDead({ ...self, started: '1' }, self)).toBe(true)
   })
 
-  it('that was killed and that its parent has not noticed is dead', async () => {
+  it('that was killed is dead before its parent has noticed', async () => {
     const { pid: parent, lines } = spawnWaiter('sleep 600 & echo $!; exec sleep 600')
     const pid = Number((await lines.next()).value)
-    // The shell would take notice.
+    // Before that, the shell would read the exit status.
     await vi.waitUntil(() => readFileSync(`/proc/${parent}/comm`, 'utf8') === 'sleep\n', { timeout: 20_000 })
     const waiter = waiterOf(pid)
     expect(isDead(waiter, self)).toBe(false)
@@ -66,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(() => process.kill(pid, 0)).not.toThrow()
   })
 
-  it('of another user, whom this one may not call, may live', () => {
+  it('of another user, without permission to signal it, may live', () => {
     const other = waiterOf(spawnWaiter().pid)
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
@@ -75,7 +75,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(isDead(other, self)).toBe(false)
   })
 
-  it('of another namespace, or of a system that tells nothing, may live', () => {
+  it('of another namespace, or of a system without /proc, may live', () => {
     const other = { ...waiterOf(spawnWaiter().pid), started: '1' }
     expect(isDead({ ...other, namespace: 'pid:[1]' }, self)).toBe(false)
     expect(isDead({ ...other, thread: '', started: '' }, self)).toBe(false)
@@ -98,7 +98,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
 })
 
 describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
-  it('passes over a waiter whose number another process has now, and wakes the next', async () => {
+  it('skips a waiter whose number another process has now', async () => {
     const folder = temporaryFolder()
     const clock = new VirtualClock()
     const store = openStore({ folder, clock })
@@ -118,7 +118,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     expect((await claim(store, 'next', { queue: true })).granted).toBe(true)
   })
 
-  it('passes over a waiter whose thread was terminated', async () => {
+  it('skips a waiter whose thread was terminated', async () => {
     const folder = temporaryFolder()
     const store = openStore({ folder })
     const holder = await granted(claim(store, 'holder', { ttl: 600_000 }))

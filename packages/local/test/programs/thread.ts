@@ -18,7 +18,7 @@ async function acquire(name: string, ttl: number): Promise<Grant | undefined> {
 }
 
 async function run(): Promise<never> {
-  // The test looks for it at the end; it is not released.
+  // Not released: the test reads it at the end.
   await acquire(kept, Number.POSITIVE_INFINITY)
   for (;;) {
     const grant = await acquire('shared', 300)

@@ -19,12 +19,12 @@ const call = new AbortableCall()
 
 process.stdin.on('end', () => process.exit()).resume()
 
-function tell(message: object): void {
+function print(message: object): void {
   process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
 }
 
-function tellGrant({ name, grantId, fencingToken }: Grant): void {
-  tell({ name, grantId, token: String(fencingToken) })
+function printGrant({ name, grantId, fencingToken }: Grant): void {
+  print({ name, grantId, token: String(fencingToken) })
 }
 
 let state = Number(id) + 1
@@ -43,19 +43,19 @@ async function terminate(): Promise<void> {
     started += 1
     const workerData = { folder, kept: `kept ${id} ${started}` }
     const worker = new Worker(THREAD, { workerData })
-    worker.on('error', ({ name, message }) => tell({ error: name, message }))
+    worker.on('error', ({ name, message }) => print({ error: name, message }))
     const isEarly = random() < 0.5
     await new Promise<void>((resolve) => {
       if (isEarly) worker.once('online', resolve)
       worker.on('message', ({ grant }: { readonly grant: Grant }) => {
-        tellGrant(grant)
+        printGrant(grant)
         resolve()
       })
     })
     await pause(random() * (isEarly ? LONGEST_START : LONGEST_WORK))
     await worker.terminate()
     terminated += 1
-    tell({ terminated })
+    print({ terminated })
   }
 }
 
@@ -65,18 +65,18 @@ async function use(): Promise<number> {
   const guard = new LocalGuard({ folder })
   const requested = { name: `own ${id}`, owner: id, grantId: `own ${id}`, ttl: 3_600_000 }
   const own = await store.acquire(requested, call)
-  if (!own.granted) throw new Error('nobody else asks for the name')
+  if (!own.granted) throw new Error('a free lease was refused')
   let longest = 0
   for (let turn = 0; terminated < Number(count); turn += 1) {
     const before = monotonicClock()
     const { renewed } = await store.renew(own.grant, call)
-    if (!renewed) tell({ error: 'lost', message: 'a grant that is in force was lost' })
+    if (!renewed) print({ error: 'lost', message: 'a grant that is in force was lost' })
     const middle = monotonicClock()
     guard.run(`own ${id}`, own.grant.fencingToken, () => {})
     longest = Math.max(longest, middle - before, monotonicClock() - middle)
     const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, call)
     if (outcome.granted) {
-      tellGrant(outcome.grant)
+      printGrant(outcome.grant)
       await store.release(outcome.grant, call)
     }
     await pause(5)
@@ -88,7 +88,7 @@ async function use(): Promise<number> {
 
 async function run(): Promise<void> {
   const [longest] = await Promise.all([use(), ...Array.from({ length: AT_ONCE }, terminate)])
-  tell({ longest })
+  print({ longest })
   process.exit()
 }
 

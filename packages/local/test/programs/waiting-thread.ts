@@ -7,7 +7,7 @@ const { folder } = workerData as { readonly folder: string }
 const store = new LocalLeaseStore({ folder })
 const request = { name: 'job', owner: 'thread', grantId: 'thread', ttl: 600_000, queue: true }
 
-// Lives on for the messages that may come.
+// Keeps the thread alive.
 parentPort?.on('message', () => {})
 void store.acquire(request, new AbortableCall()).then(() => {
   parentPort?.postMessage('waits')
