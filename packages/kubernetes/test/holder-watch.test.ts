@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { NOTE, readNote } from '../src/grant-note.js'
 import type { LayoutName } from '../src/layouts/layout.js'
 import { akkaLeases, leases, pekkoLeases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { openStore, signal, startServer } from './support/open-store.js'
+import { call, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
 /** No heartbeat is due while these tests run: only the watch can tell the holder. */
@@ -69,7 +69,7 @@ describe.each(['lease', 'akka', 'pekko'] as const)('a holder in the layout %s le
 
   it('that an operator has broken the lease', async () => {
     const { server, isLost } = await setUpHeld(layout)
-    await (await openStore(server.port, { layout })).break('job', {}, signal)
+    await (await openStore(server.port, { layout })).break('job', {}, call)
     expect(await isLost()).toEqual({ reason: 'broken' })
   })
 })

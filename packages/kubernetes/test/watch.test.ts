@@ -1,9 +1,9 @@
-import { createLease, type StoreLease } from '@leasehold/core'
+import { createLease, type StoreCall, type StoreLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import type { KubernetesLeaseStore } from '../src/kubernetes-lease-store.js'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
 /** Settings under which a poll alone would come far too late for these tests. */
@@ -73,7 +73,7 @@ describe('who waits', () => {
     const store = await openStore(server.port)
     const other = await granted(store, { name: 'other' })
     for (let beat = 0; beat < 20; beat += 1) {
-      await store.renew(other, signal)
+      await store.renew(other, call)
       server.plant(leases, 'job', {
         metadata: { ...server.get(leases, 'job')?.metadata },
         spec: { ...server.get(leases, 'job')?.spec, leaseTransitions: beat + 1 },
@@ -148,7 +148,7 @@ describe('a waiter with a live watch', () => {
     await watchIsUp(server, 1)
     let before = 0
     for (let beat = 1; beat <= 30; beat += 1) {
-      await holder.renew(grant, signal)
+      await holder.renew(grant, call)
       // The watch shows the heartbeat before time passes.
       await vi.waitFor(() => expect(shown()).toBe(beat), PATIENCE)
       await clock.settle()
@@ -209,7 +209,7 @@ describe('a waiter after an outage', () => {
 function countShown(store: KubernetesLeaseStore) {
   let shown = 0
   const { watch } = store
-  const counting = async function* (name: string, ended: AbortSignal) {
+  const counting = async function* (name: string, ended: StoreCall) {
     for await (const record of watch?.(name, ended) ?? []) {
       shown += 1
       yield record

@@ -2,7 +2,7 @@ import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
-import { granted, signal } from '../support/open-store.js'
+import { call, granted } from '../support/open-store.js'
 import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
@@ -39,8 +39,8 @@ describeReal((server) => {
     const store = await open()
     const grant = await granted(store, { name: 'restarted', ttl: 600_000 })
     await server().restart()
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    await store.release(grant, signal)
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    await store.release(grant, call)
     expect((await granted(store, { name: 'restarted' })).fencingToken).toBeGreaterThan(grant.fencingToken)
   })
 
@@ -70,16 +70,16 @@ describeReal((server) => {
   it('tells what is missing: a permission, a namespace, a CRD, credentials', async () => {
     const nobody = await open({ token: 'nobody' })
     await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")
-    await expect(nobody.checkAccess('x', signal)).rejects.toThrow('missing the verbs get, create, update')
+    await expect(nobody.checkAccess('x', call)).rejects.toThrow('missing the verbs get, create, update')
     const stranger = await open({ token: 'stranger' })
-    await expect(granted(stranger, { name: 'x' })).rejects.toThrow('does not take the credentials')
+    await expect(granted(stranger, { name: 'x' })).rejects.toThrow('rejects the credentials')
     const nowhere = await open({ namespace: 'nowhere' })
-    await expect(granted(nowhere, { name: 'x' })).rejects.toThrow("there is no namespace 'nowhere'")
-    await expect(nowhere.checkAccess('x', signal)).rejects.toThrow("there is no namespace 'nowhere'")
+    await expect(granted(nowhere, { name: 'x' })).rejects.toThrow("namespace 'nowhere' does not exist")
+    await expect(nowhere.checkAccess('x', call)).rejects.toThrow("namespace 'nowhere' does not exist")
     const akka = await open({ layout: 'akka' })
     await expect(granted(akka, { name: 'x' })).rejects.toThrow('manifests/leases.akka.io.yaml')
-    await expect(akka.checkAccess('x', signal)).rejects.toThrow('manifests/leases.akka.io.yaml')
-    expect(await (await open()).checkAccess('x', signal)).toEqual([])
+    await expect(akka.checkAccess('x', call)).rejects.toThrow('manifests/leases.akka.io.yaml')
+    expect(await (await open()).checkAccess('x', call)).toEqual([])
     expect(await server().ask('GET', '/apis/coordination.k8s.io/v1/namespaces/default/leases/x')).toBe(404)
   })
 })

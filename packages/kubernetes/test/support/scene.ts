@@ -1,4 +1,11 @@
-import { AbortableCall, createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
+import {
+  AbortableCall,
+  createLease,
+  type LeaseLost,
+  type LeaseStore,
+  type StoreLease,
+  type TimeoutOptions,
+} from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { TcpProxy } from '@leasehold/testkit'
 import { TestApiServer } from './api-server/test-api-server.js'

@@ -194,13 +194,15 @@ export class TestApiServer {
     const place = this.#placeOf(seen)
     if (place === undefined) return unknownPath
     const before = this.get(place.kind, place.name, place.namespace)
-    const verb = verbOf(seen, before !== undefined || place.kind.custom)
+    const verb = verbOf(seen, before !== undefined || place.kind.custom, place.name !== '')
     if (access !== 'everything' && !access.includes(verb)) return forbidden(place, `user of ${seen.token}`, verb)
     switch (verb) {
       case 'watch':
         return undefined
       case 'get':
         return this.#operations.get(place)
+      case 'list':
+        return this.#operations.list(place, seen.query)
       case 'delete':
         return this.#operations.delete(place)
       default: {
