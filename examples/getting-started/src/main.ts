@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
-import { AbortableCall, createLease, LeaseLostError, LeaseProvider, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import {
+  AbortableCall,
+  createLease,
+  LeaseLostError,
+  LeaseProvider,
+  type LeaseStore,
+  MemoryLeaseStore,
+} from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
 import { reportOnce } from './idea.js'

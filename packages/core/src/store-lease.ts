@@ -230,8 +230,8 @@ export class StoreLease extends Lease {
   /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#runs?.rejectWaiting(leaseClosed(this.#engine.rules))
     this.#engine.dispatch({ type: 'end', reason: 'closed' })
+    this.#runs?.close(leaseClosed(this.#engine.rules), this.#lossOf({ reason: 'closed' }))
     await this.release()
   }
 

@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   type CasRecord,
   type CasRegister,
   type CasStoreOptions,
@@ -87,12 +88,14 @@ describe('a compare-and-set store tells of itself', () => {
     await expect(store.read('job', call)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
   })
 
-  it('nothing under a signal that is aborted', async () => {
+  it('nothing for a call that is aborted', async () => {
     const { register, store, claim, held } = setUp()
     const grant = await held('a')
+    const aborted = new AbortableCall()
+    aborted.abort('enough')
     const calls = await callsOf(register, async () => {
-      await expect(store.renew(grant, AbortSignal.abort('enough'))).rejects.toBe('enough')
-      await expect(store.read('job', AbortSignal.abort('enough'))).rejects.toBe('enough')
+      await expect(store.renew(grant, aborted)).rejects.toBe('enough')
+      await expect(store.read('job', aborted)).rejects.toBe('enough')
     })
     expect(calls).toEqual([])
     expect((await claim('b')).granted).toBe(false)
@@ -313,7 +316,8 @@ describe('change over a compare-and-set register', () => {
     const { register, store, claim } = setUp()
     const outcome = await claim('a', { metadata: { version: '7' } })
     const grant = outcome.granted ? outcome.grant : expect.unreachable()
-    const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n } }
+    const previous = { version: '7' }
+    const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n }, previous }
     expect(await store.change(grant, to, call)).toEqual(changed)
     expect(await store.change(grant, to, call)).toEqual(changed)
     expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })

@@ -12,8 +12,8 @@ const idle = { phase: 'idle', op: 2 }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
 const changing = releasing({ to, call: 'change' })
 const reading = releasing({ to, call: 'read' })
-const takenBack = { type: 'give-back', grantId: 'mine', grant, hasStray: false }
-const bothTakenBack = [takenBack, { type: 'give-back', grantId: 'theirs', grant: undefined, hasStray: true }]
+const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
+const bothTakenBack = [takenBack, { type: 'cleanup', grantId: 'theirs', grant: undefined, hasStray: true }]
 
 function answerOf(outcome: ReleaseOutcome): EngineEvent {
   return { type: 'release-answer', op: 2, outcome }
@@ -44,7 +44,7 @@ describe('from releasing, a release', () => {
     expect(after(state, { type: 'tick' }, 339)).toEqual({ state, effects: [] })
     expect(after(state, { type: 'tick' }, 340)).toEqual({
       state: { ...state, op: 3, call: 'release' },
-      effects: [{ type: 'call', op: 3, call: { method: 'release', grant } }],
+      effects: [{ type: 'call', op: 3, request: { method: 'release', grant } }],
     })
   })
 
@@ -113,7 +113,7 @@ describe('from releasing, a hand-off', () => {
   it('that fails is settled by reading', () => {
     expect(after(changing, failed, 300)).toEqual({
       state: releasing({ to, call: 'read', op: 3, failures: 1, failure: reset }),
-      effects: [{ type: 'call', op: 3, call: { method: 'read' } }],
+      effects: [{ type: 'call', op: 3, request: { method: 'read' } }],
     })
   })
 
@@ -130,7 +130,7 @@ describe('from releasing, a hand-off', () => {
     const pausing = releasing({ to, call: undefined, retryAt: 25, limitAt: 1_005 })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({ state: pausing, effects: [] })
     expect(after(pausing, { type: 'tick' }, 25).effects).toEqual([
-      { type: 'call', op: 3, call: { method: 'change', grant, to } },
+      { type: 'call', op: 3, request: { method: 'change', grant, to } },
     ])
   })
 
@@ -176,7 +176,7 @@ describe('from releasing, what changes nothing', () => {
 })
 
 describe('from releasing, with a stray request', () => {
-  const stray = { type: 'give-back', grantId: 'mine', grant: undefined, hasStray: true }
+  const stray = { type: 'cleanup', grantId: 'mine', grant: undefined, hasStray: true }
 
   it('has it looked for once the grant is gone', () => {
     const outcome = { released: true } as const

@@ -1,7 +1,7 @@
 import { type Grant, LeaseTimeoutError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { GiveBack } from '../../src/engine/give-back.js'
+import { GrantCleanup } from '../../src/engine/grant-cleanup.js'
 import { rules } from '../support/rules.js'
 import { recordOf, ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
@@ -13,7 +13,7 @@ const ours = recordOf({ owner: 'me', grantId: 'mine' })
 interface Fixture {
   readonly clock: VirtualClock
   readonly store: ScriptedStore
-  readonly giveBack: GiveBack
+  readonly cleanup: GrantCleanup
   /** When which call was made. */
   readonly sent: () => (readonly [number, string])[]
 }
@@ -34,16 +34,16 @@ async function setUp(
     }
     return push.apply(store.calls, calls)
   }
-  const giveBack = new GiveBack({ ...rules, ttl }, store, clock)
-  giveBack.add('mine', left, hasStray)
+  const cleanup = new GrantCleanup({ ...rules, ttl }, store, clock)
+  cleanup.add('mine', left, hasStray)
   await Promise.resolve()
-  return { clock, store, giveBack, sent: () => sent }
+  return { clock, store, cleanup, sent: () => sent }
 }
 
 describe('what is left in the store', () => {
   it('is known by its id, until it is released', async () => {
-    const { clock, store, giveBack } = await setUp(grant)
-    expect([giveBack.isEmpty, giveBack.has('mine'), giveBack.has('other'), giveBack.has(undefined)]).toEqual([
+    const { clock, store, cleanup } = await setUp(grant)
+    expect([cleanup.isEmpty, cleanup.has('mine'), cleanup.has('other'), cleanup.has(undefined)]).toEqual([
       false,
       true,
       false,
@@ -52,21 +52,21 @@ describe('what is left in the store', () => {
     expect(store.last('release').grantId).toBe('mine')
     store.last('release').answer('yes')
     await clock.settle()
-    expect([giveBack.isEmpty, giveBack.has('mine')]).toEqual([true, false])
+    expect([cleanup.isEmpty, cleanup.has('mine')]).toEqual([true, false])
     expect(clock.pending).toBe(0)
   })
 
   it('is nothing at first', () => {
-    expect(new GiveBack(rules, new ScriptedStore(), new VirtualClock()).isEmpty).toBe(true)
+    expect(new GrantCleanup(rules, new ScriptedStore(), new VirtualClock()).isEmpty).toBe(true)
   })
 
   it.each(['leased', 'breaking'] as const)('is released where a look finds it %s', async (state) => {
-    const { clock, store, giveBack } = await setUp(undefined)
+    const { clock, store, cleanup } = await setUp(undefined)
     store.last('read').answer({ ...ours, state })
     await clock.settle()
     store.last('release').answer({ released: false })
     await clock.settle()
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
   })
 
   it.each([
@@ -75,7 +75,7 @@ describe('what is left in the store', () => {
   ])(
     'is released by its id where a look finds the name locked by nobody knows whom: %o',
     async ({ released, looks }) => {
-      const { clock, store, giveBack, sent } = await setUp(undefined)
+      const { clock, store, cleanup, sent } = await setUp(undefined)
       for (let look = 1; look <= looks; look += 1) {
         store.last('read').answer(recordOf({ owner: '', grantId: '' }))
         await clock.settle()
@@ -83,7 +83,7 @@ describe('what is left in the store', () => {
         store.last('release').answer({ released })
         await clock.advance(LIMIT)
       }
-      expect(giveBack.isEmpty).toBe(true)
+      expect(cleanup.isEmpty).toBe(true)
       expect(sent().map(([, method]) => method)).toEqual(Array(looks).fill(['read', 'release']).flat())
     },
   )
@@ -91,10 +91,10 @@ describe('what is left in the store', () => {
   it.each([undefined, recordOf(), { ...ours, state: 'expired' }, { ...ours, state: 'available' }])(
     'is looked for twice, and then taken for nothing: %#',
     async (record) => {
-      const { clock, store, giveBack, sent } = await setUp(undefined)
+      const { clock, store, cleanup, sent } = await setUp(undefined)
       store.last('read').answer(record)
       await clock.advance(LIMIT - 1)
-      expect(giveBack.has('mine')).toBe(true)
+      expect(cleanup.has('mine')).toBe(true)
       await clock.advance(1)
       store.last('read').answer(record)
       await clock.advance(100 * LIMIT)
@@ -102,7 +102,7 @@ describe('what is left in the store', () => {
         [0, 'read'],
         [LIMIT, 'read'],
       ])
-      expect(giveBack.isEmpty).toBe(true)
+      expect(cleanup.isEmpty).toBe(true)
       expect(clock.pending).toBe(0)
     },
   )
@@ -110,49 +110,49 @@ describe('what is left in the store', () => {
 
 describe('taking back from a store that fails', () => {
   it('goes on, ever more seldom, until the grant has expired by itself', async () => {
-    const { clock, giveBack, sent } = await setUp(grant, { fails: true })
+    const { clock, cleanup, sent } = await setUp(grant, { fails: true })
     await clock.advance(rules.ttl - 1)
     expect(sent().map(([at]) => at)).toEqual([0, 1_000, 3_000, 7_000])
-    expect(giveBack.isEmpty).toBe(false)
+    expect(cleanup.isEmpty).toBe(false)
     await clock.advance(1_000_000)
     expect(sent().map(([at]) => at)).toEqual([0, 1_000, 3_000, 7_000, rules.ttl])
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
     expect(clock.pending).toBe(0)
   })
 
   it('is given up at the very instant at which the grant has expired', async () => {
-    const { clock, giveBack } = await setUp(grant, { ttl: 7_000, fails: true })
+    const { clock, cleanup } = await setUp(grant, { ttl: 7_000, fails: true })
     await clock.advance(6_999)
-    expect(giveBack.isEmpty).toBe(false)
+    expect(cleanup.isEmpty).toBe(false)
     await clock.advance(1)
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
   })
 
   it('of a grant that never expires goes on for ten minutes, at least once a minute', async () => {
-    const { clock, giveBack, sent } = await setUp(grant, { ttl: Number.POSITIVE_INFINITY, fails: true })
+    const { clock, cleanup, sent } = await setUp(grant, { ttl: Number.POSITIVE_INFINITY, fails: true })
     await clock.advance(599_999)
-    expect(giveBack.isEmpty).toBe(false)
+    expect(cleanup.isEmpty).toBe(false)
     await clock.advance(1e7)
     const minutes = Array.from({ length: 9 }, (_, minute) => 63_000 + 60_000 * minute)
     expect(sent().map(([at]) => at)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, ...minutes, 600_000])
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
   })
 
   it('ends a call that does not answer within the operation timeout, and says which it was', async () => {
-    const { clock, store, giveBack } = await setUp(undefined)
-    const settled = expect(giveBack.settle()).rejects.toThrow("read of lease 'job' did not answer within 1000 ms")
-    const { signal } = store.last('read')
+    const { clock, store, cleanup } = await setUp(undefined)
+    const settled = expect(cleanup.settle()).rejects.toThrow("read of lease 'job' did not answer within 1000 ms")
+    const { call } = store.last('read')
     await clock.advance(LIMIT - 1)
-    expect(signal.aborted).toBe(false)
+    expect(call.aborted).toBe(false)
     await clock.advance(1)
-    expect(signal.aborted).toBe(true)
-    expect(signal.reason).toBeInstanceOf(LeaseTimeoutError)
+    expect(call.aborted).toBe(true)
+    expect(call.signal.reason).toBeInstanceOf(LeaseTimeoutError)
     await settled
   })
 
   it('names the release that does not answer', async () => {
-    const { clock, giveBack } = await setUp(grant)
-    const settled = expect(giveBack.settle()).rejects.toThrow("release of lease 'job' did not answer")
+    const { clock, cleanup } = await setUp(grant)
+    const settled = expect(cleanup.settle()).rejects.toThrow("release of lease 'job' did not answer")
     await clock.advance(LIMIT)
     await settled
   })
@@ -160,10 +160,10 @@ describe('taking back from a store that fails', () => {
 
 describe('settling what is left', () => {
   it('tries at once, without waiting for the next pause, and tells what failed', async () => {
-    const { clock, store, giveBack } = await setUp(grant)
+    const { clock, store, cleanup } = await setUp(grant)
     store.last('release').fail(reset)
     await clock.advance(10)
-    const settled = giveBack.settle()
+    const settled = cleanup.settle()
     expect(store.count('release')).toBe(2)
     store.last('release').fail(reset)
     await expect(settled).rejects.toMatchObject({ code: 'unavailable', cause: reset })
@@ -174,8 +174,8 @@ describe('settling what is left', () => {
   })
 
   it('shares the try that is under way', async () => {
-    const { clock, store, giveBack } = await setUp(grant)
-    const both = [giveBack.settle(), giveBack.settle()]
+    const { clock, store, cleanup } = await setUp(grant)
+    const both = [cleanup.settle(), cleanup.settle()]
     expect(store.count('release')).toBe(1)
     store.last('release').answer('yes')
     await Promise.all(both)
@@ -184,42 +184,42 @@ describe('settling what is left', () => {
   })
 
   it('tries all of it', async () => {
-    const { store, giveBack } = await setUp(grant)
-    giveBack.add('other', { ...grant, grantId: 'other' }, false)
-    const settled = giveBack.settle()
+    const { store, cleanup } = await setUp(grant)
+    cleanup.add('other', { ...grant, grantId: 'other' }, false)
+    const settled = cleanup.settle()
     for (const call of store.calls) call.answer('yes')
     await settled
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
     expect(store.calls.map(({ grantId }) => grantId)).toEqual(['mine', 'other'])
   })
 })
 
 describe('what is left twice under one id', () => {
   it('is one leftover: the later, which alone is tried again', async () => {
-    const { clock, store, giveBack } = await setUp(undefined)
+    const { clock, store, cleanup } = await setUp(undefined)
     store.last('read').answer(undefined)
     await clock.settle()
-    giveBack.add('mine', grant, false)
+    cleanup.add('mine', grant, false)
     expect(clock.pending).toBe(0)
     await clock.settle()
     store.last('release').answer('yes')
     await clock.settle()
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
     await clock.advance(10 * LIMIT)
     expect(store.count('read')).toBe(1)
   })
 
   it('is still to be taken back where the earlier try ends', async () => {
-    const { clock, store, giveBack } = await setUp(grant)
+    const { clock, store, cleanup } = await setUp(grant)
     const first = store.last('release')
-    giveBack.add('mine', grant, false)
+    cleanup.add('mine', grant, false)
     await clock.settle()
     first.answer('yes')
     await clock.settle()
-    expect(giveBack.has('mine')).toBe(true)
+    expect(cleanup.has('mine')).toBe(true)
     store.last('release').answer('yes')
     await clock.settle()
-    expect(giveBack.isEmpty).toBe(true)
+    expect(cleanup.isEmpty).toBe(true)
     expect(clock.pending).toBe(0)
   })
 })

@@ -4,25 +4,26 @@ import type {
   Grant,
   LeaseRecord,
   LeaseStore,
+  Metadata,
   ReleaseOutcome,
   RenewOutcome,
+  StoreCall,
 } from '@leasehold/core'
 
-type Method = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'withdraw'
+type Method = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'update' | 'withdraw'
 
 /** One call that the engine made, to be answered by the test. */
 export interface ScriptedCall {
   readonly method: Method
   readonly grantId: string | undefined
   readonly queue: boolean | undefined
-  readonly signal: AbortSignal
+  readonly call: StoreCall
   readonly answer: (outcome: unknown) => void
   readonly fail: (error: unknown) => void
 }
 
 /**
- * A store whose every answer is given, or withheld, by the test. It ignores abort signals unless told otherwise, as the
- * worst of stores would.
+ * A store whose answers come from the test. It ignores that its calls are aborted, as the worst of stores would.
  */
 export class ScriptedStore implements LeaseStore {
   readonly kind = 'scripted'
@@ -51,43 +52,47 @@ export class ScriptedStore implements LeaseStore {
     return { granted: true, grant: { name, owner, grantId, ttl, fencingToken: this.#token } }
   }
 
-  acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    return this.#call<AcquireOutcome>('acquire', signal, request.grantId, request.queue, () => this.granting(request))
+  acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    return this.#call<AcquireOutcome>('acquire', call, request.grantId, request.queue, () => this.granting(request))
   }
 
-  renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    return this.#call<RenewOutcome>('renew', signal, grant.grantId, undefined, () => ({ renewed: true }))
+  renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    return this.#call<RenewOutcome>('renew', call, grant.grantId, undefined, () => ({ renewed: true }))
   }
 
-  release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#call<ReleaseOutcome>('release', signal, grant.grantId, undefined, () => ({ released: true }))
+  release(grant: Grant, call: StoreCall): Promise<ReleaseOutcome> {
+    return this.#call<ReleaseOutcome>('release', call, grant.grantId, undefined, () => ({ released: true }))
   }
 
-  read(_name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    return this.#call<LeaseRecord | undefined>('read', signal, undefined, undefined, () => undefined)
+  update(grant: Grant, _metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    return this.#call<RenewOutcome>('update', call, grant.grantId, undefined, () => ({ renewed: true }))
   }
 
-  change(grant: Grant, to: { grantId: string; owner: string }, signal: AbortSignal): Promise<AcquireOutcome> {
-    return this.#call<AcquireOutcome>('change', signal, to.grantId, undefined, () => this.granting({ ...grant, ...to }))
+  read(_name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    return this.#call<LeaseRecord | undefined>('read', call, undefined, undefined, () => undefined)
   }
 
-  withdraw(_name: string, grantId: string, signal: AbortSignal): Promise<void> {
-    return this.#call<void>('withdraw', signal, grantId, undefined, () => undefined)
+  change(grant: Grant, to: { grantId: string; owner: string }, call: StoreCall): Promise<AcquireOutcome> {
+    return this.#call<AcquireOutcome>('change', call, to.grantId, undefined, () => this.granting({ ...grant, ...to }))
+  }
+
+  withdraw(_name: string, grantId: string, call: StoreCall): Promise<void> {
+    return this.#call<void>('withdraw', call, grantId, undefined, () => undefined)
   }
 
   async close(): Promise<void> {}
 
-  /** `answer('yes')` answers as a store does that finds everything in order. */
+  /** `answer('yes')` answers that the operation took effect. */
   #call<T>(
     method: Method,
-    signal: AbortSignal,
+    call: StoreCall,
     grantId: string | undefined,
     queue: boolean | undefined,
     yes: () => T,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const answer = (outcome: unknown): void => resolve(outcome === 'yes' ? yes() : (outcome as T))
-      this.calls.push({ method, grantId, queue, signal, answer, fail: reject })
+      this.calls.push({ method, grantId, queue, call, answer, fail: reject })
     })
   }
 }

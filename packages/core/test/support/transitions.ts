@@ -1,7 +1,8 @@
 import type { Grant } from '@leasehold/core'
 import type { Transition } from '../../src/engine/engine-effect.js'
-import type { Circumstances, EngineEvent } from '../../src/engine/engine-event.js'
+import type { EngineEvent } from '../../src/engine/engine-event.js'
 import type { Acquiring, EngineState, Held, Releasing } from '../../src/engine/engine-state.js'
+import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
 import { rules } from './rules.js'
@@ -16,9 +17,9 @@ export function after(
   state: EngineState,
   event: EngineEvent,
   now: number,
-  circumstances: Partial<Circumstances> = {},
+  context: Partial<EventContext> = {},
 ): Transition {
-  return transition(rules, state, event, { now, suspended: 0, random: longest, ...circumstances })
+  return transition(rules, state, event, { now, suspended: 0, random: longest, ...context })
 }
 
 /** A claim that was sent at 0 and is not answered. */
@@ -68,6 +69,7 @@ export function releasing(changes: Partial<Releasing> = {}): Releasing {
     op: 2,
     grant,
     to: undefined,
+    metadata: undefined,
     call: 'release',
     retryAt: Number.POSITIVE_INFINITY,
     limitAt: undefined,
