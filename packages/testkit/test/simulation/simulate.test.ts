@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { StoreLease } from '@leasehold/core'
-import { type SimulatedProcess, type SimulationError, type SimulationOptions, type SimulationReport, simulate } from '@leasehold/testkit/simulation'
+import {
+  type SimulatedProcess,
+  type SimulationError,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+} from '@leasehold/testkit/simulation'
 import { describe, expect, it } from 'vitest'
 
 /** The error of a run that has to fail. */

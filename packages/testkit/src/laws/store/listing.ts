@@ -48,7 +48,22 @@ export const storeListingLaws: readonly StoreLaw[] = [
   }),
   lawFor(['list', 'any-name'], 'listing', 'gives names back as they were given', async (trial) => {
     const client = await trial.open()
-    const odd = ['заявка', '🔒', 'a*b', 'a?b', 'a[b]c', 'a\\b', 'a/b', 'a b', 'a%2Fb', 'A', 'a', 'ß', 'e\u0301', '\u00e9']
+    const odd = [
+      'заявка',
+      '🔒',
+      'a*b',
+      'a?b',
+      'a[b]c',
+      'a\\b',
+      'a/b',
+      'a b',
+      'a%2Fb',
+      'A',
+      'a',
+      'ß',
+      'e\u0301',
+      '\u00e9',
+    ]
     const names = odd.map((name) => `${trial.name} ${name}`)
     const long = `${trial.name} ${'x'.repeat(900)}`
     await fill(trial, client, [...names, long])
@@ -85,7 +100,11 @@ export const storeListingLaws: readonly StoreLaw[] = [
 ]
 
 /** The time left goes on between a listing and a read. */
-async function readAgain(trial: StoreTrial, client: LeaseStore, listedRecord: LeaseRecord): Promise<LeaseRecord | undefined> {
+async function readAgain(
+  trial: StoreTrial,
+  client: LeaseStore,
+  listedRecord: LeaseRecord,
+): Promise<LeaseRecord | undefined> {
   const record = await client.read(listedRecord.name, trial.call)
   if (record?.remaining === undefined || listedRecord.remaining === undefined) return record
   return { ...record, remaining: listedRecord.remaining }

@@ -63,19 +63,24 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
     const record = await trial.read(client)
     assert.deepEqual([record?.metadata, record?.previous], [{ step: '2' }, { step: '1' }])
   }),
-  lawFor(['metadata'], 'metadata', 'an update replaces it, renews the grant and leaves what was found', async (trial) => {
-    const client = await trial.open()
-    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
-    const grant = await trial.granted(client, { metadata: { step: '2', other: 'x' } })
-    await trial.pass(trial.ttl * 0.6)
-    assert.deepEqual(await client.update?.(grant, { step: '3' }, trial.call), { renewed: true })
-    await trial.pass(trial.ttl * 0.6)
-    const record = await trial.read(client)
-    assert.equal(record?.state, 'leased')
-    assert.deepEqual([record?.metadata, record?.previous], [{ step: '3' }, { step: '1' }])
-    await client.release(grant, trial.call)
-    assert.deepEqual(await found(trial, client), { step: '3' })
-  }),
+  lawFor(
+    ['metadata'],
+    'metadata',
+    'an update replaces it, renews the grant and leaves what was found',
+    async (trial) => {
+      const client = await trial.open()
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      const grant = await trial.granted(client, { metadata: { step: '2', other: 'x' } })
+      await trial.pass(trial.ttl * 0.6)
+      assert.deepEqual(await client.update?.(grant, { step: '3' }, trial.call), { renewed: true })
+      await trial.pass(trial.ttl * 0.6)
+      const record = await trial.read(client)
+      assert.equal(record?.state, 'leased')
+      assert.deepEqual([record?.metadata, record?.previous], [{ step: '3' }, { step: '1' }])
+      await client.release(grant, trial.call)
+      assert.deepEqual(await found(trial, client), { step: '3' })
+    },
+  ),
   lawFor(['metadata'], 'metadata', 'an update under a grant that is over changes nothing', async (trial) => {
     const client = await trial.open()
     const old = await trial.granted(client, { metadata: { step: 'old' } })
@@ -103,17 +108,22 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
     assert.deepEqual(outcome.previous, { step: '1' })
     assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
   }),
-  lawFor(['metadata'], 'metadata', 'there is room for as much as the limits say, twice, and for no more', async (trial) => {
-    const client = await trial.open()
-    const room = client.limits.metadata ?? 4_096
-    const metadata = metadataOf(room)
-    await client.release(await trial.granted(client, { metadata }), trial.call)
-    const next = await trial.granted(client, { metadata })
-    const record = await trial.read(client)
-    assert.deepEqual([record?.metadata, record?.previous], [metadata, metadata])
-    const larger = metadataOf(room + 1)
-    const rejected = client.update?.(next, larger, trial.call) ?? Promise.resolve()
-    await assert.rejects(rejected, LeaseConfigurationError)
-    assert.deepEqual(await client.renew(next, trial.call), { renewed: true })
-  }),
+  lawFor(
+    ['metadata'],
+    'metadata',
+    'there is room for as much as the limits say, twice, and for no more',
+    async (trial) => {
+      const client = await trial.open()
+      const room = client.limits.metadata ?? 4_096
+      const metadata = metadataOf(room)
+      await client.release(await trial.granted(client, { metadata }), trial.call)
+      const next = await trial.granted(client, { metadata })
+      const record = await trial.read(client)
+      assert.deepEqual([record?.metadata, record?.previous], [metadata, metadata])
+      const larger = metadataOf(room + 1)
+      const rejected = client.update?.(next, larger, trial.call) ?? Promise.resolve()
+      await assert.rejects(rejected, LeaseConfigurationError)
+      assert.deepEqual(await client.renew(next, trial.call), { renewed: true })
+    },
+  ),
 ]

@@ -1,7 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { durationOf } from '../provider/duration.js'
+import { toKebabCase } from '../provider/key-case.js'
 import { kindOf, shownValue } from '../shown-value.js'
-import { durationOf } from './duration.js'
-import { toKebabCase } from './key-case.js'
 
 /**
  * The options of a provider's own block, for its factory: each is asked for by its name in code, and read in whichever
