@@ -1,5 +1,6 @@
 import type { BlobDeleteOptions, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { checkFencingToken, LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { checkFence, checkFencingToken } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import { codeOf, isAbout, isStatus, orMissing } from './service-answer.js'
 
@@ -129,15 +130,10 @@ async function compare(
   }
   const { metadata = {}, etag = '' } = found
   const [, seen] = Object.entries(metadata).find(([key]) => key.toLowerCase() === KEY) ?? []
-  if (seen === undefined || toToken(seen, blob.name) <= fencingToken) {
-    const others = Object.entries(metadata).filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
-    const kept = { ...Object.fromEntries(others), [KEY]: token }
-    return { fenced: { ...limit, conditions: { ifMatch: etag }, metadata: kept }, etag }
-  }
-  throw new LeaseLostError(
-    `the fencing token ${token} for '${blob.name}' is smaller than ${seen}: another owner holds the lease now`,
-    { leaseName: blob.name, store: 'azure-blob', reason: 'taken' },
-  )
+  if (seen !== undefined) checkFence(blob.name, fencingToken, toToken(seen, blob.name), 'azure-blob')
+  const others = Object.entries(metadata).filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
+  const kept = { ...Object.fromEntries(others), [KEY]: token }
+  return { fenced: { ...limit, conditions: { ifMatch: etag }, metadata: kept }, etag }
 }
 
 async function propertiesOf(blob: BlockBlobClient, limit: { readonly abortSignal?: AbortSignal }) {

@@ -5,8 +5,6 @@ import {
   type AcquireRequest,
   type BreakOptions,
   type Clock,
-  checkLeaseName,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   type LeaseRecord,
@@ -19,6 +17,7 @@ import {
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
+import { checkLeaseName, StoreChecks } from '@leasehold/core/store'
 import type { BlobResource } from './blob-resource.js'
 import { failureOf } from './failure-of.js'
 import { KnownWrites } from './known-writes.js'
@@ -28,11 +27,14 @@ import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { settling } from './settling.js'
 import { grantIn, METADATA_ROOM, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
-import { checkBreakPeriod, checkTtl, toSeconds, ttlLimits } from './ttl.js'
 import { endOfSecond, isSettled, tokenTime } from './write-time.js'
 
 /** How often an operation is tried when other writers are faster. */
 const ROUNDS = 5
+
+/** The service's limits for the ttl of a lease that expires, in milliseconds. */
+const SHORTEST = 15_000
+const LONGEST = 60_000
 
 export interface AzureBlobLeaseStoreOptions {
   /** Whether to create the container and the blobs if they are missing; `true` unless given. */
@@ -50,11 +52,17 @@ export interface AzureBlobLeaseStoreOptions {
  */
 export class AzureBlobLeaseStore implements LeaseStore {
   readonly kind = 'azure-blob'
-  readonly limits: StoreLimits = { ...ttlLimits, ordered: false, metadata: METADATA_ROOM }
+  readonly limits: StoreLimits = {
+    minTtl: SHORTEST,
+    maxTtl: LONGEST,
+    infinite: true,
+    ordered: false,
+    metadata: METADATA_ROOM,
+  }
   readonly #resources: LeaseResources
   readonly #create: boolean
   readonly #clock: Clock
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(this.kind, this.limits)
   readonly #known = new KnownWrites()
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
@@ -67,14 +75,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
-    checkLeaseName(name)
-    checkTtl(name, ttl)
-    checkMetadata(request.metadata, { leaseName: name, store: this.kind }, METADATA_ROOM)
+    this.#checks.acquire(request, call)
     return await this.#inRounds('acquire', name, call, async (resource, signal) => {
       let found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
       if (found === undefined) return undefined
@@ -109,11 +115,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
     return await this.#inRounds('renew', grant.name, call, (resource, signal) => this.#renew(resource, grant, signal))
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    checkMetadata(metadata, { leaseName: grant.name, store: this.kind }, METADATA_ROOM)
+    this.#checks.grant(grant, call, metadata)
     return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
       const outcome = await this.#renew(resource, grant, signal)
       if (!outcome.renewed) return outcome
@@ -124,7 +131,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   /** With metadata it takes three more requests: the record is written under the renewed lease before the release. */
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    checkMetadata(metadata, { leaseName: name, store: this.kind }, METADATA_ROOM)
+    this.#checks.grant(grant, call, metadata)
     return await this.#inRounds(
       'release',
       name,
@@ -148,7 +155,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
-    checkLeaseName(name)
+    this.#checks.name(name, call)
     // In a list, because an outcome of `undefined` starts another round.
     const [record] = await this.#inRounds('read', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
@@ -168,12 +175,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
    * holder as the holder. Names of more than letters, digits, `-` and `_` are listed once this version has written them.
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
-    this.#checkUsable(call, {})
+    this.#checks.usable(call)
     try {
       for await (const { name, metadata, state } of this.#resources.list(prefix, call.signal)) {
         const record = toRecord(name, grantIn(name, metadata), state)
         if (record !== undefined) yield record
-        this.#checkUsable(call, {})
+        this.#checks.usable(call)
       }
     } catch (error) {
       throw failureOf({ operation: 'list', store: this.kind }, error)
@@ -181,10 +188,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   async change(
-    { name, grantId }: Grant,
+    held: Grant,
     to: { readonly grantId: string; readonly owner: string },
     call: StoreCall,
   ): Promise<AcquireOutcome> {
+    const { name, grantId } = held
+    this.#checks.change(held, to, call)
     return await this.#inRounds('change', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       const stored = found && grantIn(name, found.metadata)
@@ -210,9 +219,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
 
   /** The service counts in whole seconds: a period is rounded up. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }> {
-    checkLeaseName(name)
+    this.#checks.break(name, options, call)
     const { period, reason } = options
-    checkBreakPeriod(name, period)
+    if (period !== undefined && period > LONGEST) {
+      const message = `the break period must be 0 to ${LONGEST} ms, not ${period}`
+      throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
+    }
     return await this.#inRounds('break', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       if (found === undefined || found.state === 'available') throw nothingToBreak(name)
@@ -222,7 +234,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
         const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
         await write(resource, found, stored.grantId, withGrant(found.metadata, record), signal)
       }
-      const seconds = toSeconds(period ?? (found.infinite ? 0 : ttlLimits.maxTtl))
+      const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
         const client = resource.leaseClient(stored?.grantId ?? '')
         const { leaseTime = 0 } = await client.breakLease(seconds, { abortSignal: signal })
@@ -247,7 +259,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
   }
 
   /** Repeats an operation when another writer was faster; turns every failure into a typed error. */
@@ -260,7 +272,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const details = { leaseName: name, store: this.kind }
     const resource = this.#resources.of(name)
     for (let count = 0; count < ROUNDS; count += 1) {
-      this.#checkUsable(call, { leaseName: name })
+      this.#checks.usable(call)
       try {
         const outcome = await round(resource, call.signal)
         if (outcome !== undefined) return outcome
@@ -272,13 +284,6 @@ export class AzureBlobLeaseStore implements LeaseStore {
       `other writers of '${name}' were faster ${ROUNDS} times in a row: try again`,
       details,
     )
-  }
-
-  #checkUsable(call: StoreCall, details: { readonly leaseName?: string }): void {
-    if (this.#closing.signal.aborted) {
-      throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { ...details, store: this.kind })
-    }
-    if (call.aborted) throw call.signal.reason
   }
 
   async #renew(resource: LeaseResource, grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
@@ -386,4 +391,9 @@ async function write(
     if (isStatus(error, 412) || isStatus(error, 404)) return undefined
     throw error
   }
+}
+
+/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
+function toSeconds(duration: number): number {
+  return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
 }

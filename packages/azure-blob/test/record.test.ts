@@ -96,14 +96,14 @@ describe.concurrent('the record', () => {
     const name = `hostile ${randomUUID()}`
     await store.blobOf(name).upload('', 0, { metadata: entry })
     await expect(store.read(name, never)).rejects.toThrow(LeaseConfigurationError)
-    await expect(store.acquire(claimOf(name), never)).rejects.toThrow(/remove its entries that begin with 'leasehold'/)
+    await expect(store.acquire(claimOf(name), never)).rejects.toThrow(/remove its entries that start with 'leasehold'/)
     expect((await store.blobOf(name).getProperties()).metadata).toEqual(entry)
   })
 
   it('that the service will never take is told, and leaves no lease behind', async () => {
     const store = open()
-    const metadata = { long: 'x'.repeat(20_000) }
-    await expect(store.acquire(claimOf('too long', { metadata }), never)).rejects.toThrow(/which holds 8192: shorten/)
+    await store.blobOf('too long').upload('', 0, { metadata: { long: 'x'.repeat(8_100) } })
+    await expect(store.acquire(claimOf('too long'), never)).rejects.toThrow(/has room for 8192: shorten/)
     expect((await store.blobOf('too long').getProperties()).leaseState).toBe('available')
   })
 
@@ -128,7 +128,7 @@ describe.concurrent('what is missing', () => {
   it("is an error that says so, where 'create' is off", async () => {
     const store = open({ create: false })
     await expect(store.acquire(claimOf('missing'), never)).rejects.toThrow(
-      /no blob for lease 'missing'.*turn 'create' on/,
+      /the blob of lease 'missing' does not exist.*turn 'create' on/,
     )
     const containers = new AzureBlobLeaseStore(azurite.service(), { create: false })
     await expect(containers.acquire(claimOf('missing'), never)).rejects.toThrow(/no container for lease 'missing'/)

@@ -1,12 +1,5 @@
-import {
-  AbortableCall,
-  AbortListeners,
-  checkFencingToken,
-  LeaseConfigurationError,
-  LeaseLostError,
-  LeaseUnavailableError,
-  type StoreCall,
-} from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, AbortListeners, checkFence, checkFencingToken, type StoreCall } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { pathOf } from './api/api-request.js'
 import type { Verb } from './api/role.js'
@@ -135,11 +128,7 @@ function checkToken({ resource, name }: GuardedObject, { metadata }: KubernetesO
       { store: 'kubernetes' },
     )
   }
-  if (BigInt(seen) <= fencingToken) return
-  throw new LeaseLostError(
-    `the fencing token ${fencingToken} for ${resource} '${name}' is smaller than ${seen}: another owner holds the lease now`,
-    { store: 'kubernetes', reason: 'taken' },
-  )
+  checkFence(`${resource}/${name}`, fencingToken, BigInt(seen), 'kubernetes')
 }
 
 /** The changed object with the token. Version and uid stay those that were read, even if `change` replaced them. */

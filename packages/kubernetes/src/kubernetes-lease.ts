@@ -1,5 +1,4 @@
 import {
-  AbortableCall,
   type LeaseFactory,
   type LeaseFactoryContext,
   LeaseUnavailableError,
@@ -10,9 +9,6 @@ import {
 import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 import type { KubernetesLeaseStoreOptions } from './kubernetes-options.js'
 import type { LayoutName } from './layouts/layout.js'
-
-/** The time limit of the start-up check, in milliseconds: an unreachable server must not delay the start. */
-const CHECK_TIMEOUT = 5_000
 
 type BlockKey = keyof KubernetesLeaseStoreOptions | 'checkAccess'
 
@@ -67,19 +63,14 @@ function optionsIn(values: OptionValues<BlockKey>): KubernetesLeaseStoreOptions 
 }
 
 /** Without an answer, the first `acquire` reports the problem. */
-async function check(store: KubernetesLeaseStore, name: string, { clock, logger }: LeaseFactoryContext): Promise<void> {
-  const call = new AbortableCall(CHECK_TIMEOUT)
-  const reason = new LeaseUnavailableError(`no answer within ${CHECK_TIMEOUT} ms`, { store: 'kubernetes' })
-  const cancel = clock.schedule(CHECK_TIMEOUT, () => call.abort(reason))
+async function check(store: KubernetesLeaseStore, name: string, { logger }: LeaseFactoryContext): Promise<void> {
   try {
-    for (const sentence of await store.checkAccess(name, call)) logger.warn(sentence)
+    for (const sentence of await store.checkAccess(name)) logger.warn(sentence)
   } catch (error) {
     if (!(error instanceof LeaseUnavailableError)) {
       await store.close()
       throw error
     }
     logger.warn('the permissions to hold leases in the cluster could not be checked', error)
-  } finally {
-    cancel()
   }
 }

@@ -25,5 +25,5 @@ export function akkaBlobStore(container: ContainerClient, options: AkkaBlobStore
   const { create = true, clock = systemClock } = options
   const peers = akkaPeers(options.peers)
   const register = new AkkaBlobRegister(container, create, peers, clock)
-  return casStore(register, { clock, maxTtl: Math.max(LONGEST, peers.heartbeatTimeout) })
+  return casStore(register, { clock, maxTtl: Math.max(LONGEST, peers.heartbeatTimeout), metadata: 0 })
 }

@@ -32,7 +32,7 @@ describeReal((server) => {
     let missing: unknown = 'everything'
     // The server takes a moment to heed them.
     for (let asked = 0; asked < 100 && missing !== undefined; asked += 1) {
-      missing = await store.checkAccess('job', call).then(
+      missing = await store.checkAccess('job').then(
         (sentences) => (sentences.length === 0 ? undefined : sentences),
         (error: unknown) => error,
       )
