@@ -4,15 +4,15 @@ import { LocalLeaseStore, type LocalLeaseStoreOptions } from './local-lease-stor
 const makeLease: LeaseFactory = async (settings, { clock, logger, share }) => {
   const folder = checkFolder(settings.options.folder)
   const mode = toMode(settings.options.mode)
-  // A clock that is not the machine's is a test's; the store's must then be the same.
+  // A clock other than the machine's is that of a test, and the store must then use it too.
   const time = clock === systemClock ? {} : { clock }
   const store = await share(`local:${mode ?? ''}:${folder}`, () => new LocalLeaseStore({ folder, mode, ...time }))
   return new StoreLease(settings, store, { clock, logger })
 }
 
 /**
- * The factory of leases in a folder, what `lease-class = "@leasehold/local"` names: all leases of one provider and one
- * folder share their store. Of the block it reads `folder` and `mode` (octal digits, such as `"770"`).
+ * The factory of leases in a folder, for `lease-class = "@leasehold/local"`: all leases of one provider and one folder
+ * share a store. It reads `folder` and `mode` (octal digits, such as `"770"`) from the block.
  */
 export const localLease: LeaseFactory = Object.assign(makeLease, {
   optionKeys: ['folder', 'mode'] satisfies (keyof LocalLeaseStoreOptions)[],
@@ -25,7 +25,7 @@ function checkFolder(folder: unknown): string {
   })
 }
 
-/** Configuration has no octal numbers: what looks like one there is decimal, so the digits are read as they stand. */
+/** Configuration has no octal numbers: the decimal digits that it gives are read as octal. */
 function toMode(mode: unknown): number | undefined {
   if (mode === undefined || mode === null) return undefined
   const digits = String(mode)
