@@ -131,7 +131,9 @@ describe.concurrent('what is missing', () => {
       /the blob of lease 'missing' does not exist.*turn 'create' on/,
     )
     const containers = new AzureBlobLeaseStore(azurite.service(), { create: false })
-    await expect(containers.acquire(claimOf('missing'), never)).rejects.toThrow(/no container for lease 'missing'/)
+    await expect(containers.acquire(claimOf('missing'), never)).rejects.toThrow(
+      /the container of lease 'missing' does not exist/,
+    )
     expect(await store.read('missing', never)).toBeUndefined()
   })
 })
@@ -160,10 +162,10 @@ describe('names', () => {
 
 describe('limits', () => {
   it.each([14_999, 60_001, 0, Number.NaN])('a ttl of %d ms is refused', async (ttl) => {
-    await expect(open().acquire(claimOf('limits', { ttl }), never)).rejects.toThrow(/15000 to 60000 ms or Infinity/)
+    await expect(open().acquire(claimOf('limits', { ttl }), never)).rejects.toThrow(/15000 to 60000 ms, or Infinity/)
   })
 
   it.each([-1, 60_001, Number.NaN])('a break period of %d ms is refused', async (period) => {
-    await expect(open().break('limits', { period }, never)).rejects.toThrow(/0 to 60000 ms/)
+    await expect(open().break('limits', { period }, never)).rejects.toThrow(/period must be 0/)
   })
 })

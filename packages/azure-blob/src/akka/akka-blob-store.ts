@@ -1,5 +1,6 @@
 import type { ContainerClient } from '@azure/storage-blob'
 import { type CasStore, type Clock, casStore, systemClock } from '@leasehold/core'
+import { METADATA_ROOM } from '../stored-grant.js'
 import { AkkaBlobRegister } from './akka-blob-register.js'
 import { type AkkaPeerOptions, akkaPeers } from './akka-peers.js'
 
@@ -25,5 +26,5 @@ export function akkaBlobStore(container: ContainerClient, options: AkkaBlobStore
   const { create = true, clock = systemClock } = options
   const peers = akkaPeers(options.peers)
   const register = new AkkaBlobRegister(container, create, peers, clock)
-  return casStore(register, { clock, maxTtl: Math.max(LONGEST, peers.heartbeatTimeout), metadata: 0 })
+  return casStore(register, { clock, maxTtl: Math.max(LONGEST, peers.heartbeatTimeout), metadata: METADATA_ROOM })
 }
