@@ -57,7 +57,7 @@ describe.concurrent('metadata at the limit of the store', () => {
 })
 
 describe.concurrent('previous', () => {
-  it('is what the last holder left when the process of a challenger ended between the lease and the record', async () => {
+  it('is kept when the process of a challenger ends between the lease and the record', async () => {
     const store = open()
     await store.release(await granted(store, 'crashed', { metadata: { step: '1' } }), never)
     await store.blobOf('crashed').getBlobLeaseClient(randomUUID()).acquireLease(15)
@@ -89,7 +89,7 @@ describe.concurrent('previous', () => {
     expect(await store.acquire(claimOf('removed'), never)).not.toHaveProperty('previous')
   })
 
-  it('is what the last holder wrote at its release', async () => {
+  it('is the metadata of the last release', async () => {
     const store = open()
     const grant = await granted(store, 'left', { metadata: { step: '1' } })
     expect(await store.release(grant, never, { step: '2' })).toEqual({ released: true })

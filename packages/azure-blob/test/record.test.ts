@@ -37,7 +37,7 @@ describe.concurrent('the record', () => {
     expect(String(await blob.downloadToBuffer())).toBe('of the user')
   })
 
-  it('tells tokens that grow with each grant, across release, break and expiry', {
+  it('has tokens that grow with each grant, across release, break and expiry', {
     timeout: 60_000,
   }, async () => {
     const store = open()
@@ -77,7 +77,7 @@ describe.concurrent('the record', () => {
   it('that was written over by its user is made anew, above all tokens before it', async () => {
     const store = open()
     const held = await granted(store, 'overwritten')
-    // Whoever uploads replaces the metadata as well.
+    // An upload also replaces the metadata.
     const conditions = { leaseId: held.grantId }
     await store.blobOf('overwritten').upload('new', 3, { conditions })
     expect(await store.read('overwritten', never)).toMatchObject({ state: 'leased', owner: '' })
@@ -91,7 +91,7 @@ describe.concurrent('the record', () => {
     { entry: { leaseholdtoken: 'not a number' } },
     { entry: { leaseholdtoken: '7', leaseholdmetadata: '%5B1%5D' } },
     { entry: { leaseholdtoken: '7', leaseholdowner: '%' } },
-  ])('that makes no sense is told, and not written over: $entry', async ({ entry }) => {
+  ])('that is invalid is an error, and is not overwritten: $entry', async ({ entry }) => {
     const store = open()
     const name = `hostile ${randomUUID()}`
     await store.blobOf(name).upload('', 0, { metadata: entry })
@@ -100,14 +100,14 @@ describe.concurrent('the record', () => {
     expect((await store.blobOf(name).getProperties()).metadata).toEqual(entry)
   })
 
-  it('that the service will never take is told, and leaves no lease behind', async () => {
+  it('that the service rejects is an error, and leaves no lease behind', async () => {
     const store = open()
     await store.blobOf('too long').upload('', 0, { metadata: { long: 'x'.repeat(8_100) } })
     await expect(store.acquire(claimOf('too long'), never)).rejects.toThrow(/has room for 8192: shorten/)
     expect((await store.blobOf('too long').getProperties()).leaseState).toBe('available')
   })
 
-  it('of a grant that was left half-way is written by the next request with its id, and by nobody else', async () => {
+  it('of a grant that was left half-way is written only by the next request with its id', async () => {
     const store = open()
     const claim = claimOf('half')
     await store.blobOf('half').upload('', 0)
@@ -118,7 +118,7 @@ describe.concurrent('the record', () => {
   })
 })
 
-describe.concurrent('what is missing', () => {
+describe.concurrent('a missing blob or container', () => {
   it('is made: the container, and the blob', async () => {
     const store = new AzureBlobLeaseStore(azurite.container(`made-${randomUUID()}`), { prefix: 'leases/' })
     await granted(store, 'job')

@@ -87,14 +87,14 @@ describe('a lease of a configuration', () => {
     await expect(lease.acquire()).rejects.toThrow(/closed/)
   })
 
-  it('names its package, and what it exports is found', async () => {
+  it('names its package, and its export is found', async () => {
     const block = { 'lease-class': '@leasehold/azure-blob', 'connection-string': azurite.connectionString() }
     await using provider = new LeaseProvider({ job: { ...times, ...block } })
     await expect(provider.getLease('job', 'job')).resolves.toBeInstanceOf(StoreLease)
   })
 })
 
-describe('a block that does not do is refused when it is read', () => {
+describe('an invalid block is rejected when it is read', () => {
   const key = { account: ACCOUNT, 'account-key': 'c2VjcmV0' }
   it.each([
     { block: {}, says: /give exactly one of connectionString, accountKey, sasToken and credential: none is given/ },
@@ -170,7 +170,7 @@ describe('no secret is shown', () => {
     for (const thing of [error, error?.cause, lease, lease.settings, ...logged]) {
       for (const text of [secret, encodeURIComponent(secret)]) expect(shown(thing)).not.toContain(text)
     }
-    // What the SDK itself would have shown in the request is not there at all.
+    // The error has no part of the SDK's request.
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(
       /authorization:|'authorization'|SharedKey |x-ms-date/i,
     )

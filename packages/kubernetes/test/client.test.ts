@@ -13,7 +13,7 @@ import { kubeConfigFor } from './support/kube-config-for.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
 
 beforeEach(() => {
-  // Whoever runs the tests may be in a cluster, or have one.
+  // The tests can run in a cluster, or on a machine with a kubeconfig.
   for (const name of ['KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) vi.stubEnv(name, undefined)
   vi.stubEnv('HOME', temporaryFolder())
   return () => vi.unstubAllEnvs()
@@ -25,7 +25,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** What a pod finds, for this server. */
+/** The service account of a pod, for this server. */
 async function serviceAccount(server: TestApiServer, token: string, namespace = 'default'): Promise<string> {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'token'), token)
@@ -88,7 +88,7 @@ describe('the cluster is that', () => {
     expect(new Set(server.requests.map(({ token }) => token))).toEqual(new Set(['admin']))
   })
 
-  it('of nobody where none is configured, which says what to do', async () => {
+  it('of a missing configuration: an error that names the ways to configure one', async () => {
     await expect(granted(open({}))).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(granted(open({}))).rejects.toThrow('set kubeconfigFile or KUBECONFIG')
   })
@@ -205,7 +205,7 @@ describe('credentials', () => {
 })
 
 describe('TLS', () => {
-  it('is verified: a certificate that nobody vouches for is refused, and says what to do', async () => {
+  it('is verified: an untrusted certificate is rejected with a solution', async () => {
     const server = await startServer()
     const config = new KubeConfig()
     config.loadFromClusterAndUser(

@@ -5,7 +5,7 @@ import { failure, noNamespace, type Reply } from './support/api-server/status.js
 import { akkaLeases, type Disturbance, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
 
-/** What happens to the next request of a method, once. */
+/** Disturbs the next request of a method once. */
 function once(server: TestApiServer, method: string, disturbance: Disturbance): void {
   let isOver = false
   server.disturb = (request) => {
@@ -23,7 +23,7 @@ function always(server: TestApiServer, method: string, reply: Reply): void {
 const claim = { name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }
 const methods = (server: TestApiServer): string[] => server.requests.map(({ method }) => method)
 
-describe('an answer that says what to do', () => {
+describe('an answer with a solution', () => {
   it('401: once with fresh credentials, then the credentials are to be checked', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { token: 'expired' })
@@ -170,7 +170,7 @@ describe('an answer that says what to do', () => {
     expect(methods(server)).toEqual(['GET'])
   })
 
-  it('200 with what is no object: unknown', async () => {
+  it('200 without an object: unknown', async () => {
     const server = await startServer()
     always(server, 'GET', { status: 200, body: '<html>captive portal</html>' })
     const store = await openStore(server.port)
@@ -178,7 +178,7 @@ describe('an answer that says what to do', () => {
   })
 })
 
-describe('an answer that says that somebody was faster', () => {
+describe('an answer that another writer was faster', () => {
   it.each([
     ['409 AlreadyExists', 'POST', failure(409, 'AlreadyExists', 'it already exists')],
     ['409 Conflict', 'PUT', failure(409, 'Conflict', 'the object has been modified')],
@@ -236,7 +236,7 @@ describe('an answer that asks for patience', () => {
   })
 })
 
-describe('an answer that does not say what was done', () => {
+describe('an answer without an outcome', () => {
   const cases: [string, Disturbance][] = [
     ['504', { reply: failure(504, 'Timeout', 'request did not complete'), applied: true }],
     ['504', { reply: failure(504, 'Timeout', 'request did not complete') }],
@@ -248,7 +248,7 @@ describe('an answer that does not say what was done', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
-    // On a connection of its own, for what was kept is repeated.
+    // On its own connection, because requests on a kept one are repeated.
     server.closeConnections()
     await vi.waitFor(() => expect(server.connections).toBe(0))
     once(server, 'PUT', disturbance)

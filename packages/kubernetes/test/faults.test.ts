@@ -100,12 +100,12 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('tells nothing of changes, though a watch is open: takeovers and heartbeats go on', async () => {
+  it('sends no changes, although a watch is open: takeovers and heartbeats go on', async () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const [a, b] = [await scene.player('a', way), await scene.player('b')]
       await a.lease.acquire(FOREVER)
-      // The watch of who waits is never answered.
+      // The watch of the waiter is never answered.
       scene.server.disturb = ({ query }) => (query.has('watch') ? { delay: new Promise(() => {}) } : undefined)
       const waiting = b.lease.acquire(FOREVER)
       await vi.waitFor(() => expect(heartbeats(a)).toBeGreaterThan(2), PATIENCE)
@@ -116,7 +116,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('has the object removed by an operator: the holder is told, and does not bring it back', async () => {
+  it('has the object removed by an operator: the holder is notified, and does not create it again', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
       await a.lease.acquire(FOREVER)
@@ -129,7 +129,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('has the holder changed by hand: the holder is told, and changes nothing', async () => {
+  it('has the holder changed by hand: the holder is notified, and changes nothing', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
       await a.lease.acquire(FOREVER)

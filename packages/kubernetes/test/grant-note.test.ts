@@ -47,7 +47,7 @@ describe('the note of a grant', () => {
     expect(note === 7 ? readNote({ [NOTE]: note }) : read(note)).toBeUndefined()
   })
 
-  it('is read without the fields of it that nobody writes', () => {
+  it('is read without invalid fields', () => {
     const odd = { token: '1e9', metadata: { a: 'b', c: 7 }, transitions: '3', breakPeriod: -1 }
     expect(read({ id: 'g', ttl: 1, ...odd })).toEqual({ id: 'g', ttl: 1, token: 0n, metadata: { a: 'b' } })
     expect(read({ id: 'g', ttl: 1, token: '1'.repeat(21), metadata: ['a'] })).toMatchObject({ token: 0n, metadata: {} })

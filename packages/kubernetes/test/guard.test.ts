@@ -63,7 +63,7 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'of the successor' })
   })
 
-  it('is looked at anew where somebody else has written it in between', async () => {
+  it('is read again when another writer was faster', async () => {
     const { server, guard, data } = await setUp()
     const seen: unknown[] = []
     await guard.update(settings, 7n, (object) => {
@@ -94,8 +94,8 @@ describe('a guarded object', () => {
   })
 })
 
-describe('what cannot be guarded', () => {
-  it('is an object that is missing, a token that is none, and what the server refuses', async () => {
+describe('an invalid write', () => {
+  it('is one to a missing object, with an invalid token, or that the server rejects', async () => {
     const { server, guard } = await setUp()
     const missing = guard.update({ ...settings, name: 'missing' }, 7n, (object) => object)
     await expect(missing).rejects.toThrow("configmaps 'missing' does not exist: create it first")

@@ -8,10 +8,10 @@ import { call, granted, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
 const LONGEST = 120_000
-/** What a challenger waits beyond the duration. */
+/** How much longer than the duration a challenger waits. */
 const MARGIN = 25
 
-/** A challenger that has just seen the record of somebody else. */
+/** A challenger that has just seen the record of another owner. */
 async function challenger(server: TestApiServer, layout: 'lease' | 'akka' = 'lease') {
   const clock = new VirtualClock()
   const warnings: string[] = []
@@ -58,7 +58,7 @@ describe('a record with a renewTime that no honest holder has', () => {
       clock.block(1)
       expect(await claim()).toBe(true)
       expect(warnings).toEqual([expect.stringContaining('renewTime')])
-      // What we write then is right again.
+      // The next write corrects the record.
       expect(String(server.get(leases, 'job')?.spec?.renewTime)).toMatch(/^20\d\d-/)
     },
   )
@@ -78,7 +78,7 @@ describe('a custom resource with a time that no honest holder has', () => {
 })
 
 describe('a record that was written by hand', () => {
-  it('with a holder that is no text is held by somebody', async () => {
+  it('with a holder that is not a string is held by an unknown holder', async () => {
     const server = await startServer()
     server.plant(leases, 'job', { spec: { ...clientGo.acquired('', 15), holderIdentity: 17 } })
     const { claim, store } = await challenger(server)

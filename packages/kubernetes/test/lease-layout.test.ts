@@ -69,7 +69,7 @@ describe('the lease layout, read by client-go', () => {
     expect((await store.read('job', call))?.ttl).toBe(10_400)
   })
 
-  it('keeps what others have in the object: labels, annotations, fields that it does not know', async () => {
+  it('keeps the labels, annotations and unknown fields of others', async () => {
     const server = await startServer()
     server.plant(leases, 'job', {
       metadata: { labels: { app: 'x' }, annotations: { note: 'theirs' }, ownerReferences: [{ name: 'deployment' }] },
@@ -101,7 +101,7 @@ describe('the lease layout, shared with client-go', () => {
     expect(server.get(leases, 'job')?.spec?.leaseTransitions).toBe(1)
   })
 
-  it('tells the host of an identity that Go made, and is free at once where Go released it', async () => {
+  it('shows the identity of a Go elector, and is free at once after its release', async () => {
     const server = await startServer()
     const holder = '00000000-0000-4000-8000-000000000001'
     server.plant(leases, 'job', { spec: clientGo.acquired(`host_${holder}`, 15) })

@@ -19,7 +19,7 @@ const error = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', code
 const failureOf = ({ status }: ApiAnswer) =>
   Object.assign(new Error(`answered ${status}`), { code: status === 403 ? 'unauthorised' : 'unavailable' })
 
-/** A watch over streams that stay open: the lines are the test's. Tells how long each was asked to last, in seconds. */
+/** A watch over streams that stay open: the test sends the lines. Returns the requested length of each, in seconds. */
 function watchOpenStreams(silence?: number) {
   const clock = new VirtualClock()
   const ended = new AbortableCall()
@@ -61,7 +61,7 @@ async function* openStream(call: StoreCall, onOpen: (show: (line: object) => voi
   }
 }
 
-/** Everything that a watch does over these openings, in order: `open VERSION`, `pause MS`, and what it yields. */
+/** The actions of a watch over these openings, in order: `open VERSION`, `pause MS`, and the yielded values. */
 async function watched(openings: readonly Opening[], from?: string): Promise<(string | number)[]> {
   const clock = new VirtualClock()
   const ended = new AbortableCall()

@@ -87,11 +87,11 @@ describe('a record in the layout lease', () => {
     }
   })
 
-  it('tells those who know only the duration of a broken lease its break period', () => {
+  it('has the break period as the duration of a broken lease, for other programs', () => {
     expect(stored(leaseLayout, { ...record, breakPeriod: 4_500 }).spec?.leaseDurationSeconds).toBe(5)
   })
 
-  it('is vacated where the holder is gone, but neither released nor taken over', () => {
+  it('is vacated if the holder was removed, but neither released nor taken over', () => {
     const object = edited(
       stored(leaseLayout, { ...record, breakPeriod: 4_500 }),
       { leaseTransitions: 5 },
@@ -108,7 +108,7 @@ describe('a record in the layout lease', () => {
     expect(decodeEntry(leaseLayout, later).record).toMatchObject({ owner: '', grantId: '' })
   })
 
-  it('is vacated too where the note has no transitions, as one that somebody has edited', () => {
+  it('is also vacated if the annotation has no transitions, for example after an edit', () => {
     const note = { [NOTE]: '{"id":"g","ttl":10500}' }
     const empty = edited(stored(leaseLayout), { holderIdentity: '', leaseTransitions: 3 }, note)
     expect(decodeEntry(leaseLayout, empty).record).toMatchObject({ grantId: 'g', ttl: 10_500, vacated: true })

@@ -38,7 +38,7 @@ async function watchIsUp(server: TestApiServer, count: number): Promise<void> {
   await vi.waitFor(() => expect(watches(server).length).toBeGreaterThanOrEqual(count), 20_000)
 }
 
-describe('who waits', () => {
+describe('a waiter', () => {
   it('watches the one object, from the version that it has seen, with bookmarks', async () => {
     const { server, holder, waiting } = await contention()
     const version = server.get(leases, 'job')?.metadata.resourceVersion
@@ -55,19 +55,19 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('is told of a release', async () => {
+  it('notices a release', async () => {
     const { holder, waiting } = await contention()
     await holder.release()
     expect(await waiting).toBe(true)
   })
 
-  it('is told of a deletion', async () => {
+  it('notices a deletion', async () => {
     const { server, waiting } = await contention()
     server.remove(leases, 'job')
     expect(await waiting).toBe(true)
   })
 
-  it('asks nothing while the holder only renews, nor is it told of other objects', async () => {
+  it('sends no request while the holder renews, and does not notice other objects', async () => {
     const { server, holder, waiting } = await contention()
     const before = gets(server)
     const store = await openStore(server.port)
@@ -95,7 +95,7 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('goes on when the watch breaks, and learns what happened meanwhile', async () => {
+  it('goes on when the watch breaks, and notices the changes in between', async () => {
     const { server, holder, waiting } = await contention()
     for (let broken = 1; broken <= 3; broken += 1) {
       server.breakWatches()
@@ -109,7 +109,7 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('begins anew when the version of its watch is forgotten, told by an event or by the answer', async () => {
+  it('starts again when the version of its watch has expired, by an event or by the answer', async () => {
     const { server, holder, waiting } = await contention()
     await granted(await openStore(server.port), { name: 'other' })
     server.store.compact()
@@ -235,7 +235,7 @@ describe('a watch', () => {
     await vi.waitFor(() => expect(server.watching).toBe(0))
   })
 
-  it('is not needed: who may not watch, or does not want to, polls', async () => {
+  it('is not needed: without permission, or with watch off, waiters poll', async () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create', 'update'])
     const quick = { ...PATIENT, heartbeatTimeout: 3_000, heartbeatInterval: 500, operationTimeout: 1_000 }

@@ -19,7 +19,7 @@ describeReal((server) => {
     return store
   }
 
-  it('that is frozen for a moment costs nobody the lease', { timeout: 90_000 }, async () => {
+  it('that is frozen for a moment costs no holder the lease', { timeout: 90_000 }, async () => {
     const times = { heartbeatTimeout: 20_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
     const lease = createLease(await open(), 'frozen', { ...times, logger: silentLogger })
     const events: string[] = []
@@ -33,7 +33,7 @@ describeReal((server) => {
     await lease.release()
   })
 
-  it('that is killed and started again keeps what it granted, and its tokens go on growing', {
+  it('that is killed and started again keeps its grants, and its tokens go on growing', {
     timeout: 120_000,
   }, async () => {
     const store = await open()
@@ -67,7 +67,7 @@ describeReal((server) => {
     await vi.waitFor(() => granted(store, { name: 'x' }), PATIENCE)
   })
 
-  it('tells what is missing: a permission, a namespace, a CRD, credentials', async () => {
+  it('names a missing permission, namespace, CRD, or credentials', async () => {
     const nobody = await open({ token: 'nobody' })
     await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")
     await expect(nobody.checkAccess('x')).rejects.toThrow('missing the verbs get, create, update')

@@ -8,7 +8,7 @@ import { call, granted } from './open-store.js'
 import { silentLogger } from './silent-logger.js'
 
 const TTL = 6_000
-/** What a challenger waits beyond the ttl, and for how long it may be late in asking. */
+/** How much longer than the ttl a challenger waits, and how late it may ask. */
 const SLACK = 500
 
 /** A Lease that Go controllers share, on the test server and on a real one. */

@@ -24,7 +24,7 @@ export interface StoredEvent {
   readonly object: StoredObject
 }
 
-/** What stands for etcd: objects under one revision counter, and what has happened to them. */
+/** A stand-in for etcd: objects under one revision counter, and their events. */
 export class ObjectStore {
   readonly #objects = new Map<string, StoredObject>()
   readonly #events: StoredEvent[] = []
@@ -71,7 +71,7 @@ export class ObjectStore {
     return revision < this.#compacted
   }
 
-  /** Under a new revision, unless nothing changes: then the object keeps its version, and nobody is told. */
+  /** Under a new revision, unless nothing changes: then the object keeps its version, without an event. */
   put(key: string, content: Omit<StoredObject, 'metadata'> & { metadata: Record<string, unknown> }): StoredObject {
     const before = this.#objects.get(key)
     const made = before?.metadata ?? { uid: randomUUID(), creationTimestamp: wholeSeconds() }
@@ -99,7 +99,7 @@ export class ObjectStore {
     return before
   }
 
-  /** What happened since a revision; `undefined` where that has been forgotten. */
+  /** The events since a revision; `undefined` if they are compacted. */
   since(revision: number): readonly StoredEvent[] | undefined {
     return revision < this.#compacted ? undefined : this.#events.filter(({ version }) => version > revision)
   }
