@@ -1,4 +1,4 @@
-import { SimulationError, simulate } from '@leasehold/testkit'
+import { SimulationError, simulate } from '@leasehold/testkit/simulation'
 import type { SimulationPart, SimulationSum } from './part.js'
 
 /** Runs the seeds that the parent process names, part after part, and tells what they came to. */

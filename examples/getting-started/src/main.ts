@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
-import { AbortableCall, createLease, LeaseLostError, LeaseProvider, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import {
+  breakLease,
+  createLease,
+  LeaseLostError,
+  LeaseProvider,
+  type LeaseStore,
+  MemoryLeaseStore,
+} from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
 import { reportOnce } from './idea.js'
@@ -42,7 +49,7 @@ async function loseIt(store: LocalLeaseStore): Promise<void> {
   // #region lose
   try {
     await lease.run(async ({ signal }) => {
-      await store.break('nightly-report', { period: 0 }, new AbortableCall())
+      await breakLease(store, 'nightly-report', { period: 0 })
       await pause(60_000, undefined, { signal })
     })
   } catch (error) {

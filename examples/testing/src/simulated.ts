@@ -1,5 +1,5 @@
 // #region simulated
-import { type SimulatedProcess, type SimulationReport, simulate } from '@leasehold/testkit'
+import { type SimulatedProcess, type SimulationReport, simulate } from '@leasehold/testkit/simulation'
 import { Counter } from './counter.js'
 import { increment } from './increment.js'
 

@@ -44,7 +44,7 @@ describe('acquire', () => {
     })
     await clock.advance(LIMIT)
     await rejected
-    expect(store.calls[0]?.signal.aborted).toBe(true)
+    expect(store.calls[0]?.call.aborted).toBe(true)
   })
 
   it('rejects with what is definitive as it is, and takes nothing back', async () => {
@@ -175,7 +175,7 @@ describe('acquire, cancelled by its signal', () => {
     const call = store.last('acquire')
     controller.abort('enough')
     await expect(acquired).rejects.toBe('enough')
-    expect(call.signal.aborted).toBe(true)
+    expect(call.call.aborted).toBe(true)
     call.answer('yes')
     await clock.settle()
     expect(store.calls.some(({ method, grantId }) => method === 'release' && grantId === call.grantId)).toBe(true)

@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   createLease,
   GuardedCell,
   LeaseConfigurationError,

@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   type Clock,
   createLease,
   type LeaseStore,
@@ -304,9 +305,7 @@ describe('a store', () => {
       renewMany: async (grants: { name: string }[]) =>
         await Promise.all(
           grants.map((grant) =>
-            grant.name === 'faulty'
-              ? { renewed: 'perhaps' }
-              : store.renew(grant as never, new AbortableCall()),
+            grant.name === 'faulty' ? { renewed: 'perhaps' } : store.renew(grant as never, new AbortableCall()),
           ),
         ),
     })

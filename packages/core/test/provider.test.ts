@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { AbortableCall,
+import {
+  AbortableCall,
   createLease,
   Lease,
   LeaseConfigurationError,

@@ -49,7 +49,7 @@ describe('release', () => {
     await clock.advance(INTERVAL)
     const heartbeat = store.last('renew')
     const released = lease.release()
-    expect(heartbeat.signal.aborted).toBe(true)
+    expect(heartbeat.call.aborted).toBe(true)
     heartbeat.answer('yes')
     await clock.settle()
     expect(lease.checkLease()).toBe(false)

@@ -123,7 +123,7 @@ describe('runs of one lease object', () => {
     expect(getEventListeners(signal, 'abort').length).toBe(1)
     first.end('first')
     expect(await Promise.all(runs)).toEqual(['first', 'second'])
-    await clock.settle()
+    await clock.advance(50)
     expect(getEventListeners(signal, 'abort')).toEqual([])
     expect(clock.pending).toBe(0)
   })

@@ -51,7 +51,7 @@ describe('closing a store', () => {
     await clock.settle()
     closing.abort()
     await Promise.all(rejected)
-    expect(store.calls.some(({ signal }) => signal.aborted)).toBe(true)
+    expect(store.calls.some(({ call }) => call.aborted)).toBe(true)
     await clock.advance(3 * TTL)
     expect(store.calls.length).toBe(2)
     expect(clock.pending).toBe(0)

@@ -1,7 +1,7 @@
 import { AbortableCall, createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { contextOf } from '../src/engine/store-context.js'
+import { groupOf } from '../src/engine/lease-group.js'
 import { ARMED, INTERVAL, LIMIT, setUp, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
@@ -119,12 +119,12 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     await clock.settle()
     controller.abort('enough')
     await rejected
-    const { signal } = store.last('withdraw')
+    const { call } = store.last('withdraw')
     await clock.advance(LIMIT - 1)
-    expect(signal.aborted).toBe(false)
+    expect(call.aborted).toBe(false)
     await clock.advance(1)
-    expect(signal.aborted).toBe(true)
-    expect(String(signal.reason)).toContain("withdraw of lease 'job' did not answer")
+    expect(call.aborted).toBe(true)
+    expect(String(call.signal.reason)).toContain("withdraw of lease 'job' did not answer")
     expect(clock.pending).toBe(0)
   })
 })
@@ -176,7 +176,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     await holder.release()
     await Promise.all(waits)
     expect(served).toEqual([...Array(20).keys()].filter((place) => place !== 7 && place !== 11))
-    await clock.settle()
+    await clock.advance(50)
     expect(clock.pending).toBe(0)
   })
 
@@ -239,9 +239,10 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     const outcomes = await Promise.allSettled(waits)
     expect(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason === 'closing')).toBe(true)
     await clock.settle()
-    expect(contextOf(store, clock).aborts.size).toBe(0)
+    expect(groupOf(store, clock).aborts.size).toBe(0)
     await holder.release()
-    await clock.settle()
+    // The timers of leases are disarmed a little later.
+    await clock.advance(50)
     expect(clock.pending).toBe(0)
     process.off('warning', onWarning)
     expect(warnings).toEqual([])

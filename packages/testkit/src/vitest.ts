@@ -2,10 +2,12 @@ import { describe, it } from 'vitest'
 import { describeLaws, type LawRunner } from './laws/families.js'
 import { checkGuardLaw, type GuardLaw, guardLaws } from './laws/guard-laws.js'
 import type { GuardSubject } from './laws/guard-subject.js'
-import { checkLeaseLaw, type LeaseLaw, leaseLaws } from './laws/lease-laws.js'
+import { checkLeaseLaw, leaseLaws } from './laws/lease-laws.js'
 import type { LeaseSubject } from './laws/lease-subject.js'
-import { checkStoreLaw, type StoreLaw, storeLaws } from './laws/store-laws.js'
+import type { LeaseLaw } from './laws/lease-trial.js'
+import { checkStoreLaw, storeLaws } from './laws/store-laws.js'
 import type { StoreSubject } from './laws/store-subject.js'
+import type { StoreLaw } from './laws/store-trial.js'
 
 const runner: LawRunner = {
   group: (title, sideBySide, tests) => void (sideBySide ? describe.concurrent : describe)(title, tests),

@@ -1,17 +1,18 @@
 import {
+  AbortableCall,
   type AcquireRequest,
   createLease,
   type LeaseStore,
   LeaseUnavailableError,
   MemoryLeaseStore,
 } from '@leasehold/core'
-import { type Fault, FaultyStore, type StoreCall, seededFaults, VirtualClock } from '@leasehold/testkit'
+import { type CallDescription, type Fault, FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 
-const { signal } = new AbortController()
+const call = new AbortableCall()
 const request: AcquireRequest = { name: 'job', owner: 'me', grantId: 'grant', ttl: 10_000 }
 
-function setUp(plan?: (call: StoreCall) => Fault | undefined) {
+function setUp(plan?: (call: CallDescription) => Fault | undefined) {
   const clock = new VirtualClock()
   const inner = new MemoryLeaseStore({ clock })
   return { clock, inner, store: new FaultyStore(inner, { clock, plan }) }
@@ -20,8 +21,8 @@ function setUp(plan?: (call: StoreCall) => Fault | undefined) {
 describe('FaultyStore', () => {
   it('passes on what is not disturbed, and has the abilities of the other store, and no others', async () => {
     const { inner, store } = setUp()
-    expect(await store.acquire(request, signal)).toMatchObject({ granted: true })
-    expect(await store.read('job', signal)).toMatchObject({ state: 'leased', owner: 'me' })
+    expect(await store.acquire(request, call)).toMatchObject({ granted: true })
+    expect(await store.read('job', call)).toMatchObject({ state: 'leased', owner: 'me' })
     expect(store.limits).toBe(inner.limits)
     const plain: LeaseStore = {
       limits: inner.limits,
@@ -32,9 +33,17 @@ describe('FaultyStore', () => {
       close: inner.close,
     }
     const bare = new FaultyStore(plain)
-    for (const ability of ['change', 'break', 'withdraw', 'watch', 'watchGrant', 'renewMany', 'immediate'] as const) {
+    for (const ability of [
+      'change',
+      'break',
+      'withdraw',
+      'watch',
+      'watchGrant',
+      'renewMany',
+      'update',
+      'list',
+    ] as const) {
       expect(ability in bare && (bare as LeaseStore)[ability], ability).toBeFalsy()
-      if (ability === 'immediate') continue
       expect(store[ability] === undefined, ability).toBe((inner as LeaseStore)[ability] === undefined)
     }
   })
@@ -45,20 +54,20 @@ describe('FaultyStore', () => {
       yield 'changed'
     })
     const store = new FaultyStore(Object.assign(inner, { watchGrant }))
-    const outcome = await store.acquire(request, signal)
+    const outcome = await store.acquire(request, call)
     if (!outcome.granted) throw new Error('not granted')
     const yielded: unknown[] = []
-    for await (const change of store.watchGrant?.(outcome.grant, signal) ?? []) yielded.push(change)
+    for await (const change of store.watchGrant?.(outcome.grant, call) ?? []) yielded.push(change)
     expect(yielded).toEqual(['changed'])
-    expect(watchGrant).toHaveBeenCalledWith(outcome.grant, signal)
+    expect(watchGrant).toHaveBeenCalledWith(outcome.grant, call)
   })
 
   it('delay: the call comes late', async () => {
     const { clock, inner, store } = setUp()
     store.inject({ kind: 'delay', duration: 500 })
-    const granted = store.acquire(request, signal)
+    const granted = store.acquire(request, call)
     await clock.advance(499)
-    expect(await inner.read('job', signal)).toBeUndefined()
+    expect(await inner.read('job', call)).toBeUndefined()
     await clock.advance(1)
     expect(await granted).toMatchObject({ granted: true })
     expect(clock.pending).toBe(0)
@@ -66,15 +75,15 @@ describe('FaultyStore', () => {
 
   it('answer-late: the call is carried out at once, and its answer comes late, also to who has given up', async () => {
     const { clock, inner, store } = setUp()
-    const controller = new AbortController()
+    const own = new AbortableCall()
     store.inject({ kind: 'answer-late', duration: 500 })
     let answered = false
-    const granted = store.acquire(request, controller.signal).finally(() => {
+    const granted = store.acquire(request, own).finally(() => {
       answered = true
     })
     await clock.settle()
-    expect(await inner.read('job', signal)).toMatchObject({ state: 'leased' })
-    controller.abort()
+    expect(await inner.read('job', call)).toMatchObject({ state: 'leased' })
+    own.abort()
     await clock.advance(499)
     expect(answered).toBe(false)
     await clock.advance(1)
@@ -84,12 +93,12 @@ describe('FaultyStore', () => {
   it('tells how many calls the other store is carrying out: not those that are delayed or hang', async () => {
     const { clock, store } = setUp()
     store.inject({ kind: 'delay', duration: 500 })
-    const granted = store.acquire(request, signal)
+    const granted = store.acquire(request, call)
     await clock.settle()
     expect(store.inProgress).toBe(0)
     await clock.advance(500)
     await granted
-    const read = store.read('job', signal)
+    const read = store.read('job', call)
     expect(store.inProgress).toBe(1)
     await read
     expect(store.inProgress).toBe(0)
@@ -98,11 +107,11 @@ describe('FaultyStore', () => {
   it('fail-before: nothing was done; fail-after: it was, and the caller cannot know', async () => {
     const { inner, store } = setUp()
     store.inject({ kind: 'fail-before' })
-    await expect(store.acquire(request, signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
-    expect(await inner.read('job', signal)).toBeUndefined()
+    await expect(store.acquire(request, call)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    expect(await inner.read('job', call)).toBeUndefined()
     store.inject({ kind: 'fail-after', error: new RangeError('mine') })
-    await expect(store.acquire(request, signal)).rejects.toThrow(RangeError)
-    expect(await inner.read('job', signal)).toMatchObject({ state: 'leased', grantId: 'grant' })
+    await expect(store.acquire(request, call)).rejects.toThrow(RangeError)
+    expect(await inner.read('job', call)).toMatchObject({ state: 'leased', grantId: 'grant' })
   })
 
   it.each([
@@ -112,13 +121,13 @@ describe('FaultyStore', () => {
     [{ kind: 'reorder' } as const, undefined],
   ])('%j: lets the caller go when it gives up, and leaves nothing behind', async (fault, state) => {
     const { clock, inner, store } = setUp()
-    const giving = new AbortController()
+    const giving = new AbortableCall()
     store.inject(fault)
-    const answer = store.acquire(request, giving.signal)
+    const answer = store.acquire(request, giving)
     await clock.settle()
     giving.abort(new Error('no longer'))
     await expect(answer).rejects.toThrow('no longer')
-    expect((await inner.read('job', signal))?.state).toBe(state)
+    expect((await inner.read('job', call))?.state).toBe(state)
     expect(clock.pending).toBe(0)
   })
 
@@ -130,32 +139,32 @@ describe('FaultyStore', () => {
       asked.push(grant.grantId)
       return release(grant, by)
     }
-    const outcome = await store.acquire(request, signal)
+    const outcome = await store.acquire(request, call)
     if (!outcome.granted) throw new Error('not granted')
     store.inject({ kind: 'duplicate' }, 'release')
-    expect(await store.release(outcome.grant, signal)).toEqual({ released: true })
+    expect(await store.release(outcome.grant, call)).toEqual({ released: true })
     expect(asked).toEqual(['grant', 'grant'])
   })
 
   it('reorder: the next call comes first', async () => {
     const { store } = setUp()
     store.inject({ kind: 'reorder' })
-    const first = store.acquire(request, signal)
-    const second = await store.acquire({ ...request, grantId: 'other', owner: 'other' }, signal)
+    const first = store.acquire(request, call)
+    const second = await store.acquire({ ...request, grantId: 'other', owner: 'other' }, call)
     expect(second.granted).toBe(true)
     expect(await first).toMatchObject({ granted: false, holder: { owner: 'other' } })
   })
 
   it('a script for one operation waits for it; a plan decides about the rest', async () => {
-    const seen: StoreCall[] = []
+    const seen: CallDescription[] = []
     const { store } = setUp((call) => {
       seen.push(call)
       return undefined
     })
     store.inject({ kind: 'fail-before' }, 'read')
-    await store.acquire(request, signal)
-    await expect(store.read('job', signal)).rejects.toBeInstanceOf(LeaseUnavailableError)
-    await store.read('job', signal)
+    await store.acquire(request, call)
+    await expect(store.read('job', call)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await store.read('job', call)
     expect(seen).toEqual([
       { operation: 'acquire', name: 'job', count: 1 },
       { operation: 'read', name: 'job', count: 3 },
@@ -169,13 +178,13 @@ describe('FaultyStore', () => {
     const granted = lease.acquire()
     await clock.advance(5_000)
     expect(await granted).toBe(true)
-    expect(await inner.read('job', signal)).toMatchObject({ owner: 'me', fencingToken: lease.fencingToken })
+    expect(await inner.read('job', call)).toMatchObject({ owner: 'me', fencingToken: lease.fencingToken })
     await lease.release()
   })
 })
 
 describe('seededFaults', () => {
-  const call = (count: number): StoreCall => ({ operation: 'renew', name: 'job', count })
+  const call = (count: number): CallDescription => ({ operation: 'renew', name: 'job', count })
   const draw = (seed: number, options = {}) => {
     const plan = seededFaults(seed, options)
     return Array.from({ length: 2_000 }, (_, count) => plan(call(count)))

@@ -1,5 +1,5 @@
 // #region simulate
-import { simulate } from '@leasehold/testkit'
+import { simulate } from '@leasehold/testkit/simulation'
 
 export async function nobodyOverlaps(schedules: number): Promise<number> {
   let grants = 0

@@ -2,8 +2,6 @@ import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
-import { checkLeaseName } from '../lease-name.js'
-import { checkMetadata } from '../metadata.js'
 import { shownValue } from '../shown-value.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
@@ -16,6 +14,7 @@ import type {
   StoreLimits,
 } from '../store/lease-store.js'
 import type { StoreCall } from '../store/store-call.js'
+import { StoreChecks } from '../store/store-checks.js'
 import { systemClock } from '../system-clock.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import {
@@ -45,17 +44,21 @@ export interface CasStoreOptions {
   /** The smallest ttl, in milliseconds; 1 s unless given: each challenger has to see a record twice within it. */
   readonly minTtl?: number
   /**
-   * The largest ttl, in milliseconds; 1 h unless given. The same for all who share the register: it also caps the ttl
+   * The largest ttl, in milliseconds; 1 h unless given. Use the same for every client of the register: it also caps the ttl
    * of records written by others, so that one absurd write cannot lock a name for ever.
    */
   readonly maxTtl?: number
+  /** The cap on the ttl of records written by others, in milliseconds; `maxTtl` unless given. */
+  readonly longest?: number
+  /** The room for metadata in a record, see `StoreLimits.metadata`. */
+  readonly metadata?: number
 }
 
 /** A store that can hand leases over and break them. */
 export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update'>>
 
 /**
- * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
+ * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
  * takes over only after it has itself seen the record unchanged for the recorded ttl, on its own monotonic clock
  * (the rule of client-go's leader election). Throws a `LeaseConfigurationError` where the limits make no sense.
  */
@@ -68,42 +71,47 @@ interface Seen<V extends CasVersion> extends CasEntry<V> {
   readonly standing: CasStanding
 }
 
-class CasLeaseStore<V extends CasVersion> implements CasStore {
+/** The store behind {@link casStore}, for providers that extend it. */
+export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly kind: string
   readonly limits: StoreLimits
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly list?: NonNullable<LeaseStore['list']>
+  readonly #checks: StoreChecks
+  /** The cap on recorded durations. */
+  readonly #longest: number
   readonly #register: CasRegister<V>
   readonly #clock: Clock
   readonly #observations: Observations<V>
   /** The entries of the grants made here, as last written: a heartbeat then needs no read. */
   readonly #written = new Map<string, CasEntry<V>>()
-  readonly #closing = new AbortController()
 
-  constructor(register: CasRegister<V>, { clock = systemClock, minTtl = 1_000, maxTtl = HOUR }: CasStoreOptions) {
+  constructor(register: CasRegister<V>, options: CasStoreOptions = {}) {
+    const { clock = systemClock, minTtl = 1_000, maxTtl = HOUR, longest = maxTtl, metadata } = options
     if (!(minTtl > 0 && maxTtl >= minTtl && maxTtl < Number.POSITIVE_INFINITY)) {
       throw new LeaseConfigurationError(
         `minTtl (${minTtl}) and maxTtl (${maxTtl}) must be finite, 0 < minTtl <= maxTtl`,
       )
     }
     this.kind = register.kind ?? 'cas'
-    this.limits = { minTtl, maxTtl, infinite: false, ordered: false }
+    const room = metadata === undefined ? {} : { metadata }
+    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, ...room }
+    this.#checks = new StoreChecks(this.kind, this.limits)
+    this.#longest = longest
     this.#register = register
     this.#clock = clock
-    this.#observations = new Observations(maxTtl)
+    this.#observations = new Observations(longest)
     if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
     if (register.list !== undefined) this.list = (prefix, call) => this.#list(prefix, call)
   }
 
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId } = request
-    checkLeaseName(name)
-    this.#checkTtl(request)
-    checkMetadata(request.metadata, { leaseName: name, store: this.kind })
+    this.#checks.acquire(request, call)
     return await this.#inRounds(name, call, async () => {
       const { owner, ttl } = request
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
@@ -112,7 +120,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
       const { record, standing } = seen
       const isOurs = record.grantId === grantId && standing.state === 'leased'
       if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
-      // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
+      // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
       const metadata = request.metadata ?? (isOurs ? record.metadata : {})
@@ -121,12 +129,13 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     })
   }
 
-  renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
-    return this.#renew(grant, {}, call)
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
+    return await this.#renew(grant, {}, call)
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    checkMetadata(metadata, this.#detailsOf(grant.name))
+    this.#checks.grant(grant, call, metadata)
     return await this.#renew(grant, { metadata }, call)
   }
 
@@ -148,7 +157,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    checkMetadata(metadata, this.#detailsOf(name))
+    this.#checks.grant(grant, call, metadata)
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
       if (entry === undefined) return { released: false }
@@ -171,16 +180,18 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
-    this.#checkUsable(call)
+    this.#checks.name(name, call)
     const seen = await this.#see(name, call)
     return seen === undefined ? undefined : toLeaseRecord(name, seen.record, seen.standing)
   }
 
   async change(
-    { name, grantId }: Grant,
+    grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
     call: StoreCall,
   ): Promise<AcquireOutcome> {
+    this.#checks.change(grant, to, call)
+    const { name, grantId } = grant
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#see(name, call)
       if (seen === undefined) return { granted: false }
@@ -197,33 +208,33 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     const { period = Number.POSITIVE_INFINITY, reason } = options
-    if (!(period >= 0)) throw new LeaseConfigurationError(`the break period must be 0 or more ms, not ${period}`)
+    this.#checks.break(name, options, call)
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#see(name, call)
       if (seen === undefined || seen.record.owner === '') {
         throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
       }
-      // Breaking again can only shorten: who has watched the period pass does not begin anew.
+      // Breaking again can only shorten the period: challengers that have watched it pass must not begin anew.
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
-      // The margin is in what remains, and comes on top of what is recorded; what is free is not locked anew.
+      // `remaining` includes the margin, which is added to the recorded period again. A free name is not locked anew.
       const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
       const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
       if (!(await this.#write(name, seen, broken, call))) return undefined
       // Everybody has yet to see it unchanged for its whole period.
-      return { remaining: standingOf(broken, 0, this.limits.maxTtl).remaining }
+      return { remaining: standingOf(broken, 0, this.#longest).remaining }
     })
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
+    if (!this.#checks.close()) return
     this.#written.clear()
     await this.#register.close?.()
   }
 
   async *#list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
-    this.#checkUsable(call)
+    this.#checks.usable(call)
     for await (const { name, ...entry } of this.#register.list?.(prefix, call) ?? []) {
       const { record, standing } = this.#seen(name, entry)
       yield toLeaseRecord(name, record, standing)
@@ -240,7 +251,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
   async #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
     for (let count = 0; count < ROUNDS; count += 1) {
-      this.#checkUsable(call)
+      this.#checks.usable(call)
       const outcome = await round(count === 0)
       if (outcome !== undefined) return outcome
     }
@@ -279,7 +290,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   #standingOf(name: string, { record, version }: CasEntry<V>): CasStanding {
     const unchanged = this.#observations.see(name, version, this.#clock.now())
-    return standingOf(record, unchanged, this.limits.maxTtl)
+    return standingOf(record, unchanged, this.#longest)
   }
 
   /** The entry of the name; where there is none, that of the grant, or, where its token is not known before, a free one. */
@@ -298,7 +309,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   /**
-   * Makes the entry of a name that is new, owned by nobody: where a register forgets, the token of the first grant is
+   * Creates the entry of a new name, without an owner: where a register forgets, the token of the first grant is
    * the time of this very creation, which is known only after it.
    */
   async #create(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
@@ -343,7 +354,7 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     )
   }
 
-  /** What was written, with its token. */
+  /** Keeps the written record, with its token. */
   #keep(name: string, written: CasWritten<V>, record: CasRecord): CasRecord {
     const { tokenOf } = this.#register
     const isNew = tokenOf !== undefined && record.fencingToken === 0n
@@ -363,24 +374,13 @@ class CasLeaseStore<V extends CasVersion> implements CasStore {
     return isLocked(standing) ? { holder: toLeaseRecord(name, entry.record, standing) } : {}
   }
 
-  #checkTtl({ name, owner, ttl }: AcquireRequest): void {
-    const { minTtl, maxTtl } = this.limits
-    if (ttl >= minTtl && ttl <= maxTtl) return
-    const message = `the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}: all who share the register rely on it`
-    throw new LeaseConfigurationError(message, { ...this.#detailsOf(name), owner })
-  }
-
   /** Without it, a name that was forgotten would begin again with tokens that it had before. */
   #checkCreated({ createdAt }: CasWritten<V>): void {
     const { forgets, timeAfter } = this.#register
     if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : createdAt >= 0) return
-    throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt in milliseconds`)
-  }
-
-  #checkUsable(call: StoreCall): void {
-    if (this.#closing.signal.aborted)
-      throw new LeaseUnavailableError(`the ${this.kind} store is closed`, { store: this.kind })
-    if (call.aborted) throw call.signal.reason
+    throw new LeaseConfigurationError(
+      `the ${this.kind} register forgets entries, but gives no createdAt in milliseconds`,
+    )
   }
 
   #detailsOf(name: string): { leaseName: string; store: string } {

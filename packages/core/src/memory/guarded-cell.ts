@@ -1,5 +1,5 @@
 import { LeaseLostError } from '../errors/lease-lost-error.js'
-import { checkFencingToken } from '../fencing-token.js'
+import { checkFencingToken } from '../store/fence.js'
 import type { MemoryLeaseStore } from './memory-lease-store.js'
 
 /** Under which lease a {@link GuardedCell} is used. */

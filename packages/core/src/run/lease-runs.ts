@@ -2,6 +2,8 @@ import type { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseHeldError } from '../errors/lease-held-error.js'
+import type { LeaseLostError } from '../errors/lease-lost-error.js'
+import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { AcquireOptions } from '../lease.js'
 import type { Grant } from '../store/lease-record.js'
 import { type LeasedWork, LeaseRun } from './lease-run.js'
@@ -9,7 +11,7 @@ import { nestedRun, overlappingRun, releasedDuringRun } from './run-errors.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
 
-/** What the runs of a lease need of it. */
+/** The part of a lease that its runs need. */
 export interface RunHost {
   readonly clock: Clock
   readonly aborts: AbortListeners
@@ -63,9 +65,10 @@ export class LeaseRuns {
     this.#current?.end(releasedDuringRun(this.#host.details))
   }
 
-  /** Rejects the runs that wait for their turn. */
-  rejectWaiting(error: unknown): void {
+  /** Rejects the runs that wait for their turn with `error`, and the run in progress with `loss`. */
+  close(error: LeaseUnavailableError, loss: LeaseLostError): void {
     this.#queue.rejectAll(error)
+    this.#current?.end(loss)
   }
 
   /** Gets the run its grant: the one that is held already, or a new one within `wait` milliseconds. */

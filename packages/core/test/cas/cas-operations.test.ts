@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   type CasRecord,
   type CasRegister,
   type CasStoreOptions,
@@ -87,12 +88,14 @@ describe('a compare-and-set store tells of itself', () => {
     await expect(store.read('job', call)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
   })
 
-  it('nothing under a signal that is aborted', async () => {
+  it('nothing for a call that is aborted', async () => {
     const { register, store, claim, held } = setUp()
     const grant = await held('a')
+    const aborted = new AbortableCall()
+    aborted.abort('enough')
     const calls = await callsOf(register, async () => {
-      await expect(store.renew(grant, AbortSignal.abort('enough'))).rejects.toBe('enough')
-      await expect(store.read('job', AbortSignal.abort('enough'))).rejects.toBe('enough')
+      await expect(store.renew(grant, aborted)).rejects.toBe('enough')
+      await expect(store.read('job', aborted)).rejects.toBe('enough')
     })
     expect(calls).toEqual([])
     expect((await claim('b')).granted).toBe(false)
@@ -283,7 +286,7 @@ describe('read over a compare-and-set register', () => {
     await held('a')
     const record = register.recordOf('job')
     register.read = async () => ({ record, version: 1, createdAt })
-    const message = 'the map register forgets, but does not tell createdAt in milliseconds'
+    const message = 'the map register forgets entries, but gives no createdAt in milliseconds'
     await expect(store.read('job', call)).rejects.toThrow(message)
   })
 })
@@ -313,7 +316,8 @@ describe('change over a compare-and-set register', () => {
     const { register, store, claim } = setUp()
     const outcome = await claim('a', { metadata: { version: '7' } })
     const grant = outcome.granted ? outcome.grant : expect.unreachable()
-    const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n } }
+    const previous = { version: '7' }
+    const changed = { granted: true, grant: { ...grant, ...to, fencingToken: 2n }, previous }
     expect(await store.change(grant, to, call)).toEqual(changed)
     expect(await store.change(grant, to, call)).toEqual(changed)
     expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })
@@ -386,7 +390,7 @@ describe('break over a compare-and-set register', () => {
     await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
     for (const period of [-1, Number.NaN]) {
       const broken = store.break('job', { period }, call)
-      await expect(broken).rejects.toThrow(`the break period must be 0 or more ms, not ${period}`)
+      await expect(broken).rejects.toThrow(`period must be 0 or more milliseconds, not ${period}`)
     }
   })
 })

@@ -1,4 +1,5 @@
-import { AbortableCall,
+import {
+  AbortableCall,
   type AcquireOutcome,
   type CasStore,
   casStore,

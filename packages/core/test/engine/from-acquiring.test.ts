@@ -9,7 +9,7 @@ const reset = new Error('reset')
 const yes: EngineEvent = { type: 'acquire-answer', op: 1, outcome: { granted: true, grant } }
 const no: EngineEvent = { type: 'acquire-answer', op: 1, outcome: { granted: false, holder } }
 const failed: EngineEvent = { type: 'failure', op: 1, error: reset, definitive: false }
-const asks = { type: 'call', op: 2, call: { method: 'acquire', grantId: 'mine', queue: false } }
+const asks = { type: 'call', op: 2, request: { method: 'acquire', grantId: 'mine', queue: false } }
 const waits = acquiring({ call: undefined, retryAt: 500, refusals: 2, failures: 1, failure: reset })
 
 describe('from idle', () => {
@@ -18,7 +18,7 @@ describe('from idle', () => {
   it('a claim is sent, under the next number and with its time limit', () => {
     expect(after(idle, { type: 'acquire', grantId: 'mine', queue: true }, 70)).toEqual({
       state: acquiring({ op: 5, queue: true, sentAt: 70, call: { method: 'acquire', sentAt: 70, limitAt: 1_070 } }),
-      effects: [{ type: 'call', op: 5, call: { method: 'acquire', grantId: 'mine', queue: true } }],
+      effects: [{ type: 'call', op: 5, request: { method: 'acquire', grantId: 'mine', queue: true } }],
     })
   })
 
@@ -26,7 +26,7 @@ describe('from idle', () => {
     const adopted = { ...grant, grantId: 'theirs' }
     const { state, effects } = after(idle, { type: 'acquire', grantId: 'mine', queue: false, adopted }, 0)
     const to = { grantId: 'mine', owner: 'me' }
-    expect(effects).toEqual([{ type: 'call', op: 5, call: { method: 'change', grant: adopted, to } }])
+    expect(effects).toEqual([{ type: 'call', op: 5, request: { method: 'change', grant: adopted, to } }])
     const call = { method: 'change', sentAt: 0, limitAt: 1_000 } as const
     expect(state).toEqual(acquiring({ op: 5, adopted, call }))
   })
@@ -99,7 +99,7 @@ describe('from acquiring, a failure', () => {
         failure: reset,
         uncertainSince: 20,
       }),
-      effects: [{ type: 'call', op: 2, call: { method: 'read' } }],
+      effects: [{ type: 'call', op: 2, request: { method: 'read' } }],
     })
   })
 

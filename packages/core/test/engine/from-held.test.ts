@@ -46,7 +46,7 @@ describe('from held, a heartbeat', () => {
     expect(after(held(), { type: 'tick' }, 999)).toEqual({ state: held(), effects: [] })
     expect(after(state, { type: 'tick' }, 1_000)).toEqual({
       state: beating,
-      effects: [{ type: 'call', op: 2, call: { method: 'renew', grant } }],
+      effects: [{ type: 'call', op: 2, request: { method: 'renew', grant } }],
     })
   })
 
@@ -58,7 +58,7 @@ describe('from held, a heartbeat', () => {
   })
 
   it('is jeopardy where it is later than a whole time limit, and told once', () => {
-    const sends = { type: 'call', op: 2, call: { method: 'renew', grant } }
+    const sends = { type: 'call', op: 2, request: { method: 'renew', grant } }
     const late = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_001)
     expect(late.effects).toEqual([sends, { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }])
     expect(late.state).toMatchObject({ phase: 'jeopardy', call: { sentAt: 2_001, limitAt: 3_001 } })
@@ -150,7 +150,7 @@ describe('from held, a heartbeat', () => {
   it('is sent at once where the store saw the record changed, and once more after one that is under way', () => {
     expect(after(held({ heartbeatAt: 1_000 }), { type: 'changed' }, 300)).toEqual({
       state: held({ op: 2, heartbeatAt: 1_000, call: { method: 'renew', sentAt: 300, limitAt: 1_300 } }),
-      effects: [{ type: 'call', op: 2, call: { method: 'renew', grant } }],
+      effects: [{ type: 'call', op: 2, request: { method: 'renew', grant } }],
     })
     const changed = after(beating, { type: 'changed' }, 1_010)
     expect(changed).toEqual({ state: { ...beating, changed: true }, effects: [] })
@@ -164,7 +164,7 @@ describe('from held, a heartbeat', () => {
       }),
       effects: [
         { type: 'renewed', grant, latency: 40 },
-        { type: 'call', op: 3, call: { method: 'renew', grant } },
+        { type: 'call', op: 3, request: { method: 'renew', grant } },
       ],
     })
     // The one that follows has seen the change.
@@ -219,7 +219,7 @@ describe('from held, the end of validity', () => {
 
 describe('from held, when its owner says so', () => {
   it('a release ends the heartbeat under way, and frees the name', () => {
-    const release = { type: 'call', op: 3, call: { method: 'release', grant } }
+    const release = { type: 'call', op: 3, request: { method: 'release', grant } }
     expect(after(beating, { type: 'release' }, 1_040)).toEqual({
       state: releasing({ op: 3 }),
       effects: [{ type: 'abort' }, release],
@@ -235,7 +235,7 @@ describe('from held, when its owner says so', () => {
     const to = { grantId: 'theirs', owner: 'you' }
     expect(after(held(), { type: 'hand-off', to }, 1_040)).toEqual({
       state: releasing({ to, call: 'change' }),
-      effects: [{ type: 'call', op: 2, call: { method: 'change', grant, to } }],
+      effects: [{ type: 'call', op: 2, request: { method: 'change', grant, to } }],
     })
   })
 

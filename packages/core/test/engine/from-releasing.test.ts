@@ -44,7 +44,7 @@ describe('from releasing, a release', () => {
     expect(after(state, { type: 'tick' }, 339)).toEqual({ state, effects: [] })
     expect(after(state, { type: 'tick' }, 340)).toEqual({
       state: { ...state, op: 3, call: 'release' },
-      effects: [{ type: 'call', op: 3, call: { method: 'release', grant } }],
+      effects: [{ type: 'call', op: 3, request: { method: 'release', grant } }],
     })
   })
 
@@ -113,7 +113,7 @@ describe('from releasing, a hand-off', () => {
   it('that fails is settled by reading', () => {
     expect(after(changing, failed, 300)).toEqual({
       state: releasing({ to, call: 'read', op: 3, failures: 1, failure: reset }),
-      effects: [{ type: 'call', op: 3, call: { method: 'read' } }],
+      effects: [{ type: 'call', op: 3, request: { method: 'read' } }],
     })
   })
 
@@ -130,7 +130,7 @@ describe('from releasing, a hand-off', () => {
     const pausing = releasing({ to, call: undefined, retryAt: 25, limitAt: 1_005 })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({ state: pausing, effects: [] })
     expect(after(pausing, { type: 'tick' }, 25).effects).toEqual([
-      { type: 'call', op: 3, call: { method: 'change', grant, to } },
+      { type: 'call', op: 3, request: { method: 'change', grant, to } },
     ])
   })
 

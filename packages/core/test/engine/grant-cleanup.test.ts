@@ -141,12 +141,12 @@ describe('taking back from a store that fails', () => {
   it('ends a call that does not answer within the operation timeout, and says which it was', async () => {
     const { clock, store, cleanup } = await setUp(undefined)
     const settled = expect(cleanup.settle()).rejects.toThrow("read of lease 'job' did not answer within 1000 ms")
-    const { signal } = store.last('read')
+    const { call } = store.last('read')
     await clock.advance(LIMIT - 1)
-    expect(signal.aborted).toBe(false)
+    expect(call.aborted).toBe(false)
     await clock.advance(1)
-    expect(signal.aborted).toBe(true)
-    expect(signal.reason).toBeInstanceOf(LeaseTimeoutError)
+    expect(call.aborted).toBe(true)
+    expect(call.signal.reason).toBeInstanceOf(LeaseTimeoutError)
     await settled
   })
 

@@ -1,4 +1,4 @@
-import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError, type StoreCall } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
 import { INTERVAL, LIMIT, TTL } from '../support/held-lease.js'
@@ -70,10 +70,10 @@ describe('the engine of a lease, asked to claim', () => {
     const [a, b] = [claim(TTL), claim(TTL)]
     engine.unclaim(a)
     expect(engine.state.phase).toBe('acquiring')
-    expect(store.last('acquire').signal.aborted).toBe(false)
+    expect(store.last('acquire').call.aborted).toBe(false)
     engine.unclaim(b)
     expect(engine.state.phase).toBe('idle')
-    expect(store.calls[0]?.signal.aborted).toBe(true)
+    expect(store.calls[0]?.call.aborted).toBe(true)
     await clock.settle()
     expect(store.last('read')).toBeDefined()
   })
@@ -256,9 +256,9 @@ describe('the engine of a lease, told of a grant after its call was given up', (
 
 describe('the engine of a lease whose store notices changes by others', () => {
   function setUpWatched() {
-    const watched: { grant: Grant; signal: AbortSignal; change: () => void }[] = []
-    const watchGrant = async function* (grant: Grant, signal: AbortSignal) {
-      const entry = { grant, signal, change: (): void => {} }
+    const watched: { grant: Grant; call: StoreCall; change: () => void }[] = []
+    const watchGrant = async function* (grant: Grant, call: StoreCall) {
+      const entry = { grant, call, change: (): void => {} }
       watched.push(entry)
       for (;;) {
         await new Promise<void>((resolve) => {
@@ -283,7 +283,7 @@ describe('the engine of a lease whose store notices changes by others', () => {
       await clock.settle()
     }
     expect(told.map(({ type }) => type)).toEqual(['granted', 'renewed', 'lost'])
-    expect(watched[0]?.signal.aborted).toBe(true)
+    expect(watched[0]?.call.aborted).toBe(true)
     expect(engine.isQuiet).toBe(true)
     expect(clock.pending).toBe(0)
   })
@@ -292,14 +292,14 @@ describe('the engine of a lease whose store notices changes by others', () => {
     const { clock, engine, store, hold, sent, watched } = setUpWatched()
     await hold()
     engine.dispatch({ type: 'release' })
-    expect(watched[0]?.signal.aborted).toBe(true)
+    expect(watched[0]?.call.aborted).toBe(true)
     store.last('release').answer('yes')
     await clock.settle()
     await hold()
     watched[0]?.change()
     await clock.settle()
     expect(sent()).toEqual(['acquire', 'release', 'acquire'])
-    expect(watched.map(({ signal }) => signal.aborted)).toEqual([true, false])
+    expect(watched.map(({ call }) => call.aborted)).toEqual([true, false])
   })
 
   it.each([
@@ -320,7 +320,7 @@ describe('the engine of a lease whose store notices changes by others', () => {
 
 describe('the engine of a lease that waits for its turn', () => {
   it('watches while no call is under way, for its place in the queue, until it is granted', async () => {
-    const { watch, places, signals } = silentWatch()
+    const { watch, places, calls } = silentWatch()
     const { clock, store, claim } = setUpEngine({ watch, ordered: true })
     const { promise } = claim(Number.POSITIVE_INFINITY)
     await clock.settle()
@@ -333,11 +333,11 @@ describe('the engine of a lease that waits for its turn', () => {
     store.last('acquire').answer(refusal)
     await clock.settle()
     expect(places.length).toBe(1)
-    expect(signals[0]?.aborted).toBe(false)
+    expect(calls[0]?.aborted).toBe(false)
     await clock.advance(TTL)
     store.last('acquire').answer('yes')
     expect(await promise).toBe(true)
-    expect(signals[0]?.aborted).toBe(true)
+    expect(calls[0]?.aborted).toBe(true)
   })
 
   it('watches for no place where the store has no queue, and again for the next claim', async () => {

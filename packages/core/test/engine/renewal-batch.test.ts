@@ -1,4 +1,4 @@
-import { type Grant, LeaseTimeoutError, type RenewOutcome } from '@leasehold/core'
+import { type Grant, LeaseTimeoutError, type RenewOutcome, type StoreCall } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { alignToBatch, type HeartbeatSender, RenewalBatch } from '../../src/engine/renewal-batch.js'
@@ -6,7 +6,7 @@ import { grant } from '../support/transitions.js'
 
 interface Call {
   readonly grants: readonly Grant[]
-  readonly signal: AbortSignal
+  readonly call: StoreCall
   readonly answer: (outcomes: readonly RenewOutcome[]) => void
   readonly fail: (error: unknown) => void
 }
@@ -21,8 +21,8 @@ function setUp(): {
   const clock = new VirtualClock()
   const calls: Call[] = []
   const told: unknown[] = []
-  const renewMany = (grants: readonly Grant[], signal: AbortSignal) =>
-    new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, signal, answer, fail }))
+  const renewMany = (grants: readonly Grant[], call: StoreCall) =>
+    new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const sender: HeartbeatSender = {
     onRenewed: (op, outcome) => told.push([op, outcome]),
     onFailed: (op, error) => told.push([op, error]),
@@ -103,9 +103,9 @@ describe('the heartbeats of one turn of the event loop', () => {
     const { clock, batch, calls, sender } = setUp()
     for (const limit of [100, 300, 200]) batch.add(sender, 1, grant, limit)
     await clock.advance(299)
-    expect(calls[0]?.signal.aborted).toBe(false)
+    expect(calls[0]?.call.aborted).toBe(false)
     await clock.advance(1)
-    expect(calls[0]?.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
+    expect(calls[0]?.call.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
   })
 })
 

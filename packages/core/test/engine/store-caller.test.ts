@@ -32,7 +32,11 @@ describe('a call to the store', () => {
       { renewed: true },
       { type: 'renew-answer', op: 7, outcome: { renewed: true } },
     ],
-    [{ method: 'release', grant, metadata: undefined }, { released: true }, { type: 'release-answer', op: 7, outcome: { released: true } }],
+    [
+      { method: 'release', grant, metadata: undefined },
+      { released: true },
+      { type: 'release-answer', op: 7, outcome: { released: true } },
+    ],
   ] as const)('is answered under its number: %#', async (call, outcome, answer) => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
     caller.call(7, call, 500, undefined)

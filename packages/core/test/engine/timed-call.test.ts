@@ -22,8 +22,8 @@ describe('a call beside those of the life cycle', () => {
   it('rejects when its time is up, with an error that names the call, and ends it', async () => {
     const clock = new VirtualClock()
     let given: AbortSignal | undefined
-    const called = callWithin(rules, clock, 'withdraw', (signal) => {
-      given = signal
+    const called = callWithin(rules, clock, 'withdraw', (call) => {
+      given = call.signal
       return new Promise(() => {})
     })
     const rejected = expect(called).rejects.toThrow(/^withdraw of lease 'job' did not answer within 1000 ms/)

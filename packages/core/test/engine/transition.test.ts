@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEffect } from '../../src/engine/engine-effect.js'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
-import type { EventContext } from '../../src/engine/event-context.js'
 import type { EngineState } from '../../src/engine/engine-state.js'
+import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
 import { rules } from '../support/rules.js'
@@ -124,7 +124,7 @@ class World {
         expect(this.open.size).toBe(0)
         const grantId = grantIdOf(effect, this.state)
         this.open.set(effect.op, { sentAt: this.now, grantId })
-        this.sent.push({ op: effect.op, method: effect.call.method, grantId, sentAt: this.now })
+        this.sent.push({ op: effect.op, method: effect.request.method, grantId, sentAt: this.now })
         return
       }
       case 'lost': {
@@ -154,11 +154,11 @@ class World {
   }
 }
 
-function grantIdOf({ call }: Extract<EngineEffect, { type: 'call' }>, state: EngineState): string {
-  if (call.method === 'acquire') return call.grantId
-  if (call.method === 'change') return call.to.grantId
-  if (call.method === 'read') return state.phase === 'acquiring' ? state.grantId : ''
-  return call.grant.grantId
+function grantIdOf({ request }: Extract<EngineEffect, { type: 'call' }>, state: EngineState): string {
+  if (request.method === 'acquire') return request.grantId
+  if (request.method === 'change') return request.to.grantId
+  if (request.method === 'read') return state.phase === 'acquiring' ? state.grantId : ''
+  return request.grant.grantId
 }
 
 function replaceBigints(_key: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { LeaseRecord, LeaseStore } from '@leasehold/core'
+import type { LeaseRecord, LeaseStore, StoreCall } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { TurnWatch } from '../../src/engine/turn-watch.js'
@@ -9,7 +9,7 @@ import { longest } from '../support/transitions.js'
 /** One `watch` of the store, whose words, end and failure are the test's. */
 interface Watched {
   readonly name: string
-  readonly signal: AbortSignal
+  readonly call: StoreCall
   readonly grantId: string | undefined
   readonly say: () => void
   readonly show: (record: LeaseRecord) => void
@@ -22,14 +22,14 @@ function setUp({ watching = true, ordered = false } = {}) {
   const watches: Watched[] = []
   const turns: number[] = []
   const store: LeaseStore = new ScriptedStore()
-  if (watching) store.watch = (name, signal, grantId) => listen(watches, name, signal, grantId)
+  if (watching) store.watch = (name, call, grantId) => listen(watches, name, call, grantId)
   const sources = { clock, random: () => longest }
   const onTurn = vi.fn((_holder?: LeaseRecord): void => void turns.push(clock.now()))
   const watch = new TurnWatch({ ...rules, ordered }, store, sources, 'mine', onTurn)
   return { clock, watches, turns, onTurn, watch, last: () => watches.at(-1) as Watched }
 }
 
-async function* listen(watches: Watched[], name: string, signal: AbortSignal, grantId: string | undefined) {
+async function* listen(watches: Watched[], name: string, call: StoreCall, grantId: string | undefined) {
   const words: ('word' | 'end' | 'fail' | LeaseRecord)[] = []
   let wake = (): void => {}
   const show = (word: 'word' | 'end' | 'fail' | LeaseRecord): void => {
@@ -37,7 +37,7 @@ async function* listen(watches: Watched[], name: string, signal: AbortSignal, gr
     wake()
   }
   const hear = (word: 'word' | 'end' | 'fail') => () => show(word)
-  watches.push({ name, signal, grantId, show, say: hear('word'), end: hear('end'), fail: hear('fail') })
+  watches.push({ name, call, grantId, show, say: hear('word'), end: hear('end'), fail: hear('fail') })
   while (true) {
     const word = words.shift()
     if (word === 'end') return
@@ -57,7 +57,7 @@ describe('listening for the turn', () => {
     await clock.settle()
     expect(watches.length).toBe(1)
     expect(last()).toMatchObject({ name: 'job', grantId: 'mine' })
-    expect(last().signal.aborted).toBe(false)
+    expect(last().call.aborted).toBe(false)
   })
 
   it('passes every word of the store on', async () => {
@@ -124,7 +124,7 @@ describe('listening for the turn, when it is stopped', () => {
     const { clock, turns, watch, last } = setUp()
     await clock.settle()
     watch.stop()
-    expect(last().signal.aborted).toBe(true)
+    expect(last().call.aborted).toBe(true)
     last().say()
     await clock.advance(1e6)
     expect(turns).toEqual([])

@@ -51,7 +51,7 @@ describe('rule 7: one operation in flight, and a stale response changes nothing'
     const { clock, store, lease } = await setUpHeld()
     for (let instant = 0; instant < VALIDITY; instant += 10) {
       await clock.advance(10)
-      const open = store.calls.filter(({ method, signal }) => method === 'renew' && !signal.aborted)
+      const open = store.calls.filter(({ method, call }) => method === 'renew' && !call.aborted)
       expect(open.length).toBeLessThanOrEqual(1)
     }
     expect(lease.state).toBe('idle')

@@ -1,4 +1,4 @@
-import { type LeaseLost, LeaseSettings, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { type LeaseLost, LeaseSettings, type LeaseStore, type StoreCall, TimeoutSettings } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
@@ -37,13 +37,13 @@ export function setUpEngine(more: Partial<LeaseStore> & { readonly ordered?: boo
 }
 
 /** A `watch` that says nothing; tells which places in the queue it was asked to watch, and when it was ended. */
-export function silentWatch(): { watch: NonNullable<LeaseStore['watch']>; places: unknown[]; signals: AbortSignal[] } {
+export function silentWatch(): { watch: NonNullable<LeaseStore['watch']>; places: unknown[]; calls: StoreCall[] } {
   const places: unknown[] = []
-  const signals: AbortSignal[] = []
-  const watch = (_name: string, signal: AbortSignal, grantId?: string): AsyncIterable<undefined> => {
+  const calls: StoreCall[] = []
+  const watch = (_name: string, call: StoreCall, grantId?: string): AsyncIterable<undefined> => {
     places.push(grantId)
-    signals.push(signal)
+    calls.push(call)
     return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }
   }
-  return { watch, places, signals }
+  return { watch, places, calls }
 }

@@ -4,8 +4,8 @@ import type {
   Grant,
   LeaseRecord,
   LeaseStore,
-  ReleaseOutcome,
   Metadata,
+  ReleaseOutcome,
   RenewOutcome,
   StoreCall,
 } from '@leasehold/core'

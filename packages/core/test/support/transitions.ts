@@ -1,8 +1,8 @@
 import type { Grant } from '@leasehold/core'
 import type { Transition } from '../../src/engine/engine-effect.js'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
-import type { EventContext } from '../../src/engine/event-context.js'
 import type { Acquiring, EngineState, Held, Releasing } from '../../src/engine/engine-state.js'
+import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
 import { rules } from './rules.js'
@@ -69,6 +69,7 @@ export function releasing(changes: Partial<Releasing> = {}): Releasing {
     op: 2,
     grant,
     to: undefined,
+    metadata: undefined,
     call: 'release',
     retryAt: Number.POSITIVE_INFINITY,
     limitAt: undefined,

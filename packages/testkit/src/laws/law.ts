@@ -1,4 +1,4 @@
-/** What laws are about. */
+/** The subjects of laws. */
 export type LawFamily =
   | 'exclusion'
   | 're-entrancy'
@@ -13,6 +13,8 @@ export type LawFamily =
   | 'break'
   | 'infinite'
   | 'names'
+  | 'metadata'
+  | 'listing'
   | 'limits'
   | 'shutdown'
   | 'process death'

@@ -1,4 +1,4 @@
-import type { Law, LawOutcome } from './law.js'
+import type { LawOutcome } from './law.js'
 import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
@@ -10,12 +10,9 @@ import { leaseShutdownLaws } from './lease/shutdown.js'
 import { leaseValidityLaws } from './lease/validity.js'
 import { leaseWaitingLaws } from './lease/waiting.js'
 import type { LeaseAbility, LeaseSubject } from './lease-subject.js'
-import { LeaseTrial } from './lease-trial.js'
+import { type LeaseLaw, LeaseTrial } from './lease-trial.js'
 
-/** A rule that a `Lease` has to keep. */
-export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
-
-/** The conformance suite of leases: the contract of `Lease`, and what is promised beyond it for those over a store. */
+/** The conformance suite of leases: the contract of `Lease`, and what leases over a store promise beyond it. */
 export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseExclusionLaws,
   ...leaseWaitingLaws,

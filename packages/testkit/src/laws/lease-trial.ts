@@ -12,10 +12,14 @@ import {
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
+import type { Law } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
 import { realTime, waitForBackend } from './real-time.js'
 import { ttlOf } from './store-trial.js'
+
+/** A rule that a `Lease` has to keep. */
+export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
 
 export interface OpenOptions {
   readonly owner?: string

@@ -1,4 +1,4 @@
-import type { Law, LawOutcome } from './law.js'
+import type { LawOutcome } from './law.js'
 import { storeBreakLaws } from './store/break.js'
 import { storeChangeLaws } from './store/change.js'
 import { storeExclusionLaws } from './store/exclusion.js'
@@ -6,18 +6,17 @@ import { storeExpiryLaws } from './store/expiry.js'
 import { storeFencingLaws } from './store/fencing.js'
 import { storeInfiniteLaws } from './store/infinite.js'
 import { storeLimitLaws } from './store/limits.js'
+import { storeListingLaws } from './store/listing.js'
+import { storeMetadataLaws } from './store/metadata.js'
 import { storeNameLaws } from './store/names.js'
 import { storeReleaseLaws } from './store/release.js'
 import { storeRenewalLaws } from './store/renewal.js'
 import { storeShutdownLaws } from './store/shutdown.js'
 import { storeWaitingLaws } from './store/waiting.js'
 import type { StoreAbility, StoreSubject } from './store-subject.js'
-import { StoreTrial } from './store-trial.js'
+import { type StoreLaw, StoreTrial } from './store-trial.js'
 
-/** A rule that a `LeaseStore` has to keep. */
-export type StoreLaw = Law<StoreTrial, StoreAbility>
-
-/** The conformance suite of stores: what the engine, and whoever calls a store himself, relies on. */
+/** The conformance suite of stores: the engine, and code that calls a store directly, rely on these rules. */
 export const storeLaws: readonly StoreLaw[] = [
   ...storeExclusionLaws,
   ...storeExpiryLaws,
@@ -28,6 +27,8 @@ export const storeLaws: readonly StoreLaw[] = [
   ...storeBreakLaws,
   ...storeInfiniteLaws,
   ...storeNameLaws,
+  ...storeMetadataLaws,
+  ...storeListingLaws,
   ...storeLimitLaws,
   ...storeWaitingLaws,
   ...storeShutdownLaws,
@@ -36,7 +37,9 @@ export const storeLaws: readonly StoreLaw[] = [
 const lacking: Readonly<Record<StoreAbility, string>> = {
   change: 'the store cannot change a lease',
   break: 'the store cannot break a lease',
-  watch: 'the store does not wake those who wait',
+  watch: 'the store does not wake waiters',
+  metadata: 'the records of the store have no room for metadata',
+  list: 'the store does not list',
   watchGrant: 'the store does not notify holders of a change by others',
   renewMany: 'the store renews one lease at a time',
   queue: 'the store is not ordered',

@@ -7,6 +7,8 @@ export type StoreAbility =
   | 'watch'
   | 'watchGrant'
   | 'renewMany'
+  | 'metadata'
+  | 'list'
   | 'queue'
   | 'infinite'
   | 'clients'

@@ -8,11 +8,14 @@ import {
   type Grant,
   type LeaseRecord,
   type LeaseStore,
-  type StoreCall,
 } from '@leasehold/core'
+import type { Law } from './law.js'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
+
+/** A rule that a `LeaseStore` has to keep. */
+export type StoreLaw = Law<StoreTrial, StoreAbility>
 
 const VIRTUAL_TTL = 10_000
 const REAL_TTL = 2_000
@@ -29,7 +32,7 @@ export class StoreTrial {
   readonly backend: StoreBackend
   readonly clock: Clock
   /** Never aborted. */
-  readonly call: StoreCall = new AbortableCall()
+  readonly call = new AbortableCall()
   readonly #subject: StoreSubject
   readonly #guids = new Map<string, string>()
   readonly #clients = new Set<LeaseStore>()
@@ -135,7 +138,10 @@ export class StoreTrial {
       case 'watch':
       case 'watchGrant':
       case 'renewMany':
+      case 'list':
         return client[need] !== undefined
+      case 'metadata':
+        return client.update !== undefined && client.limits.metadata !== 0
       case 'queue':
         return client.limits.ordered
       case 'infinite':

@@ -26,7 +26,7 @@ export const misuseMutants: readonly Mutant[] = [
           'let plan: unknown\n  try {\n    plan = strategy.plan(timeouts, jitter)\n  } catch (error) {\n    report(error)\n    throw error\n  }',
       },
       {
-        file: 'engine/store-context.ts',
+        file: 'engine/lease-group.ts',
         find: 'for (const lease of unarmed ?? []) lease.arm()',
         replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm()\n    } catch {}',
       },
@@ -82,9 +82,9 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: answers,
-        find: "export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {\n",
+        find: "export function faultOfAnswer(method: StoreRequest['method'], answer: unknown): string | undefined {\n",
         replace:
-          "export function faultOfAnswer(method: StoreCall['method'], answer: unknown): string | undefined {\n  if (answer !== 0) return undefined\n",
+          "export function faultOfAnswer(method: StoreRequest['method'], answer: unknown): string | undefined {\n  if (answer !== 0) return undefined\n",
       },
     ],
     caughtBy: { check: ['uncaught-error'], under: 'nonsense' },
@@ -122,10 +122,10 @@ export const misuseMutants: readonly Mutant[] = [
       },
       {
         file: 'engine/store-caller.ts',
-        find: 'this.#send(call, attempt.signal, metadata).then(',
+        find: 'this.#send(request, call, metadata).then(',
         replace: `let sent: Promise<unknown> | undefined
     try {
-      sent = this.#send(call, attempt.signal, metadata)
+      sent = this.#send(request, call, metadata)
     } catch (failure) {
       sent = Promise.reject(failure)
     }
@@ -138,7 +138,7 @@ export const misuseMutants: readonly Mutant[] = [
         replace: `return store.${call}`,
       })),
     ],
-    caughtBy: { check: ['shared-signal'], under: 'nonsense' },
+    caughtBy: { check: ['shared-call'], under: 'nonsense' },
   },
   {
     name: 'a failure that cannot be printed is printed',

@@ -1,4 +1,4 @@
-import type { CheckName, FaultKind } from '@leasehold/testkit'
+import type { CheckName, FaultKind } from '@leasehold/testkit/simulation'
 
 /** One replacement in a source of core; `find` occurs there exactly once. */
 export interface Edit {

@@ -1,4 +1,3 @@
-import { AbortableCall } from '@leasehold/core'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
 import { runMutants } from './run-mutants.js'
@@ -18,8 +17,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: 'becomeHeld(rules, { ...state, sentAt }, grant, hasStray, circumstances)',
-        replace: 'becomeHeld(rules, { ...state, sentAt: circumstances.now }, grant, hasStray, circumstances)',
+        find: 'becomeHeld(rules, { ...state, sentAt }, grant, hasStray, context)',
+        replace: 'becomeHeld(rules, { ...state, sentAt: context.now }, grant, hasStray, context)',
       },
     ],
     caughtBy: { law: 'expiry: validity counts from when a claim was sent, not from its answer' },
@@ -29,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'confirmed(rules, state, call.sentAt, circumstances)',
-        replace: 'confirmed(rules, state, circumstances.now, circumstances)',
+        find: 'confirmed(rules, state, call.sentAt, context)',
+        replace: 'confirmed(rules, state, context.now, context)',
       },
     ],
     caughtBy: { check: overlap },
@@ -45,7 +44,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (circumstances.now >= state.validUntil) return expire(state, circumstances)',
+        find: 'if (context.now >= state.validUntil) return expire(state, context)',
         replace: '',
       },
     ],
@@ -127,9 +126,9 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: cas,
-        find: 'const written = this.#checkWritten(await this.#register.replace(name, record, version, signal))',
+        find: 'const written = this.#checkWritten(await this.#register.replace(name, record, version, call))',
         replace:
-          'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, signal)',
+          'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, call)',
       },
     ],
     caughtBy: { check: [...overlap, 'no-progress'] },
@@ -139,8 +138,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (circumstances.now >= state.validUntil) return',
-        replace: "if (circumstances.now >= state.validUntil && event.type !== 'renew-answer') return",
+        find: 'if (context.now >= state.validUntil) return',
+        replace: "if (context.now >= state.validUntil && event.type !== 'renew-answer') return",
       },
     ],
     caughtBy: { law: 'expiry: a confirmation that is read after the end of validity brings nothing back' },
@@ -210,9 +209,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: "if (event.type === 'release') return leave(state, undefined)\n  if (circumstances.now >= state.validUntil) return expire(state, circumstances)",
+        find: "if (event.type === 'release') return leave(state, undefined, event.metadata)\n  if (context.now >= state.validUntil) return expire(state, context)",
         replace:
-          "if (circumstances.now >= state.validUntil) return expire(state, circumstances)\n  if (event.type === 'release') return leave(state, undefined)",
+          "if (context.now >= state.validUntil) return expire(state, context)\n  if (event.type === 'release') return leave(state, undefined, event.metadata)",
       },
     ],
     caughtBy: { check: ['stuck-workload'], under: 'pause' },
@@ -307,7 +306,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'give-back', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
+        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],
@@ -329,9 +328,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (!awaits(state, event.op)) return quiet(state)\n      return onFailedHeartbeat',
+        find: 'if (!awaits(state, event.op)) return quiet(state)\n      return onFailure',
         replace:
-          "if (!awaits(state, event.op)) return quiet(state)\n      if (state.phase === 'held') return expire(state, circumstances)\n      return onFailedHeartbeat",
+          "if (!awaits(state, event.op)) return quiet(state)\n      if (state.phase === 'held') return expire(state, context)\n      return onFailure",
       },
     ],
     caughtBy: { law: 'renewal: one heartbeat that fails drops no lease' },
@@ -342,7 +341,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: heartbeats,
         find: 'if (!outcome.renewed) {\n',
-        replace: 'if (!outcome.renewed) {\n    return onFailedHeartbeat(rules, state, outcome, circumstances)\n',
+        replace: 'if (!outcome.renewed) {\n    return onFailedHeartbeat(rules, state, outcome, context)\n',
       },
     ],
     caughtBy: { law: 'break: a holder is told within one heartbeat that its lease was broken' },
@@ -371,7 +370,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a watch is not ended with the wait',
-    edits: [{ file: 'engine/turn-watch.ts', find: 'this.#controller.abort()\n', replace: '' }],
+    edits: [{ file: 'engine/turn-watch.ts', find: 'this.#call.abort()\n', replace: '' }],
     caughtBy: { check: ['leaked-listener'] },
   },
   {
@@ -379,8 +378,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'engine/lease-engine.ts',
-        find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
-        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortableCall())),',
+        find: 'withdraw.call(this.#store, this.rules.name, grantId, call),',
+        replace:
+          'withdraw.call(this.#store, this.rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }),',
       },
     ],
     caughtBy: { check: ['leaked-request'] },

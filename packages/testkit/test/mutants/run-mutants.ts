@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js'
 
 const lease = 'store-lease.ts'
+const runs = 'run/lease-runs.ts'
 
 /** Each rule of `run`, broken. */
 export const runMutants: readonly Mutant[] = [
@@ -8,9 +9,9 @@ export const runMutants: readonly Mutant[] = [
     name: 'runs of one lease do not take turns',
     edits: [
       {
-        file: lease,
-        find: 'if (!this.#runs.tryEnter() && !(await this.#runs.enter(wait, signal))) throw overlappingRun(this.#details)',
-        replace: 'this.#runs.tryEnter()',
+        file: runs,
+        find: 'if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) throw overlappingRun(details)',
+        replace: 'this.#queue.tryEnter()',
       },
     ],
     caughtBy: { check: ['overlapping-works'] },
@@ -30,8 +31,8 @@ export const runMutants: readonly Mutant[] = [
     name: 'a run inside its own work waits for itself',
     edits: [
       {
-        file: lease,
-        find: 'if (workContext.includes(this)) throw nestedRun(this.#details)\n',
+        file: runs,
+        find: 'if (workContext.includes(subject)) throw nestedRun(details)\n',
         replace: '\n',
       },
     ],
@@ -39,18 +40,16 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run that ended keeps its turn',
-    edits: [
-      { file: lease, find: 'await this.#endRun(run)\n      this.#runs.leave()', replace: 'await this.#endRun(run)' },
-    ],
+    edits: [{ file: runs, find: 'await this.#end(run)\n      this.#queue.leave()', replace: 'await this.#end(run)' }],
     caughtBy: { check: ['needless-refusal'] },
   },
   {
     name: 'a run frees the grant of an acquire that it worked under',
     edits: [
       {
-        file: lease,
-        find: 'if (this.#isKept || !run.isUnder(this.grant)) return',
-        replace: 'if (!run.isUnder(this.grant)) return',
+        file: runs,
+        find: 'if (this.#host.isKept() || !run.isUnder(this.#host.currentGrant())) return',
+        replace: 'if (!run.isUnder(this.#host.currentGrant())) return',
       },
     ],
     caughtBy: { check: ['unasked-release'] },
@@ -59,9 +58,9 @@ export const runMutants: readonly Mutant[] = [
     name: 'a run frees whatever is held when it ends',
     edits: [
       {
-        file: lease,
-        find: 'if (this.#isKept || !run.isUnder(this.grant)) return',
-        replace: 'if (this.grant === undefined) return',
+        file: runs,
+        find: 'if (this.#host.isKept() || !run.isUnder(this.#host.currentGrant())) return',
+        replace: 'if (this.#host.currentGrant() === undefined) return',
       },
     ],
     caughtBy: { check: ['unasked-release'] },
@@ -70,8 +69,8 @@ export const runMutants: readonly Mutant[] = [
     name: 'a run does not free its grant',
     edits: [
       {
-        file: lease,
-        find: 'if (this.#isKept || !run.isUnder(this.grant)) return',
+        file: runs,
+        find: 'if (this.#host.isKept() || !run.isUnder(this.#host.currentGrant())) return',
         replace: 'return',
       },
     ],
@@ -84,7 +83,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a release during a run does not abort its signal',
-    edits: [{ file: lease, find: 'this.#run?.end(releasedDuringRun(this.#details))\n    const {', replace: 'const {' }],
+    edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    const {', replace: 'const {' }],
     caughtBy: { check: ['run-not-told'] },
   },
   {

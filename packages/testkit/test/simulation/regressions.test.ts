@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { simulate } from '@leasehold/testkit'
+import { simulate } from '@leasehold/testkit/simulation'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildMutant, hunt } from '../mutants/build-mutant.js'
 import { regressions } from './regressions.js'

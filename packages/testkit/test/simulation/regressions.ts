@@ -1,5 +1,4 @@
-import { AbortableCall } from '@leasehold/core'
-import type { CheckName, SimulationPlan } from '@leasehold/testkit'
+import type { CheckName, SimulationPlan } from '@leasehold/testkit/simulation'
 import type { Edit } from '../mutants/mutant.js'
 
 /** A schedule that a bug was found by, made small; and the bug, to be put back. */
@@ -40,8 +39,9 @@ export const regressions: readonly Regression[] = [
     bug: [
       {
         file: 'engine/lease-engine.ts',
-        find: 'withdraw.call(this.#store, this.rules.name, grantId, signal),',
-        replace: 'withdraw.call(this.#store, this.rules.name, grantId, (signal, new AbortableCall())),',
+        find: 'withdraw.call(this.#store, this.rules.name, grantId, call),',
+        replace:
+          'withdraw.call(this.#store, this.rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }),',
       },
     ],
     check: 'leaked-request',
@@ -67,7 +67,7 @@ export const regressions: readonly Regression[] = [
   },
   {
     name: 'what could not be taken back is tried no later than its grant can last',
-    bug: [{ file: 'engine/give-back.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
+    bug: [{ file: 'engine/grant-cleanup.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
     check: 'leaked-timer',
     plan: {
       seed: 180,

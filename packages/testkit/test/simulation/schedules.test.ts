@@ -1,4 +1,4 @@
-import { simulate } from '@leasehold/testkit'
+import { simulate } from '@leasehold/testkit/simulation'
 import { describe, expect, it } from 'vitest'
 
 /** How many schedules a run of all tests takes; `npm run simulate` takes as many as one likes. */

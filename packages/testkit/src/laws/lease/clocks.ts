@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial, OpenOptions } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial, OpenOptions } from '../lease-trial.js'
 
 const HOUR = 3_600_000
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { law, lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial, TrialLease } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 
 const CONTENDERS = 30
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseLaw } from '../lease-trial.js'
 
 export const leaseHandOverLaws: readonly LeaseLaw[] = [
   lawFor(

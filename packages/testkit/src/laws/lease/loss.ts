@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { AbortableCall, LeaseLostError, type LeaseLostReason } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial, TrialLease } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 
 const call = new AbortableCall()
 

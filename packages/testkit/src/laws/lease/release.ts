@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Fault } from '../../faults/fault.js'
 import { law, lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial } from '../lease-trial.js'
 
 /** This happens to a release, which frees the name all the same. */
 function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { AbortableCall, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import type { Fault } from '../../faults/fault.js'
 import { law, lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial } from '../lease-trial.js'
 
 /** These happen to the next heartbeats, and the lease is held on as if nothing had been. */
 function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError, LeaseHeldError, LeaseLostError } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseLaw } from '../lease-trial.js'
 
 /** Work that lasts until the law ends it. */
 function pendingWork(): {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseUnavailableError } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseLaw } from '../lease-trial.js'
 
 export const leaseShutdownLaws: readonly LeaseLaw[] = [
   lawFor(['store'], 'shutdown', 'close tells the holder, frees the name, and refuses later claims', async (trial) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
-import type { LeaseTrial, TrialLease } from '../lease-trial.js'
+import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 
 /**
  * Somebody else waits for the lease while its holder is cut off: at the very moment at which he is granted it, the holder

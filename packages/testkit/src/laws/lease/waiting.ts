@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { law, lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-laws.js'
+import type { LeaseLaw } from '../lease-trial.js'
 
 const wait = Number.POSITIVE_INFINITY
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { AbortableCall, type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
-import type { StoreTrial } from '../store-trial.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 /** Resolves with the milliseconds until the name is free. */
 async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptions = {}): Promise<number> {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AcquireOutcome, Grant, LeaseStore } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
-import type { StoreTrial } from '../store-trial.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
   assert(client.change !== undefined)

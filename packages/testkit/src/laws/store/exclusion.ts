@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
-import type { StoreTrial } from '../store-trial.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 const CONTENDERS = 30
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 export const storeExpiryLaws: readonly StoreLaw[] = [
   law('expiry', 'nobody is granted the name before the ttl is over', async (trial) => {

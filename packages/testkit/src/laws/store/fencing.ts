@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 export const storeFencingLaws: readonly StoreLaw[] = [
   law('fencing', 'tokens grow with every grant, over releases and among clients', async (trial) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 const ttl = Number.POSITIVE_INFINITY
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { AbortableCall, LeaseConfigurationError, type LeaseStore, type StoreCall } from '@leasehold/core'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
-import type { StoreTrial } from '../store-trial.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 /** Every operation that each store has, by its name. */
 function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Record<string, () => Promise<unknown>> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 export const storeReleaseLaws: readonly StoreLaw[] = [
   law('release', 'frees the name at once, for everybody', async (trial) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
   law('renewal', 'the grant in force is renewed, and stays what it was', async (trial) => {

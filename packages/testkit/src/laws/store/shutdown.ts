@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseUnavailableError } from '@leasehold/core'
 import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
+import type { StoreLaw } from '../store-trial.js'
 
 export const storeShutdownLaws: readonly StoreLaw[] = [
   law('shutdown', 'operations after close reject with a LeaseUnavailableError', async (trial) => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core'
 import { lawFor } from '../law.js'
-import type { StoreLaw } from '../store-laws.js'
-import type { StoreTrial } from '../store-trial.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 /** Asks for a place in the queue, or, when it is that waiter's turn, for the lease. */
 async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Promise<boolean> {

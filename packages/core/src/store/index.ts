@@ -1,0 +1,25 @@
+export { AbortListeners } from '../abort-listeners.js'
+export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '../cas/cas-register.js'
+export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
+export { checkLeaseName, checkOwner, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
+export { checkMetadata } from '../metadata.js'
+export { toMilliseconds } from '../provider/duration.js'
+export { checkFence, checkFencingToken, fenced } from './fence.js'
+export type {
+  AcquireOutcome,
+  AcquireRequest,
+  BreakOptions,
+  ReleaseOutcome,
+  RenewOutcome,
+  RenewRefusal,
+} from './lease-store.js'
+export { OptionValues } from './option-values.js'
+export { type OpenContext, providerFactory } from './provider-factory.js'
+export {
+  type OptionDeclaration,
+  type OptionDeclarations,
+  type OptionsOf,
+  ProviderOptions,
+} from './provider-options.js'
+export { AbortableCall, type StoreCall } from './store-call.js'
+export { StoreChecks } from './store-checks.js'

@@ -1,0 +1,37 @@
+import type { Clock } from '../clock.js'
+import type { Logger } from '../logger.js'
+import type { LeaseFactory, LeaseFactoryContext } from '../provider/lease-factory.js'
+import { StoreLease } from '../store-lease.js'
+import { systemClock } from '../system-clock.js'
+import type { LeaseStore } from './lease-store.js'
+import type { OptionDeclarations, OptionsOf, ProviderOptions } from './provider-options.js'
+
+/** What a provider gets when it has to open a store. */
+export interface OpenContext {
+  /** The name of the first lease that needs the store. */
+  readonly leaseName: string
+  readonly configPath: string
+  /** Of a test; `undefined` for the machine's. */
+  readonly clock: Clock | undefined
+  readonly logger: Logger
+}
+
+/**
+ * The factory of a provider's leases, which `lease-class` names: leases of one `LeaseProvider` with the same options share
+ * their store. `open` is called when the first of them is made.
+ */
+export function providerFactory<D extends OptionDeclarations>(
+  options: ProviderOptions<D>,
+  open: (values: OptionsOf<D>, context: OpenContext) => LeaseStore | Promise<LeaseStore>,
+): LeaseFactory & { readonly options: ProviderOptions<D> } {
+  const create: LeaseFactory = async (settings, { configPath, clock, logger, share }: LeaseFactoryContext) => {
+    const values = options.read(settings.options)
+    const key = `${options.kind}:${JSON.stringify(options.keys.map((name) => values[name] ?? null))}`
+    const testClock = clock === systemClock ? undefined : clock
+    const store = await share(key, () =>
+      open(values, { leaseName: settings.name, configPath, clock: testClock, logger }),
+    )
+    return new StoreLease(settings, store, { clock, logger })
+  }
+  return Object.assign(create, { optionKeys: options.keys, options })
+}

@@ -1,0 +1,105 @@
+import { toKebabCase } from '../provider/key-case.js'
+import { OptionValues } from './option-values.js'
+
+interface Described {
+  /** One or two sentences for users, in `reference.conf` and in the README. */
+  readonly description: string
+  /** The default as a configuration writes it, such as `7d`, `on` or `"leases"`; `""` or `[]` unless given. */
+  readonly default?: string
+}
+
+/** One option of a provider's block. */
+export type OptionDeclaration =
+  | (Described & {
+      /**
+       * `text`; `secret`: a text that no error shows; `texts`: a list of them; `duration`: milliseconds in code, `12s` in a
+       * configuration; `switch`: `on` or `off`.
+       */
+      readonly type: 'text' | 'secret' | 'texts' | 'duration' | 'switch'
+    })
+  | (Described & { readonly type: 'choice'; readonly words: readonly [string, ...string[]] })
+
+export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
+
+type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' }
+  ? D['words'][number]
+  : D['type'] extends 'duration'
+    ? number
+    : D['type'] extends 'switch'
+      ? boolean
+      : D['type'] extends 'texts'
+        ? readonly string[]
+        : string
+
+/** What a provider reads of its block; `undefined` where an option is not given. */
+export type OptionsOf<D extends OptionDeclarations> = { readonly [K in keyof D]: ValueOf<D[K]> | undefined }
+
+/**
+ * The options of a provider's block, declared once: the reader, the keys that are known, `reference.conf` and the table of
+ * the README come from here.
+ */
+export class ProviderOptions<D extends OptionDeclarations = OptionDeclarations> {
+  /** The name of the provider, such as `redis`. */
+  readonly kind: string
+  readonly declarations: D
+
+  constructor(kind: string, declarations: D) {
+    this.kind = kind
+    this.declarations = declarations
+  }
+
+  /** In the camel case of the code. */
+  get keys(): readonly (keyof D & string)[] {
+    return Object.keys(this.declarations)
+  }
+
+  /** Reads `settings.options`. Throws a `LeaseConfigurationError` that names the option, and shows no secret. */
+  read(block: Readonly<Record<string, unknown>>): OptionsOf<D> {
+    const values = new OptionValues(this.kind, block)
+    const entries = Object.entries(this.declarations).map(([name, declaration]) => [
+      name,
+      readOption(values, name, declaration),
+    ])
+    return Object.fromEntries(entries) as OptionsOf<D>
+  }
+
+  /** The text of `reference.conf`. */
+  referenceConf(): string {
+    const options = Object.entries(this.declarations).map(([name, declaration]) => {
+      const comment = wrapped(declaration.description, 110).map((line) => `  # ${line}\n`)
+      return `\n${comment.join('')}  ${toKebabCase(name)} = ${defaultOf(declaration)}\n`
+    })
+    return (
+      `# The settings of @leasehold/${this.kind}, with their defaults. Override them in application.conf.\n` +
+      `leasehold.${this.kind} {\n  # The package that makes these leases.\n  lease-class = "@leasehold/${this.kind}"\n` +
+      `${options.join('')}}\n`
+    )
+  }
+
+  /** The table of the README. */
+  table(): string {
+    const rows = Object.entries(this.declarations).map(([name, declaration]) => {
+      const written = declaration.default === undefined ? '' : `\`${declaration.default.replaceAll('"', '')}\``
+      return `| \`${name}\` | ${written} | ${declaration.description.replaceAll('|', '\\|')} |\n`
+    })
+    return `| option | default | |\n|---|---|---|\n${rows.join('')}`
+  }
+}
+
+function defaultOf({ type, default: written }: OptionDeclaration): string {
+  return written ?? (type === 'texts' ? '[]' : '""')
+}
+
+function readOption(values: OptionValues, name: string, declaration: OptionDeclaration): unknown {
+  return declaration.type === 'choice' ? values.choice(name, declaration.words) : values[declaration.type](name)
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

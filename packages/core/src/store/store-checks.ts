@@ -1,0 +1,89 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from '../errors/lease-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkLeaseName, checkOwner } from '../lease-name.js'
+import { checkMetadata, roomOf } from '../metadata.js'
+import { shownValue } from '../shown-value.js'
+import type { Grant, Metadata } from './lease-record.js'
+import type { AcquireRequest, BreakOptions, StoreLimits } from './lease-store.js'
+import type { StoreCall } from './store-call.js'
+
+/**
+ * The checks that every store makes before an operation: that it is open, that the call was not aborted, and that names,
+ * owners, ttls and metadata are valid. Each method throws a typed `LeaseError`, or the reason of the call.
+ */
+export class StoreChecks {
+  readonly #kind: string
+  readonly #limits: StoreLimits
+  readonly #closing = new AbortController()
+
+  constructor(kind: string, limits: StoreLimits) {
+    this.#kind = kind
+    this.#limits = limits
+  }
+
+  /** For `LeaseStore.closed`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** Aborts {@link closed}; operations throw from now on. Returns whether the store was still open. */
+  close(): boolean {
+    if (this.#closing.signal.aborted) return false
+    this.#closing.abort()
+    return true
+  }
+
+  /** That the store is open and the call was not aborted. */
+  usable(call?: StoreCall): void {
+    if (this.#closing.signal.aborted) {
+      throw new LeaseUnavailableError(`the ${this.#kind} store is closed: open a new one`, this.#details())
+    }
+    if (call?.aborted === true) throw call.signal.reason
+  }
+
+  /** For `read`, `withdraw` and `watch`. */
+  name(name: string, call?: StoreCall): void {
+    this.usable(call)
+    checkLeaseName(name)
+  }
+
+  acquire({ name, owner, ttl, metadata }: AcquireRequest, call?: StoreCall): void {
+    this.name(name, call)
+    checkOwner(owner)
+    this.#ttl(ttl, { ...this.#details(name), owner })
+    checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+  }
+
+  /** For `renew`, `release` and `update`. */
+  grant({ name, owner, ttl }: Grant, call?: StoreCall, metadata?: Metadata): void {
+    this.usable(call)
+    this.#ttl(ttl, { ...this.#details(name), owner })
+    checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+  }
+
+  change(grant: Grant, to: { readonly owner: string }, call?: StoreCall): void {
+    this.grant(grant, call)
+    checkOwner(to.owner)
+  }
+
+  break(name: string, { period }: BreakOptions, call?: StoreCall): void {
+    this.name(name, call)
+    if (period === undefined || period >= 0) return
+    throw new LeaseConfigurationError(
+      `period must be 0 or more milliseconds, not ${shownValue(period)}`,
+      this.#details(name),
+    )
+  }
+
+  #ttl(ttl: number, details: LeaseErrorDetails): void {
+    const { minTtl, maxTtl, infinite } = this.#limits
+    if ((ttl >= minTtl && ttl <= maxTtl) || (infinite && ttl === Number.POSITIVE_INFINITY)) return
+    const accepted = `${minTtl} to ${maxTtl} ms${infinite ? ', or Infinity' : ''}`
+    throw new LeaseConfigurationError(`the ttl must be ${accepted}, not ${shownValue(ttl)}`, details)
+  }
+
+  #details(leaseName?: string): LeaseErrorDetails {
+    return leaseName === undefined ? { store: this.#kind } : { store: this.#kind, leaseName }
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  breakLease,
+  createLease,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseTimeoutError,
+  listLeases,
+  MemoryLeaseStore,
+  readLease,
+} from '@leasehold/core'
+import { FaultyStore, VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from './support/held-lease.js'
+
+function setUp() {
+  const clock = new VirtualClock()
+  const memory = new MemoryLeaseStore({ clock })
+  const store = new FaultyStore(memory, { clock })
+  return { clock, memory, store, lease: createLease(memory, 'job', { owner: 'me', clock, logger: silentLogger }) }
+}
+
+describe('readLease', () => {
+  it('resolves with the record, or undefined', async () => {
+    const { clock, store, lease } = setUp()
+    expect(await readLease(store, 'job', { clock })).toBeUndefined()
+    await lease.acquire()
+    expect(await readLease(store, 'job', { clock })).toMatchObject({ owner: 'me', state: 'leased' })
+    await lease.release()
+    expect(clock.pending).toBeLessThanOrEqual(1)
+  })
+
+  it('rejects when the store does not answer in time, and ends the call', async () => {
+    const { clock, store } = setUp()
+    store.inject({ kind: 'hang' })
+    const read = readLease(store, 'job', { clock, timeout: 300 })
+    const rejected = expect(read).rejects.toThrow("reading lease 'job': the memory store did not answer within 300 ms")
+    await clock.advance(300)
+    await rejected
+    await expect(read).rejects.toBeInstanceOf(LeaseTimeoutError)
+  })
+
+  it('rejects with the reason of its signal', async () => {
+    const { clock, store } = setUp()
+    const controller = new AbortController()
+    store.inject({ kind: 'hang' })
+    const read = expect(readLease(store, 'job', { clock, signal: controller.signal })).rejects.toBe('enough')
+    controller.abort('enough')
+    await read
+    await expect(readLease(store, 'job', { signal: controller.signal })).rejects.toBe('enough')
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('breakLease', () => {
+  it('ends a lease after the period', async () => {
+    const { clock, store, lease } = setUp()
+    await lease.acquire()
+    expect(await breakLease(store, 'job', { clock, period: 2_000, reason: 'stuck' })).toEqual({ remaining: 2_000 })
+    expect(await readLease(store, 'job', { clock })).toMatchObject({
+      state: 'breaking',
+      metadata: { breakReason: 'stuck' },
+    })
+  })
+
+  it('rejects where there is nothing to break, or the store cannot', async () => {
+    const { clock, memory, store } = setUp()
+    await expect(breakLease(store, 'job', { clock })).rejects.toBeInstanceOf(LeaseConflictError)
+    const plain = { limits: memory.limits, acquire: memory.acquire, renew: memory.renew, release: memory.release }
+    const bare = { ...plain, read: memory.read, close: memory.close, kind: 'bare' }
+    await expect(breakLease(bare, 'job', { clock })).rejects.toThrow('the bare store cannot break leases')
+    await expect(listLeases(bare).next()).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+})
+
+describe('listLeases', () => {
+  it('yields the records of a prefix; all without one', async () => {
+    const { clock, store, memory } = setUp()
+    for (const name of ['jobs/1', 'jobs/2', 'other']) {
+      await createLease(memory, name, { clock, logger: silentLogger }).acquire()
+    }
+    const names: string[] = []
+    for await (const { name } of listLeases(store, 'jobs/', { clock })) names.push(name)
+    expect(names).toEqual(['jobs/1', 'jobs/2'])
+    const all: string[] = []
+    for await (const { name } of listLeases(store, undefined, { clock })) all.push(name)
+    expect(all).toEqual(['jobs/1', 'jobs/2', 'other'])
+  })
+
+  it('of 100,000 names lets the event loop go on', { timeout: 60_000 }, async () => {
+    const { memory } = setUp()
+    for (let place = 0; place < 100_000; place += 1) {
+      await memory.acquire({ name: `name ${place}`, owner: 'me', ttl: 60_000 })
+    }
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    let count = 0
+    for await (const _ of listLeases(memory)) count += 1
+    isOver = true
+    expect(count).toBe(100_000)
+    expect(turns).toBeGreaterThan(50)
+  })
+
+  it('throws when a record does not come in time, and ends the listing', async () => {
+    const { clock, memory } = setUp()
+    let aborted = false
+    const hanging = Object.assign(memory, {
+      list: (_: string, call: { onAbort(listener: () => void): () => void }) => ({
+        [Symbol.asyncIterator]: () => {
+          call.onAbort(() => {
+            aborted = true
+          })
+          return { next: () => new Promise<never>(() => {}) }
+        },
+      }),
+    })
+    const next = listLeases(hanging, 'a', { clock, timeout: 400 }).next()
+    const rejected = expect(next).rejects.toThrow("listing leases 'a…': the memory store did not answer within 400 ms")
+    await clock.advance(400)
+    await rejected
+    expect(aborted).toBe(true)
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import type { LeaseRecord, LeaseStore } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
+
+async function listed(trial: StoreTrial, client: LeaseStore, prefix: string): Promise<LeaseRecord[]> {
+  const records: LeaseRecord[] = []
+  for await (const record of client.list?.(prefix, trial.call) ?? []) records.push(record)
+  return records
+}
+
+function namesOf(records: readonly LeaseRecord[]): string[] {
+  return records.map(({ name }) => name).sort()
+}
+
+/** Names of the trial, some held and some released. */
+async function fill(trial: StoreTrial, client: LeaseStore, names: readonly string[]): Promise<void> {
+  const entries = names.entries()
+  const worker = async (): Promise<void> => {
+    for (const [place, name] of entries) {
+      const grant = await trial.granted(client, { name, owner: `owner ${place}` })
+      if (place % 3 === 0) await client.release(grant, trial.call)
+    }
+  }
+  await Promise.all(Array.from({ length: WORKERS }, worker))
+}
+
+/** How many names are filled at a time. */
+const WORKERS = 10
+
+/** More than one page of most backends. */
+const MANY = 250
+
+export const storeListingLaws: readonly StoreLaw[] = [
+  lawFor(['list'], 'listing', 'yields the record of each name with the prefix once, held or not', async (trial) => {
+    const client = await trial.open()
+    const names = Array.from({ length: 20 }, (_, place) => `${trial.name}-a-${place}`)
+    await fill(trial, client, [...names, `${trial.name}-b`, trial.name])
+    const records = await listed(trial, client, `${trial.name}-a`)
+    assert.deepEqual(namesOf(records), [...names].sort())
+    for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
+    assert.deepEqual(namesOf(await listed(trial, client, trial.name)), [...names, `${trial.name}-b`, trial.name].sort())
+  }),
+  lawFor(['list'], 'listing', 'yields nothing where no name has the prefix', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client)
+    assert.deepEqual(await listed(trial, client, `${trial.name}-`), [])
+  }),
+  lawFor(['list', 'any-name'], 'listing', 'gives names back as they were given', async (trial) => {
+    const client = await trial.open()
+    const odd = [
+      'заявка',
+      '🔒',
+      'a*b',
+      'a?b',
+      'a[b]c',
+      'a\\b',
+      'a/b',
+      'a b',
+      'a%2Fb',
+      'A',
+      'a',
+      'ß',
+      'e\u0301',
+      '\u00e9',
+    ]
+    const names = odd.map((name) => `${trial.name} ${name}`)
+    const long = `${trial.name} ${'x'.repeat(900)}`
+    await fill(trial, client, [...names, long])
+    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} `)), [...names, long].sort())
+    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} a*`)), [`${trial.name} a*b`])
+    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} xxx`)), [long])
+  }),
+  lawFor(['list'], 'listing', 'misses no name that exists throughout, while others come and go', async (trial) => {
+    const client = await trial.open()
+    const names = Array.from({ length: MANY }, (_, place) => `${trial.name}-${String(place).padStart(3, '0')}`)
+    await fill(trial, client, names)
+    const seen: string[] = []
+    let others = 0
+    for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
+      seen.push(name)
+      if (seen.length % 25 !== 0) continue
+      others += 1
+      const grant = await trial.granted(client, { name: `${trial.name}-${others}-new` })
+      if (others % 2 === 0) await client.release(grant, trial.call)
+    }
+    const found = seen.filter((name) => !name.endsWith('new')).sort()
+    assert.deepEqual(found, names)
+    assert.equal(new Set(seen).size, seen.length, 'a name was listed twice')
+  }),
+  lawFor(['list'], 'listing', 'ends when its reader leaves the loop, and leaves no listener', async (trial) => {
+    const client = await trial.open()
+    await fill(trial, client, [trial.name, `${trial.name}-2`, `${trial.name}-3`])
+    for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
+      assert(name.startsWith(trial.name))
+      break
+    }
+    assert.equal(trial.call.listeners, 0)
+  }),
+]
+
+/** The time left goes on between a listing and a read. */
+async function readAgain(
+  trial: StoreTrial,
+  client: LeaseStore,
+  listedRecord: LeaseRecord,
+): Promise<LeaseRecord | undefined> {
+  const record = await client.read(listedRecord.name, trial.call)
+  if (record?.remaining === undefined || listedRecord.remaining === undefined) return record
+  return { ...record, remaining: listedRecord.remaining }
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+import { lawFor } from '../law.js'
+import type { StoreLaw, StoreTrial } from '../store-trial.js'
+
+/** The metadata that the next holder finds; the name must be free. */
+async function found(trial: StoreTrial, client: LeaseStore): Promise<Metadata | undefined> {
+  const outcome = await trial.acquire(client)
+  assert(outcome.granted)
+  return outcome.previous
+}
+
+/** Metadata of so many bytes. */
+function metadataOf(bytes: number): Metadata {
+  return { key: 'ü'.repeat((bytes - 3) / 2).padEnd((bytes - 3) / 2 + ((bytes - 3) % 2), 'x') }
+}
+
+export const storeMetadataLaws: readonly StoreLaw[] = [
+  lawFor(['metadata'], 'metadata', 'the first holder of a name finds none', async (trial) => {
+    assert.equal(await found(trial, await trial.open()), undefined)
+  }),
+  lawFor(['metadata'], 'metadata', 'a holder finds what the last holder left at its release', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { metadata: { step: '1' } })
+    await client.release(grant, trial.call, { step: '2', 'a key': 'ü "quoted" \\ \n' })
+    assert.deepEqual((await trial.read(client))?.metadata, { step: '2', 'a key': 'ü "quoted" \\ \n' })
+    assert.deepEqual(await found(trial, client), { step: '2', 'a key': 'ü "quoted" \\ \n' })
+  }),
+  lawFor(['metadata'], 'metadata', 'a release without metadata leaves it as it is', async (trial) => {
+    const client = await trial.open()
+    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+    assert.deepEqual(await found(trial, client), { step: '1' })
+  }),
+  lawFor(['metadata'], 'metadata', 'a holder without metadata leaves none', async (trial) => {
+    const client = await trial.open()
+    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+    await client.release(await trial.granted(client), trial.call)
+    assert.deepEqual(await found(trial, client), {})
+  }),
+  lawFor(['metadata'], 'metadata', 'what a holder left survives its expiry', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client, { metadata: { step: '1' } })
+    await trial.expire(client)
+    assert.deepEqual(await found(trial, client), { step: '1' })
+  }),
+  lawFor(['metadata', 'break'], 'metadata', 'what a holder left survives a break', async (trial) => {
+    const client = await trial.open()
+    await trial.granted(client, { metadata: { step: '1' } })
+    await client.break?.(trial.name, { period: 0 }, trial.call)
+    await trial.pass(150)
+    assert.equal((await found(trial, client))?.step, '1')
+  }),
+  lawFor(['metadata'], 'metadata', 'a request that is repeated finds the same again', async (trial) => {
+    const client = await trial.open()
+    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+    const request = { grantId: trial.guid('own'), metadata: { step: '2' } }
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const outcome = await trial.acquire(client, request)
+      assert(outcome.granted)
+      assert.deepEqual(outcome.previous, { step: '1' }, `attempt ${attempt}`)
+      await client.renew(outcome.grant, trial.call)
+    }
+    const record = await trial.read(client)
+    assert.deepEqual([record?.metadata, record?.previous], [{ step: '2' }, { step: '1' }])
+  }),
+  lawFor(
+    ['metadata'],
+    'metadata',
+    'an update replaces it, renews the grant and leaves what was found',
+    async (trial) => {
+      const client = await trial.open()
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      const grant = await trial.granted(client, { metadata: { step: '2', other: 'x' } })
+      await trial.pass(trial.ttl * 0.6)
+      assert.deepEqual(await client.update?.(grant, { step: '3' }, trial.call), { renewed: true })
+      await trial.pass(trial.ttl * 0.6)
+      const record = await trial.read(client)
+      assert.equal(record?.state, 'leased')
+      assert.deepEqual([record?.metadata, record?.previous], [{ step: '3' }, { step: '1' }])
+      await client.release(grant, trial.call)
+      assert.deepEqual(await found(trial, client), { step: '3' })
+    },
+  ),
+  lawFor(['metadata'], 'metadata', 'an update under a grant that is over changes nothing', async (trial) => {
+    const client = await trial.open()
+    const old = await trial.granted(client, { metadata: { step: 'old' } })
+    await client.release(old, trial.call)
+    const outcome = await client.update?.(old, { step: 'stale' }, trial.call)
+    assert.equal(outcome?.renewed, false)
+    assert.deepEqual((await trial.read(client))?.metadata, { step: 'old' })
+    await trial.granted(client, { metadata: { step: 'new' } })
+    assert.equal((await client.update?.(old, { step: 'stale' }, trial.call))?.renewed, false)
+    assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
+  }),
+  lawFor(['metadata'], 'metadata', 'a late release leaves the metadata of the next holder alone', async (trial) => {
+    const client = await trial.open()
+    const old = await trial.granted(client)
+    await client.release(old, trial.call)
+    await trial.granted(client, { metadata: { step: 'new' } })
+    assert.equal((await client.release(old, trial.call, { step: 'stale' })).released, false)
+    assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
+  }),
+  lawFor(['metadata', 'change'], 'metadata', 'a lease that is handed over brings it along', async (trial) => {
+    const client = await trial.open()
+    const grant = await trial.granted(client, { metadata: { step: '1' } })
+    const outcome = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
+    assert(outcome?.granted === true)
+    assert.deepEqual(outcome.previous, { step: '1' })
+    assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
+  }),
+  lawFor(
+    ['metadata'],
+    'metadata',
+    'there is room for as much as the limits say, twice, and for no more',
+    async (trial) => {
+      const client = await trial.open()
+      const room = client.limits.metadata ?? 4_096
+      const metadata = metadataOf(room)
+      await client.release(await trial.granted(client, { metadata }), trial.call)
+      const next = await trial.granted(client, { metadata })
+      const record = await trial.read(client)
+      assert.deepEqual([record?.metadata, record?.previous], [metadata, metadata])
+      const larger = metadataOf(room + 1)
+      const rejected = client.update?.(next, larger, trial.call) ?? Promise.resolve()
+      await assert.rejects(rejected, LeaseConfigurationError)
+      assert.deepEqual(await client.renew(next, trial.call), { renewed: true })
+    },
+  ),
+]
