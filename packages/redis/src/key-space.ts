@@ -1,4 +1,5 @@
-import { checkLeaseName, encodeLeaseName, LeaseConfigurationError, type NameAlphabet } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
 
 /** Escapes the characters that could break a hash tag, a terminal or a script. Longest: three characters for each byte. */
 const alphabet: NameAlphabet = {

@@ -43,7 +43,6 @@ export class OperationQueue {
   readonly #prelude: readonly string[]
   readonly #floorKey: string | undefined
   #pending: Operation[] = []
-  #isClosed = false
   /** How many operations have been sent and not answered yet. */
   #underWay = 0
 
@@ -58,7 +57,6 @@ export class OperationQueue {
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
   run<T>(request: Request<T>, call: StoreCall): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(closedError())
       const operation = new Operation<T>(request, resolve, reject) as Operation
       operation.removeListener = call.onAbort(() => this.#abort(operation, call))
       if (operation.isSettled) return
@@ -69,8 +67,7 @@ export class OperationQueue {
 
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
   runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(closedError())
+    return new Promise((resolve) => {
       const outcomes = new Array<T | Error>(requests.length)
       let open = requests.length
       const settle = (place: number, outcome: T | Error): void => {
@@ -93,9 +90,8 @@ export class OperationQueue {
     })
   }
 
-  /** Rejects all operations that are not sent yet, and all later ones; those under way end with their connection. */
+  /** Rejects the operations that are not sent yet; those under way end with their connection. */
   close(): void {
-    this.#isClosed = true
     rejectAll(this.#pending.splice(0), closedError())
   }
 

@@ -1,11 +1,10 @@
 import {
-  checkFencingToken,
   LeaseConfigurationError,
   type LeaseError,
-  LeaseLostError,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import { checkFencingToken, fenced } from '@leasehold/core/store'
 import { isReply, type OwnClient, ownClientOf } from './client/client-adapter.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
@@ -118,10 +117,7 @@ export class RedisGuard {
       })
     const [result = null, why] = answer as readonly unknown[]
     if (why === 'fenced') {
-      throw new LeaseLostError(
-        `the fencing token ${fencingToken} for '${key}' is behind ${String(result)}: another holder has the lease now`,
-        { leaseName: key, store: 'redis', reason: 'taken' },
-      )
+      throw fenced(key, fencingToken, String(result), 'redis')
     }
     if (why === 'failed') throw fenceFailure(key, fence, String(result))
     return result

@@ -4,7 +4,6 @@ import {
   type AcquireRequest,
   type BreakOptions,
   type Clock,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -17,6 +16,7 @@ import {
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
+import { StoreChecks } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
 import {
   type Answer,
@@ -75,7 +75,7 @@ export interface RedisLeaseStoreOptions {
  */
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
-  readonly limits: StoreLimits = { minTtl: 1, maxTtl: 366 * DAY, infinite: true, ordered: true }
+  readonly limits: StoreLimits
   /**
    * In few calls. In a cluster it exists only if the prefix puts all leases into one slot: otherwise a node that hangs would
    * hold up the heartbeats at all others.
@@ -87,7 +87,7 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #turns: Turns
   readonly #clock: Clock
   readonly #isMember: boolean
-  readonly #closing = new AbortController()
+  readonly #checks: StoreChecks
 
   constructor(client: RedisClient, options?: RedisLeaseStoreOptions)
   /** @internal */
@@ -104,6 +104,9 @@ export class RedisLeaseStore implements LeaseStore {
     const channel = `${keyPrefix}${prefix}turns:${nanoid()}`
     this.#clock = clock
     this.#isMember = role === 'member'
+    const usual = { minTtl: 1, maxTtl: 366 * DAY, infinite: true, ordered: true }
+    this.limits = this.#isMember ? { ...usual, metadata: MEMBER_METADATA } : usual
+    this.#checks = new StoreChecks(this.kind, this.limits)
     this.#keys = new KeySpace(keyPrefix + prefix)
     this.#connection = new LazyConnection(adapter, clock)
     this.#turns = new Turns(new LazyConnection(adapter, clock), clock, channel)
@@ -112,6 +115,7 @@ export class RedisLeaseStore implements LeaseStore {
     this.#queue = new OperationQueue(this.#connection, clock, context)
     if (!clustered || this.#keys.areTogether) {
       this.renewMany = async (grants, call) => {
+        this.#checks.usable(call)
         return await this.#queue.runMany(
           grants.map(({ name, grantId }) => this.#request('renew', name, toGrantId(grantId), renewOutcome)),
           call,
@@ -121,8 +125,7 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
-    this.#checkTtl(request)
-    this.#checkMetadata(request.name, request.metadata)
+    this.#checks.acquire(request, call)
     const isSubscribed = request.queue === true && this.#turns.isSubscribed
     const outcome = await this.#claim(request, isSubscribed, call)
     if (outcome.granted || request.queue !== true || isSubscribed) return outcome
@@ -132,46 +135,54 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /** Starts the recorded ttl anew. */
-  renew({ name, grantId }: Grant, call: StoreCall): Promise<RenewOutcome> {
-    return this.#run('renew', name, toGrantId(grantId), call, renewOutcome)
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call)
+    return await this.#run('renew', name, toGrantId(grantId), call, renewOutcome)
   }
 
-  async update({ name, grantId }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    this.#checkMetadata(name, metadata)
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
     return await this.#run('update', name, `${toGrantId(grantId)} ${JSON.stringify(metadata)}`, call, renewOutcome)
   }
 
-  async release({ name, grantId }: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    this.#checkMetadata(name, metadata)
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
     const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
     return await this.#run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
   }
 
-  read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
-    return this.#run('read', name, '', call, this.#toRecord)
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    return await this.#run('read', name, '', call, this.#toRecord)
   }
 
   /**
    * By SCAN, at every master of a cluster, in pages of a few hundred keys. The store keeps all listed names until the end,
    * because SCAN may repeat them. Names of slots that move to another node meanwhile may be missing.
    */
-  list(prefix: string, call: StoreCall): AsyncIterable<LeaseRecord> {
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
+    this.#checks.usable(call)
     const readPage = (names: readonly string[]): Promise<(LeaseRecord | undefined | Error)[]> => {
       return this.#queue.runMany(
         names.map((name) => this.#request('read', name, '', this.#toRecord)),
         call,
       )
     }
-    return listRecords(this.#connection, this.#keys, prefix, readPage, call)
+    yield* listRecords(this.#connection, this.#keys, prefix, readPage, call)
   }
 
-  change(
-    { name, grantId, ttl }: Grant,
+  async change(
+    grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
     call: StoreCall,
   ): Promise<AcquireOutcome> {
+    const { name, grantId, ttl } = grant
+    this.#checks.change(grant, to, call)
     const args = `${toGrantId(grantId)} ${toGrantId(to.grantId)} ${to.owner}`
-    return this.#run('change', name, args, call, this.#toGrant({ ...to, name, ttl }))
+    return await this.#run('change', name, args, call, this.#toGrant({ ...to, name, ttl }))
   }
 
   /**
@@ -223,11 +234,8 @@ export class RedisLeaseStore implements LeaseStore {
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    this.#checks.break(name, options, call)
     const { period = Number.POSITIVE_INFINITY, reason = '' } = options
-    if (!(period >= 0)) {
-      const message = `the break period must be 0 or more milliseconds, not ${period}`
-      throw new LeaseConfigurationError(message, { leaseName: name, store: 'redis' })
-    }
     const remaining = await this.#run('break', name, `${toDuration(period)} ${reason}`, call, (answer) =>
       answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
     )
@@ -238,10 +246,11 @@ export class RedisLeaseStore implements LeaseStore {
     })
   }
 
-  withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
+  async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const id = toGrantId(grantId)
     this.#turns.forgetExpiry(id)
-    return this.#run('withdraw', name, id, call, () => undefined)
+    this.#checks.name(name, call)
+    return await this.#run('withdraw', name, id, call, () => undefined)
   }
 
   /**
@@ -270,11 +279,11 @@ export class RedisLeaseStore implements LeaseStore {
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
     this.#queue.close()
     this.#connection.close()
     this.#turns.close()
@@ -351,20 +360,5 @@ export class RedisLeaseStore implements LeaseStore {
     toOutcome: Request<T>['toOutcome'],
   ): Promise<T> {
     return await this.#queue.run(this.#request(operation, leaseName, args, toOutcome), call)
-  }
-
-  #checkTtl({ name, ttl }: AcquireRequest): void {
-    const { minTtl, maxTtl } = this.limits
-    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return
-    throw new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`, {
-      leaseName: name,
-      store: 'redis',
-    })
-  }
-
-  #checkMetadata(leaseName: string, metadata: Metadata | undefined): void {
-    const details = { leaseName, store: 'redis' }
-    if (this.#isMember) checkMetadata(metadata, details, MEMBER_METADATA)
-    else checkMetadata(metadata, details)
   }
 }

@@ -1,39 +1,23 @@
-import {
-  type Clock,
-  LeaseConfigurationError,
-  type LeaseFactory,
-  type LeaseStore,
-  StoreLease,
-  systemClock,
-} from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { providerFactory } from '@leasehold/core/store'
 import type { RedisClient } from './client/redis-client.js'
 import { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 import { RedisLeaseStore } from './redis-lease-store.js'
-import { optionKeys, type RedisOptions, readOptions } from './redis-options.js'
-
-const makeLease: LeaseFactory = async (settings, { clock, logger, share }) => {
-  const options = readOptions(settings.options)
-  const key = `redis:${JSON.stringify(optionKeys.map((name) => options[name] ?? null))}`
-  const store = await share(key, () => openStore(options, clock))
-  return new StoreLease(settings, store, { clock, logger })
-}
+import { checkOptions, type RedisOptions, redisOptions } from './redis-options.js'
 
 /**
  * The factory that `lease-class = "@leasehold/redis"` loads. All leases of one provider with the same options share a store
- * and its connections. The options of the block are {@link RedisOptions}. Needs ioredis, which it loads at the first lease.
+ * and its connections. Needs ioredis, which it loads at the first lease.
  */
-export const redisLease: LeaseFactory = Object.assign(makeLease, { optionKeys })
-
-async function openStore(options: RedisOptions, clock: Clock): Promise<LeaseStore> {
-  const { prefix, recordLife } = options
+export const redisLease = providerFactory(redisOptions, async (options, { clock }) => {
+  checkOptions(options)
+  const { prefix, recordLife, quorum } = options
   const clients = await openClients(options)
-  // Only tests have another clock than the machine's.
-  const time = clock === systemClock ? {} : { clock }
-  const storeOptions = { prefix, recordLife, ...time }
-  return options.quorum === undefined
+  const storeOptions = { prefix, recordLife, clock }
+  return quorum === undefined
     ? new RedisLeaseStore(clients[0], storeOptions)
     : new RedisQuorumStore(clients, storeOptions)
-}
+})
 
 async function openClients(options: RedisOptions): Promise<readonly [RedisClient, ...RedisClient[]]> {
   try {

@@ -119,6 +119,6 @@ function tookTooLong(): LeaseUnavailableError {
   return new LeaseUnavailableError('the connection took too long to open', { store: 'redis' })
 }
 
-export function closedError(store = 'redis'): LeaseUnavailableError {
-  return new LeaseUnavailableError('the store is closed: create a new one', { store })
+export function closedError(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the redis store is closed: open a new one', { store: 'redis' })
 }

@@ -3,7 +3,6 @@ import {
   type AcquireRequest,
   type BreakOptions,
   type Clock,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -17,7 +16,7 @@ import {
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
-import { closedError } from '../client/lazy-connection.js'
+import { StoreChecks } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
 import { Acquisition, confirmed } from './acquisition.js'
@@ -54,7 +53,7 @@ export class RedisQuorumStore implements LeaseStore {
   readonly #floors: Floors
   readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(KIND, this.limits)
 
   /**
    * One client for each server. Throws a `LeaseConfigurationError` if there are fewer than three, an even number, or the
@@ -76,9 +75,7 @@ export class RedisQuorumStore implements LeaseStore {
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, ttl, grantId: proposed } = request
-    this.#checkTtl(request)
-    checkMetadata(request.metadata, { leaseName: name, store: KIND })
-    this.#checkOpen()
+    this.#checks.acquire(request, call)
     const { ids } = this.#cleanup
     const grantId = ids.idOf(proposed)
     const acquisition = new Acquisition(this.#electorate, this.#floors, this.#clock, { ...request, grantId })
@@ -102,26 +99,24 @@ export class RedisQuorumStore implements LeaseStore {
 
   /** Starts the recorded ttl anew, if a majority has the grant. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
-    this.#checkOpen()
+    this.#checks.grant(grant, call)
     return await this.#heartbeats.renew(grant, call)
   }
 
   /** In one call to each server, or in few; an error stands for each unknown outcome. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
-    this.#checkOpen()
+    this.#checks.usable(call)
     return await this.#heartbeats.renewMany(grants, call)
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    checkMetadata(metadata, { leaseName: grant.name, store: KIND })
-    this.#checkOpen()
+    this.#checks.grant(grant, call, metadata)
     return await this.#heartbeats.update(grant, metadata, call)
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    checkMetadata(metadata, { leaseName: name, store: KIND })
-    this.#checkOpen()
+    this.#checks.grant(grant, call, metadata)
     const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
     this.#heartbeats.end(grantId)
     this.#cleanup.ids.forget(grantId)
@@ -135,7 +130,7 @@ export class RedisQuorumStore implements LeaseStore {
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
-    this.#checkOpen()
+    this.#checks.name(name, call)
     const isAbandoned = (grantId: string): boolean => this.#cleanup.ids.isAbandoned(grantId)
     const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(
       {
@@ -153,7 +148,7 @@ export class RedisQuorumStore implements LeaseStore {
     to: { readonly grantId: string; readonly owner: string },
     call: StoreCall,
   ): Promise<AcquireOutcome> {
-    this.#checkOpen()
+    this.#checks.change(grant, to, call)
     const { name, ttl } = grant
     const question = { operation: 'change', leaseName: name }
     const { outcome, tally } = await this.#electorate.poll(
@@ -179,7 +174,7 @@ export class RedisQuorumStore implements LeaseStore {
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
-    this.#checkOpen()
+    this.#checks.break(name, options, call)
     return await this.#electorate.poll<Broken, { remaining: number }>(
       {
         ask: async (member, calls) => {
@@ -198,25 +193,14 @@ export class RedisQuorumStore implements LeaseStore {
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   /** Waits up to a second for requests that are being taken back. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
     await this.#cleanup.ended()
     await Promise.all(this.#electorate.members.map((member) => member.close()))
-  }
-
-  #checkOpen(): void {
-    if (this.#closing.signal.aborted) throw closedError(KIND)
-  }
-
-  #checkTtl({ name, ttl }: AcquireRequest): void {
-    const { minTtl, maxTtl } = this.limits
-    if (ttl >= minTtl && ttl <= maxTtl) return
-    const message = `the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}`
-    throw new LeaseConfigurationError(message, { leaseName: name, store: KIND })
   }
 }
 

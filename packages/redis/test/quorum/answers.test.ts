@@ -233,7 +233,7 @@ describe('the end', () => {
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
     await quorum.during(store.close(), 1_000)
-    await expect(store.read(NAME, forever)).rejects.toThrow('the store is closed')
+    await expect(store.read(NAME, forever)).rejects.toThrow('the redis-quorum store is closed')
     expect(quorum.clock.pending).toBe(0)
   })
 
