@@ -1,10 +1,10 @@
 import { LeaseConfigurationError, OptionValues } from '@leasehold/core'
 
-/** The block of a configuration, in the camel case of the code; what is not given is `undefined`. */
+/** The options of a configuration block, in camel case; `undefined` if not given. */
 export interface AzureBlobOptions {
-  /** As the portal shows it. Secret. One of this, `accountKey`, `sasToken` and `credential` is given. */
+  /** As the portal shows it. Secret. Give exactly one of this, `accountKey`, `sasToken` and `credential`. */
   readonly connectionString?: string | undefined
-  /** The name of the storage account; for all but a connection string, unless `endpoint` is given. */
+  /** The name of the storage account. Not with a connection string; optional with `endpoint`, except for a key. */
   readonly account?: string | undefined
   /** The address of the account's blobs; `https://<account>.blob.core.windows.net` unless given. */
   readonly endpoint?: string | undefined
@@ -12,11 +12,11 @@ export interface AzureBlobOptions {
   readonly accountKey?: string | undefined
   /** A shared access signature for the container. Secret. */
   readonly sasToken?: string | undefined
-  /** `default`: whatever `DefaultAzureCredential` finds; `managed-identity`: that of the machine, without a search. */
+  /** `default`: a `DefaultAzureCredential`; `managed-identity`: the identity of the machine, without a search. */
   readonly credential?: 'default' | 'managed-identity' | undefined
-  /** Of a managed identity that is not the system's own. */
+  /** The id of a user-assigned managed identity. */
   readonly clientId?: string | undefined
-  /** Where the blobs are; `leases`, or `akka-coordination-lease` with Akka's layout, unless given. */
+  /** The container of the blobs; `leases`, or `akka-coordination-lease` with Akka's layout, unless given. */
   readonly container?: string | undefined
   /** See `AzureBlobLeaseStoreOptions`. */
   readonly prefix?: string | undefined
@@ -31,7 +31,7 @@ export interface AzureBlobOptions {
   readonly akkaClockSkew?: number | undefined
 }
 
-/** Throws a `LeaseConfigurationError` that names what is wrong, and shows no secret. */
+/** Throws a `LeaseConfigurationError` that names the invalid option, and shows no secret. */
 export function readOptions(block: Readonly<Record<string, unknown>>): AzureBlobOptions {
   const values = new OptionValues<keyof AzureBlobOptions>('azure-blob', block)
   const options: AzureBlobOptions = {
@@ -53,12 +53,12 @@ export function readOptions(block: Readonly<Record<string, unknown>>): AzureBlob
   }
   checkAccess(options)
   if (options.layout === 'akka' && options.resource === 'container') {
-    throw wrong('layout = akka keeps leases in blobs: it does not go with resource = container')
+    throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
   }
   return options
 }
 
-/** Every key of the block that is read. */
+/** The keys of the block. */
 export const optionKeys = [
   'connectionString',
   'account',
@@ -84,7 +84,7 @@ function checkAccess(options: AzureBlobOptions): void {
   const [way] = chosen
   if (way === undefined || chosen.length > 1) {
     const found = chosen.length === 0 ? 'none is' : `${chosen.join(' and ')} are`
-    throw wrong(`one of connectionString, accountKey, sasToken and credential has to be given: ${found}`)
+    throw wrong(`give exactly one of connectionString, accountKey, sasToken and credential: ${found} given`)
   }
   const { account, endpoint } = options
   if (way === 'connectionString') return
@@ -94,7 +94,7 @@ function checkAccess(options: AzureBlobOptions): void {
   if (endpoint === undefined) return
   if (!URL.canParse(endpoint)) throw wrong('endpoint must be an address such as https://name.blob.core.windows.net')
   if (way === 'credential' && new URL(endpoint).protocol !== 'https:') {
-    throw wrong('endpoint must begin with https: a credential sends a token, which nobody else may read')
+    throw wrong('endpoint must start with https: a credential sends a token, which must be encrypted')
   }
 }
 

@@ -3,14 +3,17 @@ import { providerFactory } from '@leasehold/core/store'
 import { LocalLeaseStore } from './local-lease-store.js'
 import { options } from './local-options.js'
 
-/** The factory of leases in a folder, for `lease-class = "@leasehold/local"`. */
+/** The factory of leases in a folder, for `lease-class = "@leasehold/local"`. Leases of one folder share a store. */
 export const localLease = providerFactory(options, ({ folder = '', mode }, { clock }) => {
-  return new LocalLeaseStore({ folder, mode: mode === undefined ? undefined : toMode(mode), clock })
+  return new LocalLeaseStore({ folder, mode: toMode(mode), clock })
 })
 
-/** Configuration has no octal numbers, so the mode is a text. */
-function toMode(digits: string): number {
+/** Configurations have no octal numbers: the digits are read as octal. */
+function toMode(digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined
   if (/^[0-7]{3,4}$/.test(digits)) return Number.parseInt(digits, 8)
-  const message = `mode must be three or four octal digits such as "770", not ${JSON.stringify(digits)}`
-  throw new LeaseConfigurationError(message, { store: 'local' })
+  throw new LeaseConfigurationError(
+    `mode must be three or four octal digits such as "770", not ${JSON.stringify(digits)}`,
+    { store: 'local' },
+  )
 }
