@@ -15,7 +15,7 @@ import { storedLease } from './support/stored-lease.js'
 const factories = { redis: redisLease }
 const times = { 'heartbeat-timeout': '10s', 'heartbeat-interval': '2s', 'lease-operation-timeout': '2s' }
 
-/** What the tests have begun, which run side by side. */
+/** Resources of the tests, which run concurrently. */
 const begun: (() => Promise<unknown>)[] = []
 
 afterAll(async () => {
@@ -140,7 +140,7 @@ describe('an invalid configuration', () => {
     [{ url: 'redis://a', prefix: 'a{' }, /not a hash tag/],
     [{ url: 'redis://a', 'record-life': '5ms' }, /recordLife must be at least 1000 ms/],
     [{ cluster: 'perhaps' }, /cluster must be on or off/],
-  ])('%j says what to change', async (block, message) => {
+  ])('%j has an error that says how to fix it', async (block, message) => {
     const lease = provide(block).getLease('job', 'job')
     await expect(lease).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(lease).rejects.toThrow(message)

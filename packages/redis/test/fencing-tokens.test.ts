@@ -30,7 +30,7 @@ async function flagsOf(server: RedisServer): Promise<string> {
 }
 
 const shapes: readonly Shape[] = [
-  { name: 'a lease that nobody waits for or watches', prepare: free, grant: again },
+  { name: 'a lease without waiters and watchers', prepare: free, grant: again },
   {
     name: 'a lease that somebody waits for',
     prepare: async (store, server) => {
@@ -80,7 +80,7 @@ const shapes: readonly Shape[] = [
     prepare: (store) => granted(store, 'first'),
     grant: async (store, id) => {
       const holder = await store.read('job', never)
-      if (holder === undefined) throw new Error('nobody holds the lease')
+      if (holder === undefined) throw new Error('the lease has no holder')
       const outcome = await store.change(holder, { grantId: id, owner: id }, never)
       if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
       return outcome.grant

@@ -5,7 +5,7 @@ import { LazyConnection } from '../src/client/lazy-connection.js'
 import { Traffic } from '../src/client/traffic.js'
 import { OperationQueue } from '../src/operation-queue.js'
 
-/** A connection whose first call fails as told, once the time limit is over. */
+/** Counts the calls of a connection whose first call fails with this message after the time limit. */
 async function callsAfter(
   failure: string,
   limits: readonly AbortableCall[],

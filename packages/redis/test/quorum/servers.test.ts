@@ -88,7 +88,7 @@ function limitOf(duration: number): StoreCall {
 
 function grantIn(outcome: AcquireOutcome): Grant {
   if (outcome.granted) return outcome.grant
-  throw new Error(`refused: ${outcome.holder?.owner ?? 'nobody'} holds it`)
+  throw new Error(`refused: ${outcome.holder?.owner ?? 'no known owner'} holds it`)
 }
 
 async function tookOf(task: Promise<unknown>): Promise<number> {
@@ -183,7 +183,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('takes back what is no majority', async ({ expect }) => {
+  it.concurrent('takes back a grant without a majority', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const [first, second, third] = servers.all
       await servers.openOne(first).acquire(servers.request('one'), forever)
@@ -258,7 +258,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('does not renew for who was succeeded', async ({ expect }) => {
+  it.concurrent('does not renew for a former holder', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const [one, other] = [servers.open(), servers.open()]
       const grant = grantIn(await one.acquire(servers.request('one'), forever))
@@ -272,7 +272,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('serves five who contend, by either library, one at a time', async ({ expect }) => {
+  it.concurrent('serves five challengers, by either library, one at a time', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const inside = new Set<number>()
       let most = 0

@@ -23,15 +23,15 @@ export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operat
 /** Never aborted. */
 export const never = new AbortableCall()
 
-/** A lease with what became of it. */
+/** A lease and its history. */
 export interface Player {
   readonly lease: StoreLease
   readonly losses: LeaseLost[]
   /** The names of its events, in order. */
   readonly events: string[]
-  /** What came between it and its heartbeats. */
+  /** The causes of its jeopardies. */
   readonly troubles: unknown[]
-  /** Who else was valid when it was granted: nobody, or the lease is no lease. */
+  /** The other valid holders when it was granted: there must be none. */
   readonly overlaps: string[]
 }
 
@@ -49,7 +49,7 @@ export class Scene {
     }
   }
 
-  /** What else is to be done at the end; what was begun last ends first. */
+  /** Registers work for the end, in reverse order. */
   atEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end)
   }

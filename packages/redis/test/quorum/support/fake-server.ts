@@ -19,8 +19,8 @@ import type { QuorumMember } from '../../../src/quorum/electorate.js'
 type State = 'up' | 'dead' | 'frozen'
 
 /**
- * A server of a quorum in memory, whose fencing tokens are its own. Frozen, it keeps what it is sent, whether the sender
- * still waits or not, until it is thawed.
+ * A server of a quorum in memory, with fencing tokens of its own. While it is frozen, it keeps all requests, even those that
+ * were aborted, until it is thawed.
  */
 export class FakeServer {
   readonly clock: Clock
@@ -45,7 +45,7 @@ export class FakeServer {
     return this.#store
   }
 
-  /** What was sent meanwhile is done in the order in which it was sent, unless it is told otherwise. */
+  /** Carries out the kept requests, in the order in which they were sent unless another one is given. */
   thaw(order: (sent: (() => void)[]) => (() => void)[] = (sent) => sent): void {
     this.state = 'up'
     for (const deliver of order(this.#buffer.splice(0))) deliver()
@@ -76,7 +76,7 @@ export class FakeServer {
   }
 }
 
-/** What a network does to a call: how long it is on its way, there and back, and whether it gets there. */
+/** The delays of a call, there and back, and whether it or its answer is lost. */
 export interface Way {
   readonly there?: number
   readonly back?: number
@@ -88,7 +88,7 @@ export class FakeMember implements QuorumMember {
   readonly kind = 'fake'
   readonly limits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: false }
   readonly server: FakeServer
-  /** What was asked of it, in order. */
+  /** The operations, in order. */
   readonly asked: string[] = []
   readonly #clock: Clock
   readonly #wayOf: (operation: string) => Way
@@ -245,11 +245,11 @@ export class FakeMember implements QuorumMember {
     const { there = 0, back = 0, lost } = this.#wayOf(operation)
     return new Promise<T>((resolve, reject) => {
       const removeListener = call.onAbort(() => reject(call.signal.reason))
-      const answer = (tell: () => void): void => {
+      const answer = (settle: () => void): void => {
         if (lost === 'answer') return
         this.#after(back, () => {
           removeListener()
-          tell()
+          settle()
         })
       }
       const deliver = (): void => {

@@ -41,7 +41,7 @@ export class QuorumOfFakes {
 
   async granted(store: RedisQuorumStore, over: Partial<AcquireRequest> = {}): Promise<Grant> {
     const outcome = await this.during(store.acquire(this.request(over), this.call))
-    if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'nobody'}`)
+    if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'no known owner'}`)
     return outcome.grant
   }
 
@@ -51,7 +51,7 @@ export class QuorumOfFakes {
     return records.map((record) => (record?.state === 'leased' ? record.owner : undefined))
   }
 
-  /** Locks one server for somebody who holds no majority. */
+  /** Locks one server for an owner without a majority. */
   async lock(place: number, owner: string, grantId: string = randomUUID()): Promise<void> {
     await this.server(place).store.acquire(this.request({ owner, grantId }))
   }
