@@ -1,4 +1,4 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
+import { ConfigLimitError } from './config-error.js'
 import type { Limits } from './limits.js'
 import { isSamePath } from './path-expression.js'
 import { type Append, type Assignment, type Scope, Slot } from './slot.js'

@@ -1,20 +1,20 @@
 import { Assembly } from './assembly.js'
-import { ConfigError } from './errors/config-error.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigMissingError } from './errors/config-missing-error.js'
-import { ConfigTypeError } from './errors/config-type-error.js'
+import { ConfigError, ConfigLimitError, ConfigMissingError, ConfigTypeError } from './config-error.js'
 import { Evaluation } from './evaluation.js'
 import { documentFrom, documentOfResolved } from './from-object.js'
-import { type ConfigLimits, type Limits, limitsOf } from './limits.js'
-import { numericKeys } from './numeric-keys.js'
-import type { Origin } from './origin.js'
+import { type ConfigLimits, isStackOverflow, type Limits, limitsOf } from './limits.js'
 import { formatPath, parsePath } from './path-expression.js'
-import { describeValue, withoutSecrets } from './rendering.js'
-import { type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
+import {
+  describeValue,
+  numericKeys,
+  type ResolvedObject,
+  type ResolvedValue,
+  toPlain,
+  withoutSecrets,
+} from './resolved-value.js'
 import { type Environment, Resolver } from './resolver.js'
 import { isSecretPath } from './secrets.js'
-import { isStackOverflow } from './stack-overflow.js'
-import type { Document } from './syntax-tree.js'
+import type { Document, Origin } from './syntax-tree.js'
 import { toBytes, toMilliseconds } from './units.js'
 import { numberOf } from './unquoted-value.js'
 

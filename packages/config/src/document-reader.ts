@@ -1,13 +1,9 @@
-import { ConfigError } from './errors/config-error.js'
-import { ConfigIncludeError } from './errors/config-include-error.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { ConfigError, ConfigIncludeError, ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import type { IncludedText, IncludeReader } from './include-source.js'
 import type { IncludeStatement } from './include-statement.js'
-import type { Limits } from './limits.js'
+import { isStackOverflow, type Limits } from './limits.js'
 import { Parser } from './parser.js'
 import { parseProperties } from './properties.js'
-import { isStackOverflow } from './stack-overflow.js'
 import type { Document, Statement } from './syntax-tree.js'
 
 export interface DocumentReaderOptions {

@@ -1,13 +1,10 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import type { Entry, ObjectView } from './object-view.js'
-import type { Origin } from './origin.js'
 import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
 import type { Append } from './slot.js'
-import type { Expression } from './syntax-tree.js'
-import type { Item, ListValue, Value } from './value.js'
+import type { Expression, Origin } from './syntax-tree.js'
+import type { Item, ListValue, ObjectView, Value } from './value.js'
 
 /** A value that contains itself; ends at the optional substitution that it leads through, if there is one. */
 class Cycle extends Error {
@@ -84,7 +81,7 @@ export class Evaluation {
       return this.#value(value, item.source?.expression.origin ?? origin)
     } catch (error) {
       if (!(error instanceof Cycle) || !isOptional(item.source?.expression)) throw error
-      item.resolved = { value: undefined }
+      this.#resolver.forgetValue(item)
       return undefined
     }
   }
@@ -109,16 +106,12 @@ export class Evaluation {
         return this.#value(value, assignment?.origin ?? value.origin)
       } catch (error) {
         if (!(error instanceof Cycle) || !isOptional(assignment?.expression)) throw error
-        forget(entry)
+        if (assignment !== undefined) this.#resolver.forgetValue(assignment)
         view.forget(key)
       }
     }
     return undefined
   }
-}
-
-function forget({ assignment }: Entry): void {
-  if (assignment !== undefined) assignment.resolved = { value: undefined }
 }
 
 function isOptional(expression: Expression | Append | undefined): boolean {

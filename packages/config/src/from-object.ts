@@ -1,10 +1,8 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigOptionError } from './errors/config-option-error.js'
+import { ConfigLimitError, ConfigOptionError } from './config-error.js'
 import type { Limits } from './limits.js'
-import type { Origin } from './origin.js'
 import { formatPath } from './path-expression.js'
 import type { ResolvedObject, ResolvedValue } from './resolved-value.js'
-import type { Document, Expression, Field } from './syntax-tree.js'
+import type { Document, Expression, Field, Origin } from './syntax-tree.js'
 
 /** A document of plain data, whose keys are taken as they stand. What is `undefined` is left out. */
 export function documentFrom(data: object, source: string, limits: Limits): Document {

@@ -1,6 +1,5 @@
-import type { Origin } from './origin.js'
 import type { Scanner } from './scanner.js'
-import type { Document, Include } from './syntax-tree.js'
+import type { Document, Include, Origin } from './syntax-tree.js'
 
 /** How an include statement names what it includes; `heuristic` is a bare string. */
 export type IncludeKind = 'heuristic' | 'file' | 'url' | 'classpath'

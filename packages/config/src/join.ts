@@ -1,9 +1,7 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import { numericKeys } from './numeric-keys.js'
-import type { Origin } from './origin.js'
-import type { Scalar, Space } from './syntax-tree.js'
+import { numericKeys } from './resolved-value.js'
+import type { Origin, Scalar, Space } from './syntax-tree.js'
 import { ListValue, type Value } from './value.js'
 
 interface Joining {
@@ -58,7 +56,7 @@ function asList(value: Value): ListValue | undefined {
   if (keys.length === 0) return undefined
   const items = keys.flatMap((key) => {
     const entry = value.get(key)
-    return entry === undefined ? [] : [{ resolved: { value: entry.value } }]
+    return entry === undefined ? [] : [{ value: entry.value }]
   })
   return new ListValue(items, value.origin, value.secret)
 }

@@ -1,4 +1,4 @@
-import { ConfigOptionError } from './errors/config-option-error.js'
+import { ConfigOptionError } from './config-error.js'
 
 /** How much a configuration may ask for; what goes beyond ends in a `ConfigLimitError`. */
 export interface ConfigLimits {
@@ -33,4 +33,9 @@ export function limitsOf(given: ConfigLimits = {}): Limits {
     limits[name] = limit
   }
   return limits
+}
+
+/** Whether an error says that the stack is used up: a limit that was set too high for the thread. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && /call stack/i.test(error.message)
 }

@@ -1,6 +1,6 @@
 import { Config } from './config.js'
+import { ConfigOptionError } from './config-error.js'
 import { DocumentReader } from './document-reader.js'
-import { ConfigOptionError } from './errors/config-option-error.js'
 import { type ConfigFormat, fileReader, type IncludeReader } from './include-source.js'
 import { type ConfigLimits, limitsOf } from './limits.js'
 import type { Environment } from './resolver.js'

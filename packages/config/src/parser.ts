@@ -1,17 +1,17 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import { foldConcatenation } from './fold-concatenation.js'
+import { ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import { type IncludeLoader, readIncludeStatement, seesInclude } from './include-statement.js'
 import type { Limits } from './limits.js'
-import type { Origin } from './origin.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
 import {
+  type Concatenation,
   type Expression,
   type Field,
   type ListLiteral,
   type ObjectLiteral,
+  type Origin,
   type Reference,
+  type Scalar,
   type Space,
   type Statement,
   stringAt,
@@ -181,4 +181,27 @@ export class Parser {
     if (depth <= maxDepth) return
     throw new ConfigLimitError(`nested deeper than maxDepth, ${maxDepth}, allows`, this.#scanner.origin)
   }
+}
+
+/** What can be put together before any substitution is known; a concatenation that cannot ever fit is an error. */
+function foldConcatenation(concatenation: Concatenation): Expression {
+  const { parts, origin } = concatenation
+  if (parts.every((part): part is Scalar | Space => part.kind === 'scalar' || part.kind === 'space')) {
+    return stringAt(parts.map(({ text }) => text).join(''), origin)
+  }
+  const values = parts.filter((part): part is Expression => part.kind !== 'space')
+  if (values.some(({ kind }) => kind === 'scalar') && values.some(({ kind }) => kind.endsWith('-literal'))) {
+    throw new ConfigSyntaxError(
+      'an object or a list stands beside a string, a number, a boolean or null: expected values that fit together, ' +
+        'or a comma or a newline between them',
+      origin,
+    )
+  }
+  if (values.every((value) => value.kind === 'list-literal')) {
+    return { kind: 'list-literal', items: values.flatMap(({ items }) => items), origin }
+  }
+  if (values.every((value) => value.kind === 'object-literal')) {
+    return { kind: 'object-literal', statements: values.flatMap(({ statements }) => statements), origin }
+  }
+  return concatenation
 }

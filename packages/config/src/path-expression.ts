@@ -1,5 +1,4 @@
-import { ConfigOptionError } from './errors/config-option-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { ConfigOptionError, ConfigSyntaxError } from './config-error.js'
 import { Scanner } from './scanner.js'
 
 /**

@@ -1,6 +1,5 @@
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import type { Origin } from './origin.js'
-import { type Field, stringAt } from './syntax-tree.js'
+import { ConfigSyntaxError } from './config-error.js'
+import { type Field, type Origin, stringAt } from './syntax-tree.js'
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],

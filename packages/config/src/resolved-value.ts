@@ -1,5 +1,5 @@
-import type { Origin } from './origin.js'
-import type { Scalar } from './syntax-tree.js'
+import { isSecretKey, MASK, maskUrls } from './secrets.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
 /** A value all of whose substitutions are replaced. */
 export type ResolvedValue = Scalar | ResolvedList | ResolvedObject
@@ -38,4 +38,28 @@ export function toPlain(value: ResolvedValue, replacement: Replacement = () => u
     else Object.defineProperty(plain, name, { value: data, enumerable: true, writable: true, configurable: true })
   }
   return plain
+}
+
+/** A value as plain data, without its secrets. */
+export function withoutSecrets(value: ResolvedValue): unknown {
+  return toPlain(value, (one, key) => {
+    if (one.secret || (key !== undefined && isSecretKey(key))) return MASK
+    return one.kind === 'scalar' && typeof one.value === 'string' ? maskUrls(one.value) : undefined
+  })
+}
+
+/** What a value is, for an error; `isSecret` where its path says so. */
+export function describeValue(value: ResolvedValue, isSecret: boolean): string {
+  if (value.kind === 'list') return 'a list'
+  if (value.kind === 'object') return 'an object'
+  if (value.value === null) return 'null'
+  const kind = `a ${typeof value.value}`
+  return isSecret || value.secret
+    ? `${kind} that is not shown`
+    : `the ${typeof value.value} ${JSON.stringify(withoutSecrets(value))}`
+}
+
+/** The keys of an object that stands for a list: those that are integers, in the order of these. */
+export function numericKeys(keys: Iterable<string>): string[] {
+  return [...keys].filter((key) => /^\d{1,15}$/.test(key)).sort((one, other) => Number(one) - Number(other))
 }

@@ -1,15 +1,19 @@
 import type { Assembly } from './assembly.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import { join } from './join.js'
 import type { Limits } from './limits.js'
-import { type Fact, ObjectView, type Resolution } from './object-view.js'
-import type { Origin } from './origin.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
 import { type Append, type Assignment, hasEarlierValue, type Scope, type Slot } from './slot.js'
-import { type Concatenation, type Expression, type ObjectLiteral, type Reference, stringAt } from './syntax-tree.js'
-import { type Item, ListValue, type Value } from './value.js'
+import {
+  type Concatenation,
+  type Expression,
+  type ObjectLiteral,
+  type Origin,
+  type Reference,
+  stringAt,
+} from './syntax-tree.js'
+import { type Fact, type Item, ListValue, ObjectView, type Resolution, type Value } from './value.js'
 
 /** What substitutions without a value in the configuration fall back to. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -38,6 +42,8 @@ export class Resolver implements Resolution {
   #steps = 0
   /** How many assignments and elements are being resolved, each for the one before. */
   #nesting = 0
+  /** Each assignment and each element is resolved once, however many substitutions refer to it. */
+  readonly #resolved = new Map<Assignment | Item, Value | undefined>()
   readonly #provisional: (Assignment | Item)[] = []
 
   constructor(slot: Slot, options: ResolverOptions) {
@@ -97,10 +103,15 @@ export class Resolver implements Resolution {
   /** The value of an element; `undefined` where it vanishes. */
   item(item: Item): Value | undefined {
     const { source } = item
-    if (source === undefined) return item.resolved?.value
+    if (source === undefined) return item.value
     return this.#once(item, source.expression.origin, () =>
       this.#look(source.scope, () => this.#value(source.expression, source.scope)),
     )
+  }
+
+  /** Leaves an assignment or an element without a value, to end a cycle at an optional substitution. */
+  forgetValue(work: Assignment | Item): void {
+    this.#resolved.set(work, undefined)
   }
 
   /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
@@ -123,8 +134,12 @@ export class Resolver implements Resolution {
   /** A chain of assignments each of which refers to the one before: from the first one on, not by recursion. */
   #resolveEarlier(slot: Slot, place: number): void {
     let first = place
-    for (let event = slot.events[first - 1]; isOpenLink(event); event = slot.events[first - 1]) first -= 1
+    for (let event = slot.events[first - 1]; this.#isOpenLink(event); event = slot.events[first - 1]) first -= 1
     for (const event of slot.events.slice(first, place)) if (event.kind === 'assignment') this.#resolve(event)
+  }
+
+  #isOpenLink(event: Slot['events'][number] | undefined): boolean {
+    return event?.kind === 'assignment' && event.refersToItself && !this.#resolved.has(event)
   }
 
   #resolve(assignment: Assignment): Value | undefined {
@@ -136,18 +151,18 @@ export class Resolver implements Resolution {
    * What has no value only because it was asked for within a cycle, is asked for again after the whole of it; all else
    * is resolved once.
    */
-  #once(what: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
-    if (what.resolved !== undefined) return what.resolved.value
+  #once(work: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
+    if (this.#resolved.has(work)) return this.#resolved.get(work)
     const { cuts } = this
     this.#nesting += 1
     try {
       const value = this.deeper(origin, resolve)
-      what.resolved = { value }
-      if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(what)
+      this.#resolved.set(work, value)
+      if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(work)
       return value
     } finally {
       this.#nesting -= 1
-      if (this.#nesting === 0) for (const again of this.#provisional.splice(0)) again.resolved = undefined
+      if (this.#nesting === 0) for (const again of this.#provisional.splice(0)) this.#resolved.delete(again)
     }
   }
 
@@ -281,10 +296,6 @@ function listOf(items: readonly Expression[], origin: Origin, scope: Scope): Lis
     items.map((expression) => ({ source: { expression, scope: within } })),
     origin,
   )
-}
-
-function isOpenLink(event: Slot['events'][number] | undefined): boolean {
-  return event?.kind === 'assignment' && event.refersToItself && event.resolved === undefined
 }
 
 function firstValue(facts: Iterable<Fact>): Value | undefined {

@@ -1,6 +1,6 @@
 import { isBlank, isNewline, isReserved, isUnquoted } from './characters.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import type { Origin } from './origin.js'
+import { ConfigSyntaxError } from './config-error.js'
+import type { Origin } from './syntax-tree.js'
 import { isNumber } from './unquoted-value.js'
 
 const escapes: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,4 @@
-import type { Origin } from './origin.js'
-import type { Expression, Scalar } from './syntax-tree.js'
-import type { Value } from './value.js'
+import type { Expression, Origin, Scalar } from './syntax-tree.js'
 
 /** Where in the configuration an expression stands. */
 export interface Scope {
@@ -46,8 +44,6 @@ export interface Assignment {
   readonly origin: Origin
   /** Whether it refers to the key itself by its own path. */
   readonly refersToItself: boolean
-  /** Set once it was resolved; each is resolved once, whatever refers to it. */
-  resolved?: { readonly value: Value | undefined } | undefined
 }
 
 /** `key += element`. */

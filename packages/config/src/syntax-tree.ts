@@ -1,4 +1,10 @@
-import type { Origin } from './origin.js'
+/** The position of a value in a configuration. Lines and columns count from 1; they are 0 if unknown. */
+export interface Origin {
+  /** The file, or another name of the text. */
+  readonly source: string
+  readonly line: number
+  readonly column: number
+}
 
 /** A string, a number, a boolean or null as it was written. */
 export interface Scalar {

@@ -1,5 +1,4 @@
-import type { Origin } from './origin.js'
-import type { Scalar } from './syntax-tree.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
 /** The numbers of JSON, and no others. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
