@@ -1,13 +1,13 @@
 import type { Assignment, Scope, Slot } from './slot.js'
 import type { Expression, Origin, Scalar } from './syntax-tree.js'
 
-/** What a substitution is replaced by: known as far as its kind; what is within is found when it is asked for. */
+/** The value of a substitution. Its type is known. Elements and fields are resolved when first read. */
 export type Value = Scalar | ListValue | ObjectView
 
-/** An element of a list, which vanishes where it is an optional substitution without a value. */
+/** An element of a list. An optional substitution without a value is left out of the list. */
 export interface Item {
   readonly source?: { readonly expression: Expression; readonly scope: Scope }
-  /** Without a source: the value itself. */
+  /** The value, if there is no source. */
   readonly value?: Value
 }
 
@@ -17,7 +17,7 @@ export class ListValue {
   readonly origin: Origin
   readonly secret: boolean
   readonly length: number
-  /** May go on behind this list: those who append to the longest one share it. */
+  /** Can be longer than this list: a list and the lists made from it by `concat` share the array. */
   readonly #items: Item[]
 
   constructor(items: Item[], origin: Origin, secret = false, length = items.length) {
@@ -31,10 +31,10 @@ export class ListValue {
     return this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
   }
 
-  /** This list and another; takes time by the length of the other where nobody did so before. */
+  /** Appends another list. The first `concat` of a list takes time proportional to the length of `other` only. */
   concat(other: ListValue): ListValue {
     const items = this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
-    // By number: the other one may be this one.
+    // By index, because `other` can be this list.
     for (let place = 0; place < other.length; place += 1) items.push(other.#items[place] ?? {})
     return new ListValue(items, this.origin, this.secret || other.secret)
   }
@@ -44,7 +44,7 @@ export class ListValue {
   }
 }
 
-/** The part of a slot's history that an object is made of: from one order on and before another. */
+/** The part of a slot's history that an object consists of: from `from` (inclusive) to `to` (exclusive). */
 export interface SlotLayer {
   readonly kind: 'slot'
   readonly slot: Slot
@@ -53,37 +53,37 @@ export interface SlotLayer {
   readonly origin: Origin
 }
 
-/** A value, or a part of an object, and the assignment it came by, if any. */
+/** A value, or a part of an object, and its assignment, if any. */
 export interface Fact {
   readonly value: Value | SlotLayer
   readonly assignment?: Assignment | undefined
 }
 
-/** A resolved key: its value, and the assignment that decided. */
+/** A resolved key: its value and the assignment that determined it. */
 export interface Entry {
   readonly value: Value
   readonly assignment: Assignment | undefined
 }
 
-/** What a view asks of the resolver. */
+/** The operations of the resolver that a view needs. */
 export interface Resolution {
-  /** How often something was hidden because it was being resolved: what was found meanwhile is not kept. */
+  /** How often a value was hidden because it was being resolved. Results that depend on hidden values are not cached. */
   readonly cuts: number
-  /** Another after each change of what is being resolved. */
+  /** Changes whenever the set of assignments being resolved changes. */
   readonly epoch: number
-  /** Counts something as hidden. */
+  /** Counts a value as hidden. */
   cut(): undefined
-  /** Counts one step of work; throws a `ConfigLimitError` where it is one too many. */
+  /** Counts steps of work. Throws a `ConfigLimitError` if there are too many. */
   step(origin: Origin, count?: number): void
-  /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
+  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T
-  /** The facts about a slot within a part of its history, the last one first. */
+  /** The facts of a part of a slot's history, the last one first. */
   facts(slot: Slot, from: number, to: number): Iterable<Fact>
 }
 
 /**
- * An object, merged from layers of which the first wins. Layers, and what is in them, are found when they are asked
- * for: a substitution can refer to one key of an object while another is being resolved.
+ * An object merged from layers. The first layer wins. Layers and their fields are resolved when first read, because a
+ * substitution can refer to one key of an object while another key is being resolved.
  */
 export class ObjectView {
   readonly kind = 'object'
@@ -93,17 +93,17 @@ export class ObjectView {
   readonly #layers: (SlotLayer | ObjectView)[]
   #entries: Map<string, Entry | undefined> | undefined
   #rest: Iterator<Fact> | undefined
-  /** What was found about keys, as long as nothing else is being resolved than then. */
+  /** Caches `#isPending` by key. An entry is valid only for its epoch. */
   #checked: Map<string, { readonly epoch: number; readonly isPending: boolean }> | undefined
-  /** Keys, and since when each is being evaluated. */
+  /** The keys being evaluated, each with the epoch of its start. */
   #evaluating: Map<string, number> | undefined
   #collectingSince: number | undefined
-  /** A key that has another value here than in the layers. */
+  /** A key whose value overrides the layers. */
   #replaced: { readonly key: string; readonly entry: Entry } | undefined
   #isAdvancing = false
   #keys: ReadonlySet<string> | undefined
 
-  /** `rest`: the facts behind the first layers; the first that is no object ends them. */
+  /** `rest`: facts that provide further layers, up to the first fact that is not an object. */
   constructor(
     resolution: Resolution,
     layers: readonly (SlotLayer | ObjectView)[],
@@ -122,7 +122,7 @@ export class ObjectView {
     const only = this.#onlyAssignment(key)
     if (only !== undefined) return only
     if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
-    // A layer that has this very object for one of its own adds nothing to it.
+    // An object can be a layer of one of its own layers. The repeated lookup adds nothing.
     const { cuts, epoch } = this.#resolution
     this.#evaluating ??= new Map()
     const evaluating = this.#evaluating
@@ -141,14 +141,14 @@ export class ObjectView {
     }
   }
 
-  /** Whether a part of what the key is made of is being resolved, and therefore hidden. */
+  /** Whether a part of the key's value is being resolved and is therefore hidden. */
   #isPending(key: string): boolean {
     const { epoch } = this.#resolution
     this.#checked ??= new Map()
     const checks = this.#checked
     const checked = checks.get(key)
     if (checked?.epoch === epoch) return checked.isPending
-    // Until it is known: an object may have itself for a layer.
+    // A preliminary result ends the recursion of an object that is its own layer.
     checks.set(key, { epoch, isPending: false })
     const isPending = this.#layers.some((layer) =>
       layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
@@ -157,13 +157,13 @@ export class ObjectView {
     return isPending
   }
 
-  /** Has a key be evaluated anew. */
+  /** Drops the cached value of a key. */
   forget(key: string): void {
     this.#entries?.delete(key)
     for (const layer of this.#layers) if (layer.kind === 'object') layer.forget(key)
   }
 
-  /** Those of the lowest layer first. */
+  /** All keys. The keys of the lowest layer come first. */
   keys(): ReadonlySet<string> {
     if (this.#keys !== undefined) return this.#keys
     const { cuts, epoch } = this.#resolution
@@ -193,21 +193,21 @@ export class ObjectView {
     return keys
   }
 
-  /** This object and another, which wins. */
+  /** Merges another object over this one. */
   overriddenBy(other: ObjectView): ObjectView {
-    // Side by side, not one within the other: a chain of merges is no deeper than its last link.
+    // Flat instead of nested layers, so that a chain of merges does not add nesting levels.
     const layers = [...new Set([...other.#flatLayers(), ...this.#flatLayers()])]
     this.#resolution.step(this.origin, layers.length)
     return new ObjectView(this.#resolution, layers, undefined, this.secret || other.secret)
   }
 
-  /** The object that this one is nothing but another view of, or itself. */
+  /** The underlying object, if this view only wraps another one. Otherwise this object. */
   original(): ObjectView {
     const only = this.#replaced === undefined && this.#layer(1) === undefined ? this.#layer(0) : undefined
     return only?.kind === 'object' && only.secret === this.secret ? only.original() : this
   }
 
-  /** This object with another value for one of its keys. */
+  /** A copy with another value for one key. */
   replacing(key: string, value: Value): ObjectView {
     const view = new ObjectView(this.#resolution, [this])
     view.#replaced = { key, entry: { value, assignment: undefined } }
@@ -227,7 +227,7 @@ export class ObjectView {
     return { value: new ObjectView(this.#resolution, [value], facts), assignment }
   }
 
-  /** A short way to what most keys are: assigned once, and not to an object. */
+  /** A fast path for the most common case: a key with one scalar assignment. */
   #onlyAssignment(key: string): Entry | undefined {
     const [layer] = this.#layers
     if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
@@ -254,12 +254,12 @@ export class ObjectView {
 
   #allLayers(): readonly (SlotLayer | ObjectView)[] {
     while (this.#layer(this.#layers.length) !== undefined) {
-      // Found by asking for it.
+      // `#layer` adds the layer.
     }
     return this.#layers
   }
 
-  /** With those of the layers that are objects in their place, where that hides no secret. */
+  /** The layers, with object layers replaced by their own layers. An object with another secrecy is kept as it is. */
   #flatLayers(): readonly (SlotLayer | ObjectView)[] {
     const layers = this.#replaced === undefined ? this.#allLayers() : [this]
     return layers.flatMap((layer) =>
@@ -285,7 +285,7 @@ export class ObjectView {
   #layer(place: number): SlotLayer | ObjectView | undefined {
     while (place >= this.#layers.length && this.#rest !== undefined) {
       if (this.#isAdvancing) {
-        // Asked for by what is needed to know it: hidden, as all that is being resolved.
+        // The next layer depends on itself. It is hidden, like all values being resolved.
         return this.#resolution.cut()
       }
       const value = this.#advance(this.#rest)
