@@ -4,22 +4,33 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from 
 import { packages, shown, type Workspace } from './workspaces.js'
 
 /**
- * Compares the public signature of every package, as `tsc -b` declared it, with its committed `<package>.api.md`.
- * With `update`, writes the reports instead. Returns whether all is well.
+ * Compares the public signature of every entry of every package, as `tsc -b` declared it, with its committed report:
+ * `<package>.api.md`, or `<package>-<entry>.api.md`. With `update`, writes the reports instead. Returns whether all are
+ * up to date.
  */
 export function reportApis({ update }: { readonly update: boolean }): boolean {
-  const results = packages().map((workspace) => reportApi(workspace, update))
+  const results = packages().flatMap((workspace) => {
+    return entriesOf(workspace).map((entry) => reportApi(workspace, entry, update))
+  })
   return results.every(Boolean)
 }
 
-function reportApi(workspace: Workspace, update: boolean): boolean {
+/** The entries of a package, such as `.` and `./store`. */
+function entriesOf({ manifest }: Workspace): string[] {
+  return Object.entries(manifest.exports ?? {}).flatMap(([entry, target]) =>
+    typeof target === 'object' && target.types !== undefined ? [entry] : [],
+  )
+}
+
+function reportApi(workspace: Workspace, name: string, update: boolean): boolean {
   const where = shown(workspace.folder)
-  const entry = join(workspace.folder, 'dist', 'index.d.ts')
+  const target = workspace.manifest.exports?.[name]
+  const entry = join(workspace.folder, typeof target === 'object' ? (target.types ?? '') : '')
   if (!existsSync(entry)) {
     console.error(`${where}: no declarations in dist; run "npm run build" first`)
     return false
   }
-  const report = `${workspace.id}.api.md`
+  const report = `${[workspace.id, ...name.split('/').slice(1)].join('-')}.api.md`
   const config = ExtractorConfig.prepare({
     configObject: configOf(workspace, entry, report),
     configObjectFullPath: undefined,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The folder of the whole repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What is read of a `package.json` here. */
+/** The fields of a `package.json` that the tools read. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -13,6 +13,7 @@ export interface Manifest {
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly private?: boolean
+  readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }

@@ -4,8 +4,10 @@ import { type Config, parseHocon } from '@leasehold/config'
 import { LeaseConfigurationError, LeaseProvider, memoryLease } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { settingKeys } from '../../packages/core/src/provider/lease-block.js'
+import { declaredOptions, optionsFiles } from '../docs/provider-options.js'
 import { packages, root } from '../workspaces.js'
 
+const declared = await declaredOptions()
 const shipping = packages().filter(({ folder }) => existsSync(join(folder, 'reference.conf')))
 
 /** The settings that a package ships, those that have no default and stand there as comments too. */
@@ -58,6 +60,15 @@ describe('reference.conf', () => {
       const keys = options?.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)).sort()
       expect(keysIn(reference(folder), `leasehold.${id}`)).toEqual(keys)
       expect(column(`packages/${id}/README.md`, 1)).toEqual(expect.arrayContaining([...(options ?? [])]))
+    },
+  )
+
+  it.each(declared)(
+    'of $options.kind, and the table of its README, are up to date with the declared options',
+    ({ workspace, options }) => {
+      for (const { path, text } of optionsFiles(workspace, options)) {
+        expect(readFileSync(path, 'utf8'), 'run "npm run docs:options"').toBe(text)
+      }
     },
   )
 

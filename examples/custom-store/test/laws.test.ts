@@ -1,5 +1,5 @@
 // #region subject
-import { casStore } from '@leasehold/core'
+import { casStore } from '@leasehold/core/store'
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { MapRegister } from '../src/map-register.js'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
 import {
-  AbortableCall,
+  breakLease,
   createLease,
   LeaseLostError,
   LeaseProvider,
@@ -49,7 +49,7 @@ async function loseIt(store: LocalLeaseStore): Promise<void> {
   // #region lose
   try {
     await lease.run(async ({ signal }) => {
-      await store.break('nightly-report', { period: 0 }, new AbortableCall())
+      await breakLease(store, 'nightly-report', { period: 0 })
       await pause(60_000, undefined, { signal })
     })
   } catch (error) {

@@ -286,7 +286,7 @@ describe('read over a compare-and-set register', () => {
     await held('a')
     const record = register.recordOf('job')
     register.read = async () => ({ record, version: 1, createdAt })
-    const message = 'the map register forgets, but does not tell createdAt in milliseconds'
+    const message = 'the map register forgets entries, but gives no createdAt in milliseconds'
     await expect(store.read('job', call)).rejects.toThrow(message)
   })
 })

@@ -121,7 +121,7 @@ describe('what is found under a name', () => {
 
   it('is refused with an error that names the lease and the store', () => {
     const check = () => checkRecord('job', 'etcd', {} as CasRecord)
-    expect(check).toThrow("what the etcd store has under 'job' is no lease record")
+    expect(check).toThrow("the entry of 'job' in the etcd store is no lease record")
     expect(check).toThrow(expect.objectContaining({ leaseName: 'job', store: 'etcd' }))
   })
 })

@@ -7,6 +7,7 @@ import {
   LeaseNameError,
   LeaseTimeoutError,
   LeaseUnavailableError,
+  type StoreCall,
 } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -252,48 +253,91 @@ describe('limits', () => {
 })
 
 describe('an operation that does not begin', () => {
-  const { signal } = new AbortController()
-
-  function operationsOf(store: MemoryLeaseStore, given: AbortSignal): Readonly<Record<string, () => Promise<unknown>>> {
+  function operationsOf(store: MemoryLeaseStore, call: StoreCall): Readonly<Record<string, () => Promise<unknown>>> {
     return {
-      acquire: () => store.acquire(requestOf('B'), given),
-      renew: () => store.renew(grantOf('A'), given),
-      renewMany: () => store.renewMany([grantOf('A')], given),
-      release: () => store.release(grantOf('A'), given),
-      read: () => store.read(NAME, given),
-      change: () => store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' }, given),
-      break: () => store.break(NAME, {}, given),
-      withdraw: () => store.withdraw(NAME, IDS.A, given),
-      delete: () => store.delete(NAME, given),
+      acquire: () => store.acquire(requestOf('B'), call),
+      renew: () => store.renew(grantOf('A'), call),
+      renewMany: () => store.renewMany([grantOf('A')], call),
+      update: () => store.update(grantOf('A'), {}, call),
+      release: () => store.release(grantOf('A'), call),
+      read: () => store.read(NAME, call),
+      list: () => store.list('', call).next(),
+      change: () => store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' }, call),
+      break: () => store.break(NAME, {}, call),
+      withdraw: () => store.withdraw(NAME, IDS.A, call),
+      delete: () => store.delete(NAME, call),
     }
   }
 
-  it('with an aborted signal every one rejects as unavailable and changes nothing', async () => {
+  function abortedCall(reason: Error): StoreCall {
+    const call = new AbortableCall()
+    call.abort(reason)
+    return call
+  }
+
+  it('with an aborted call every operation rejects as unavailable and changes nothing', async () => {
     const { store } = await sceneIn('leased (A)')
     const before = await store.read(NAME)
     const reason = new Error('no time left')
-    for (const operation of Object.values(operationsOf(store, AbortSignal.abort(reason)))) {
+    for (const operation of Object.values(operationsOf(store, abortedCall(reason)))) {
       await expect(operation()).rejects.toThrow(LeaseUnavailableError)
       await expect(operation()).rejects.toMatchObject({ store: 'memory', cause: reason })
     }
     expect(await store.read(NAME)).toEqual(before)
   })
 
-  it('rejects with the reason of the signal where that is an error of ours', async () => {
+  it('rejects with the reason of the call if that is a LeaseError', async () => {
     const { store } = await sceneIn('leased (A)')
     const reason = new LeaseTimeoutError('too late')
-    await expect(store.read(NAME, AbortSignal.abort(reason))).rejects.toBe(reason)
+    await expect(store.read(NAME, abortedCall(reason))).rejects.toBe(reason)
   })
 
-  it('after close every one rejects as unavailable', async () => {
+  it('after close every operation rejects as unavailable', async () => {
     const { store } = await sceneIn('leased (A)')
     await store.close()
-    for (const operation of Object.values(operationsOf(store, signal))) {
+    const call = new AbortableCall()
+    for (const operation of Object.values(operationsOf(store, call))) {
       await expect(operation()).rejects.toThrow(LeaseUnavailableError)
     }
-    const watch = store.watch(NAME, signal)[Symbol.asyncIterator]()
+    const watch = store.watch(NAME, call)[Symbol.asyncIterator]()
     await expect(watch.next()).rejects.toThrow(LeaseUnavailableError)
     await store.close()
+  })
+})
+
+describe('the metadata that a holder leaves', () => {
+  const metadata = { zone: 'north' }
+
+  it.each(['released', 'expired', 'broken'] as const)('is `previous` of the next holder: %s', async (how) => {
+    const { clock, store } = await sceneIn('available')
+    expect(await store.acquire(requestOf('A'))).not.toHaveProperty('previous')
+    expect(await store.update(grantOf('A'), { zone: 'south' })).toEqual({ renewed: true })
+    if (how === 'released') await store.release(grantOf('A'), undefined, metadata)
+    else await store.update(grantOf('A'), metadata)
+    if (how === 'expired') await clock.advance(TTL)
+    if (how === 'broken') await store.break(NAME, { period: 0 })
+    expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
+    // The answer may have been lost.
+    expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata: {}, previous: metadata })
+  })
+
+  it('is `previous` of the owner that the lease is passed on to, and stays in the record', async () => {
+    const { store } = await sceneIn('available')
+    await store.acquire({ ...requestOf('A'), metadata })
+    for (const repetition of ['first', 'again']) {
+      const changed = await store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' })
+      expect(changed, repetition).toMatchObject({ granted: true, previous: metadata })
+    }
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata, previous: metadata })
+  })
+
+  it('is not changed by an owner whose grant is over', async () => {
+    const { store } = await sceneIn('broken (A)')
+    expect(await store.update(grantOf('A'), metadata)).toEqual({ renewed: false, reason: 'broken' })
+    await store.acquire(requestOf('B'))
+    expect(await store.release(grantOf('A'), undefined, metadata)).toMatchObject({ released: false })
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata: {} })
   })
 })
 

@@ -1,5 +1,4 @@
-import { getEventListeners } from 'node:events'
-import type { AcquireRequest, LeaseRecord } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type LeaseRecord } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
@@ -7,12 +6,11 @@ import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
 const NAME = 'invoices'
 const TTL = 15_000
 
-/** A store, and in `heard` who was woken, in their order. */
+/** A store; `heard` returns the waiters that were notified, in their order. */
 class Scene {
   readonly clock = new VirtualClock()
   readonly store = new MemoryLeaseStore({ clock: this.clock })
-  readonly controller = new AbortController()
-  readonly signal = this.controller.signal
+  readonly call = new AbortableCall()
   readonly ended: string[] = []
   #heard: string[] = []
 
@@ -28,7 +26,7 @@ class Scene {
 
   /** Listens for a turn under the grant id `who`; as an `onlooker` to the name alone. */
   async listen(who: string): Promise<void> {
-    const watch = this.store.watch(NAME, this.signal, who.startsWith('onlooker') ? undefined : who)
+    const watch = this.store.watch(NAME, this.call, who.startsWith('onlooker') ? undefined : who)
     const listening = async (): Promise<void> => {
       for await (const _ of watch) this.#heard.push(who)
       this.ended.push(who)
@@ -52,7 +50,7 @@ class Scene {
   }
 
   get left(): { timers: number; listeners: number } {
-    return { timers: this.clock.pending, listeners: getEventListeners(this.signal, 'abort').length }
+    return { timers: this.clock.pending, listeners: this.call.listeners }
   }
 }
 
@@ -243,7 +241,7 @@ describe('a watch that begins', () => {
 describe('what a watch yields', () => {
   it('is the record at the time when it is asked for, and one value for all that has happened', async () => {
     const scene = await heldScene()
-    const watch = scene.store.watch(NAME, scene.signal)[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call)[Symbol.asyncIterator]()
     const first = watch.next()
     await scene.release('holder')
     expect(await first).toMatchObject({ done: false, value: { state: 'available', owner: 'holder' } })
@@ -265,8 +263,8 @@ describe('a watch that ends', () => {
   it('by its signal leaves nothing behind', async () => {
     const scene = await heldScene(TTL)
     for (const who of ['a', 'b', 'onlooker']) await scene.wait(who, LONG)
-    expect(scene.left).toEqual({ timers: 1, listeners: 1 })
-    scene.controller.abort()
+    expect(scene.left).toEqual({ timers: 1, listeners: 3 })
+    scene.call.abort()
     await scene.clock.settle()
     expect(scene.ended.toSorted()).toEqual(['a', 'b', 'onlooker'])
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
@@ -274,7 +272,7 @@ describe('a watch that ends', () => {
 
   it('by return leaves nothing behind, and ends a value that is waited for', async () => {
     const scene = await heldScene(TTL)
-    const watch = scene.store.watch(NAME, scene.signal, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
     const pending = watch.next()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watch.return?.()
@@ -285,7 +283,7 @@ describe('a watch that ends', () => {
 
   it('by leaving the loop leaves nothing behind', async () => {
     const scene = new Scene()
-    for await (const record of scene.store.watch(NAME, scene.signal)) {
+    for await (const record of scene.store.watch(NAME, scene.call)) {
       expect(record).toBeUndefined()
       break
     }
@@ -294,14 +292,14 @@ describe('a watch that ends', () => {
 
   it('has a value left unread: it is not yielded any more', async () => {
     const scene = new Scene()
-    const watch = scene.store.watch(NAME, scene.signal)[Symbol.asyncIterator]()
-    scene.controller.abort()
+    const watch = scene.store.watch(NAME, scene.call)[Symbol.asyncIterator]()
+    scene.call.abort()
     expect(await watch.next()).toEqual({ done: true, value: undefined })
   })
 
   it('ends at once where the signal has aborted before', async () => {
     const scene = await heldScene(TTL)
-    scene.controller.abort()
+    scene.call.abort()
     await scene.listen('a')
     expect(scene.ended).toEqual(['a'])
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
@@ -309,7 +307,7 @@ describe('a watch that ends', () => {
 
   it('leaves the timer to those who still listen, and it goes with the last', async () => {
     const scene = await heldScene(TTL)
-    const watches = ['a', 'b'].map((who) => scene.store.watch(NAME, scene.signal, who)[Symbol.asyncIterator]())
+    const watches = ['a', 'b'].map((who) => scene.store.watch(NAME, scene.call, who)[Symbol.asyncIterator]())
     await watches[0]?.return?.()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watches[1]?.return?.()
@@ -327,7 +325,7 @@ describe('a watch that ends', () => {
 
   it('while others under the same grant id go on', async () => {
     const scene = await heldScene()
-    const watch = scene.store.watch(NAME, scene.signal, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
     await scene.wait('a')
     await watch.return?.()
     await scene.release('holder')
@@ -373,7 +371,7 @@ describe('10,000 who listen under one signal', () => {
     const heard: number[] = []
     const watches = Array.from({ length: 10_000 }, (_, place) => {
       void scene.ask(`${place}`, LONG)
-      return scene.store.watch(NAME, scene.signal, `${place}`)[Symbol.asyncIterator]()
+      return scene.store.watch(NAME, scene.call, `${place}`)[Symbol.asyncIterator]()
     })
     const ends = watches.map(async (watch, place) => {
       for (let turn = await watch.next(); turn.done !== true; turn = await watch.next()) heard.push(place)
@@ -385,7 +383,7 @@ describe('10,000 who listen under one signal', () => {
       expect(await scene.ask(`${place}`, LONG)).toBe(true)
       await scene.release(`${place}`)
     }
-    scene.controller.abort()
+    scene.call.abort()
     await Promise.all(ends)
     process.off('warning', onWarning)
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
