@@ -8,18 +8,18 @@ import type {
   SnapshotStatus,
 } from 'xstate'
 
-/** Where a guarded actor stands. */
+/** The state of a guarded actor. */
 export type GuardState = 'acquiringLease' | 'active'
 
-/** What a guarded actor tells of itself. A new object for each change: what was read stays as it was. */
+/** The context of a guarded actor. Immutable: each change creates a new object. */
 export interface GuardContext {
-  /** How many attempts in a row ended without a grant; 0 once granted. */
+  /** The number of consecutive attempts without a grant. 0 after a grant. */
   readonly attempts: number
-  /** How many times the worker was started. */
+  /** The number of times the worker was started. */
   readonly generation: number
-  /** How many messages wait for their turn. */
+  /** The number of stashed messages. */
   readonly stashed: number
-  /** Why the last attempt failed, or how the lease was lost; `undefined` where it was merely refused, or granted. */
+  /** The error of the last attempt, or of the loss. `undefined` after a refusal or a grant. */
   readonly lastError: unknown
 }
 
@@ -27,12 +27,12 @@ export interface GuardContext {
 export type LeaseGuardedSnapshot<W extends AnyActorLogic> = Snapshot<OutputFrom<W>> & {
   readonly value: GuardState
   readonly context: GuardContext
-  /** `worker` while `active`. */
+  /** The worker, while the state is `active`. */
   readonly children: { readonly worker?: ActorRefFromLogic<W> }
   matches(value: GuardState): boolean
 }
 
-/** How an actor ended, or that it has not. */
+/** The status of an actor, with its output or error. */
 export interface Outcome {
   readonly status: SnapshotStatus
   readonly output: unknown
@@ -44,8 +44,8 @@ export const stopped: Outcome = { status: 'stopped', output: undefined, error: u
 
 const noChildren: { readonly worker?: AnyActorRef } = Object.freeze({})
 
-/** A snapshot as the guard makes it; `subject` is the guard, out of sight of inspectors and serialisers. */
-export class GuardSnapshot<Subject> {
+/** The internal form of a snapshot. `subject` is the guarded actor; inspectors and serialisers cannot see it. */
+export class GuardedSnapshot<Subject> {
   readonly status: SnapshotStatus
   readonly output: unknown
   readonly error: unknown
@@ -74,16 +74,16 @@ export class GuardSnapshot<Subject> {
     return this.value === value
   }
 
-  static subjectOf<Subject>(snapshot: GuardSnapshot<Subject>): Subject {
+  static subjectOf<Subject>(snapshot: GuardedSnapshot<Subject>): Subject {
     return snapshot.#subject
   }
 }
 
-/** What is stored of an actor. Of one that has not ended always `acquiringLease`: restored, it has to acquire first. */
-export interface PersistedGuard extends Outcome {
+/** A stored snapshot. The state of a running actor is always `acquiringLease`, because it must acquire after a restore. */
+export interface PersistedGuardedActor extends Outcome {
   readonly value: GuardState
   readonly input?: unknown
-  /** The worker's own persisted snapshot, where it was running or had been restored itself. */
+  /** The worker's persisted snapshot, if the worker was running or restored. */
   readonly worker?: Snapshot<unknown>
   readonly stash?: readonly AnyEventObject[]
 }

@@ -2,57 +2,56 @@ import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
 import type { AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate'
 import { Attempt, type AttemptListener } from './attempt.js'
 import { type ControlDetails, ControlEvent, type ControlType, isReserved } from './control-event.js'
-import type { DropReason, GuardPlan } from './guard-options.js'
 import {
-  GuardSnapshot,
+  GuardedSnapshot,
   type GuardState,
   type Outcome,
-  type PersistedGuard,
+  type PersistedGuardedActor,
   running,
   stopped,
-} from './guard-snapshot.js'
+} from './guarded-snapshot.js'
+import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
 import { leaseOf, settingsOf } from './lease-of-actor.js'
 import { report } from './report.js'
 import { type RetryListener, RetryTimer } from './retry-timer.js'
-import { Stash } from './stash.js'
-import { StashOverflowError } from './stash-overflow-error.js'
+import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
-/** For a lease without a setting of its own, in milliseconds. */
+/** Default for a lease without this setting, in milliseconds. */
 const RETRY_INTERVAL = 5_000
 
-/** What a guard is restored from. */
-export interface GuardSeed {
+/** The input of a guarded actor, and its restored parts, if any. */
+export interface GuardedSeed {
   readonly input: unknown
   readonly worker?: Snapshot<unknown> | undefined
   readonly stash?: readonly AnyEventObject[] | undefined
 }
 
 /**
- * One guarded actor: what its snapshots stand for. States change only in {@link transition}; what must not wait for
- * its turn there (the end of forwarding, of the worker, of the claim) happens in the callbacks themselves.
+ * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
+ * as stopping the worker after a loss, happen directly in the callbacks.
  */
-export class Guard implements AttemptListener, RetryListener {
-  readonly #plan: GuardPlan
+export class GuardedActor implements AttemptListener, RetryListener {
+  readonly #plan: GuardedPlan
   readonly #scope: AnyActorScope
   readonly #input: unknown
-  /** Made for the first message: most guards never see one before they hold their lease. */
+  /** Created for the first stashed message. Most actors never stash one. */
   #stash: Stash | undefined
   #lease: Lease | undefined
   #attempt: Attempt | undefined
   #timer: RetryTimer | undefined
   #host: WorkerHost | undefined
-  /** The worker while messages may go to it: from its start until its end or the loss. */
+  /** The worker while it may receive messages: from its start until its end or the loss. */
   #open: AnyActorRef | undefined
-  /** Once it is certain that the actor ends: what becomes of messages until it has. */
-  #fate: DropReason | undefined
+  /** Set when the actor is going to end: the drop reason of all further messages. */
+  #dropReason: DropReason | undefined
   #unstashing = false
   #restored: Snapshot<unknown> | undefined
   #attempts = 0
   #generation = 0
   #lastError: unknown
 
-  constructor(plan: GuardPlan, scope: AnyActorScope, { input, worker, stash }: GuardSeed) {
+  constructor(plan: GuardedPlan, scope: AnyActorScope, { input, worker, stash }: GuardedSeed) {
     this.#plan = plan
     this.#scope = scope
     this.#input = input
@@ -60,19 +59,22 @@ export class Guard implements AttemptListener, RetryListener {
     if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
   }
 
-  /** The actor has started. */
+  /** Called when the actor starts. */
   start(): void {
     try {
       this.#lease = leaseOf(this.#plan.lease, { input: this.#input, self: this.#scope.self })
     } catch (error) {
-      // Not thrown: XState would end the actor by itself, and messages that wait would be lost without `onDropped`.
-      this.#tell('lease.failed', { error })
+      // Rethrown, the error would end the actor at once, and stashed messages would be lost without `onDropped`.
+      this.#sendControl('lease.failed', { error })
       return
     }
     this.#acquire()
   }
 
-  transition(snapshot: GuardSnapshot<Guard>, event: AnyEventObject | ControlEvent): GuardSnapshot<Guard> {
+  transition(
+    snapshot: GuardedSnapshot<GuardedActor>,
+    event: AnyEventObject | ControlEvent,
+  ): GuardedSnapshot<GuardedActor> {
     try {
       if (ControlEvent.is(event)) return this.#onControl(snapshot, event)
       if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
@@ -81,15 +83,15 @@ export class Guard implements AttemptListener, RetryListener {
       this.#open?.send(event)
       return snapshot
     } catch (error) {
-      // What fails, fails before the message is stashed or handed on; a stash that overflows has dropped it.
+      // The message was neither stashed nor forwarded yet, except for an overflow, where the stash has dropped it.
       const isMessage = !ControlEvent.is(event) && !isReserved(event.type)
       if (isMessage && !(error instanceof StashOverflowError)) this.#ensureStash().drop(event, 'stopped')
       return this.#fail(error)
     }
   }
 
-  /** The snapshot of the guard as it is now, in the given state. */
-  snapshotIn(value: GuardState, outcome: Outcome = running): GuardSnapshot<Guard> {
+  /** Returns a snapshot of the current data, in the given state. */
+  snapshotIn(value: GuardState, outcome: Outcome = running): GuardedSnapshot<GuardedActor> {
     const context = {
       attempts: this.#attempts,
       generation: this.#generation,
@@ -97,14 +99,14 @@ export class Guard implements AttemptListener, RetryListener {
       lastError: this.#lastError,
     }
     const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
-    return new GuardSnapshot<Guard>(this, outcome, value, context, worker)
+    return new GuardedSnapshot<GuardedActor>(this, outcome, value, context, worker)
   }
 
-  /** What is stored of the actor, in the given state of it; `options` are XState's, for the worker. */
+  /** Returns the persisted form of a snapshot. XState passes `options`, which go to the worker. */
   persist(
-    { status, output, error, value, children: { worker } }: GuardSnapshot<Guard>,
+    { status, output, error, value, children: { worker } }: GuardedSnapshot<GuardedActor>,
     options: unknown,
-  ): PersistedGuard {
+  ): PersistedGuardedActor {
     if (status !== 'active') return { status, output, error, value }
     const state = worker ? this.#plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
     return {
@@ -117,30 +119,30 @@ export class Guard implements AttemptListener, RetryListener {
   }
 
   onGranted(): void {
-    this.#tell('lease.granted')
+    this.#sendControl('lease.granted')
   }
 
   onRefused(error?: unknown): void {
-    this.#tell('lease.refused', { error })
+    this.#sendControl('lease.refused', { error })
   }
 
   onRetry(): void {
-    this.#tell('lease.retry')
+    this.#sendControl('lease.retry')
   }
 
-  /** From here on nothing reaches the worker, and the worker does nothing, whatever stands before us in the mailbox. */
+  /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
   onLost(lost: LeaseLost): void {
-    if (!this.#plan.reacquires) this.#fate = 'lost'
+    if (!this.#plan.reacquires) this.#dropReason = 'lost'
     this.#open = undefined
     this.#host?.stop()
-    this.#tell('lease.lost', { lost })
+    this.#sendControl('lease.lost', { lost })
   }
 
   onReleaseFailed(error: unknown): void {
     this.#log(`the release of lease '${settingsOf(this.#lease).name}' failed`, error)
   }
 
-  #onControl(snapshot: GuardSnapshot<Guard>, { type, details }: ControlEvent): GuardSnapshot<Guard> {
+  #onControl(snapshot: GuardedSnapshot<GuardedActor>, { type, details }: ControlEvent): GuardedSnapshot<GuardedActor> {
     switch (type) {
       case 'lease.granted':
         this.#attempts = 0
@@ -167,8 +169,8 @@ export class Guard implements AttemptListener, RetryListener {
     }
   }
 
-  /** Takes up whatever was put off: the next attempt, the start of the worker, or what waits for a doubtful lease. */
-  #tryAgain(snapshot: GuardSnapshot<Guard>): GuardSnapshot<Guard> {
+  /** Continues with the next pending step: a new attempt, the start of the worker, or the stash. */
+  #tryAgain(snapshot: GuardedSnapshot<GuardedActor>): GuardedSnapshot<GuardedActor> {
     this.#acquire()
     if (this.#attempt?.isHeld !== true) return snapshot
     if (this.#host === undefined) return this.#activate()
@@ -177,13 +179,13 @@ export class Guard implements AttemptListener, RetryListener {
 
   #acquire(): void {
     const lease = this.#lease
-    if (lease === undefined || this.#attempt !== undefined || this.#host !== undefined || this.#fate) return
+    if (lease === undefined || this.#attempt !== undefined || this.#host !== undefined || this.#dropReason) return
     this.#attempt = new Attempt(lease, this.#plan.wait, this)
     this.#attempt.begin()
   }
 
-  #activate(): GuardSnapshot<Guard> {
-    // Granted, but not valid any more: the loss is about to be told.
+  #activate(): GuardedSnapshot<GuardedActor> {
+    // Granted but no longer valid: `onLost` will follow.
     if (this.#lease?.checkLease() !== true) {
       this.#arm()
       return this.snapshotIn('acquiringLease')
@@ -193,14 +195,14 @@ export class Guard implements AttemptListener, RetryListener {
     this.#restored = undefined
     this.#host = host
     this.#generation += 1
-    // After the snapshot is in place, so that the worker finds its guard active, and before observers see it.
+    // Deferred, so that the snapshot is already `active` when the worker starts. Observers are notified afterwards.
     this.#scope.defer(() => this.#startWorker(host))
     return this.snapshotIn('active')
   }
 
   #startWorker(host: WorkerHost): void {
     try {
-      // Making the worker runs code of its own, which may have cost the lease.
+      // Creating the worker runs user code, and the lease may have been lost meanwhile.
       if (this.#attempt?.isHeld !== true) {
         host.stop()
         return
@@ -209,7 +211,7 @@ export class Guard implements AttemptListener, RetryListener {
       host.start()
       this.#askToUnstash()
     } catch (error) {
-      this.#tell('xstate.error.actor.worker', { error })
+      this.#sendControl('xstate.error.actor.worker', { error })
     }
   }
 
@@ -217,23 +219,23 @@ export class Guard implements AttemptListener, RetryListener {
     return this.#stash === undefined ? 0 : this.#stash.length
   }
 
-  /** Whether the worker may be given a message at this instant. */
+  /** Whether the worker may receive a message now. */
   #maySend(): boolean {
     return this.#open !== undefined && this.#lease?.checkLease() === true
   }
 
-  /** Has the next of those who wait handed on, behind what is in the mailbox. */
+  /** Schedules the next stashed message, after the events in the mailbox. */
   #askToUnstash(): void {
     if (this.#unstashing || this.#stashed === 0) return
     this.#unstashing = true
-    this.#tell('lease.unstash')
+    this.#sendControl('lease.unstash')
   }
 
   /**
-   * Hands on the message whose turn it is. One an event, as if it were sent now: were the whole stash handed on in one
-   * event, a stop that the first message leads to would have to wait until the last was handled.
+   * Forwards the next stashed message. Each message takes its own control event: if one event forwarded the whole stash,
+   * a stop caused by the first message would have to wait until the last message was handled.
    */
-  #unstash(snapshot: GuardSnapshot<Guard>): GuardSnapshot<Guard> {
+  #unstash(snapshot: GuardedSnapshot<GuardedActor>): GuardedSnapshot<GuardedActor> {
     if (this.#maySend()) {
       this.#sendNext()
       this.#askToUnstash()
@@ -246,16 +248,16 @@ export class Guard implements AttemptListener, RetryListener {
     if (event !== undefined) this.#open?.send(event)
   }
 
-  /** A message that cannot go straight on: the lease is not held, or others wait before it. */
-  #onHeldUp(snapshot: GuardSnapshot<Guard>, event: AnyEventObject): GuardSnapshot<Guard> {
+  /** Handles a message that cannot be forwarded yet: the lease is not valid, or other messages are stashed. */
+  #onHeldUp(snapshot: GuardedSnapshot<GuardedActor>, event: AnyEventObject): GuardedSnapshot<GuardedActor> {
     const stash = this.#ensureStash()
-    if (this.#fate !== undefined) {
-      stash.drop(event, this.#fate)
+    if (this.#dropReason !== undefined) {
+      stash.drop(event, this.#dropReason)
       return snapshot
     }
     const isOpen = this.#maySend()
     if (!isOpen && this.#open !== undefined) this.#arm()
-    // Room is made before the message is added, so that a stash that is being handed on does not overflow.
+    // Forwards one message before adding another, so that the stash does not overflow while it is being emptied.
     if (isOpen) this.#sendNext()
     stash.add(event)
     if (isOpen) this.#askToUnstash()
@@ -267,14 +269,14 @@ export class Guard implements AttemptListener, RetryListener {
     return this.#stash
   }
 
-  #onLoss(lost: LeaseLost | undefined): GuardSnapshot<Guard> {
+  #onLoss(lost: LeaseLost | undefined): GuardedSnapshot<GuardedActor> {
     this.#timer?.disarm(this.#scope)
     this.#attempt = undefined
     const error = this.#lossOf(lost)
     if (!this.#plan.reacquires) return this.#fail(error, 'lost')
     this.#lastError = error
     const host = this.#host
-    // Not at once where the worker never ran: a lease that is lost as soon as it is granted would spin.
+    // If the worker never ran, wait: a lease that is lost right after each grant would cause a busy loop.
     if (host === undefined) this.#arm()
     host?.whenEnded(() => {
       this.#host = undefined
@@ -291,23 +293,23 @@ export class Guard implements AttemptListener, RetryListener {
 
   #onWorkerEnded(worker: AnyActorRef): void {
     this.#open = undefined
-    this.#fate = 'stopped'
+    this.#dropReason = 'stopped'
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
-    if (status === 'done') this.#tell('xstate.done.actor.worker', { output })
-    else if (status === 'error') this.#tell('xstate.error.actor.worker', { error })
-    // Someone sent it a stop. There is nothing left to guard.
+    if (status === 'done') this.#sendControl('xstate.done.actor.worker', { output })
+    else if (status === 'error') this.#sendControl('xstate.error.actor.worker', { error })
+    // Other code stopped the worker.
     else this.#scope.self.send({ type: 'xstate.stop' })
   }
 
-  #fail(error: unknown, why: DropReason = 'stopped'): GuardSnapshot<Guard> {
+  #fail(error: unknown, why: DropReason = 'stopped'): GuardedSnapshot<GuardedActor> {
     return this.#end({ status: 'error', output: undefined, error }, why)
   }
 
-  /** The end of the actor, of whatever kind. The lease is released when the worker does nothing any more. */
-  #end(outcome: Outcome, why: DropReason): GuardSnapshot<Guard> {
+  /** Ends the actor. The lease is released when the worker has ended. */
+  #end(outcome: Outcome, why: DropReason): GuardedSnapshot<GuardedActor> {
     const value = this.#host === undefined ? 'acquiringLease' : 'active'
     const attempt = this.#attempt
-    this.#fate = why
+    this.#dropReason = why
     this.#open = undefined
     this.#timer?.disarm(this.#scope)
     this.#host?.stop()
@@ -323,8 +325,8 @@ export class Guard implements AttemptListener, RetryListener {
     this.#timer.arm(this.#scope, interval)
   }
 
-  /** Never throws: it is called from promises and timers, where nobody would catch an inspector's error. */
-  #tell(type: ControlType, details?: ControlDetails): void {
+  /** Never throws: it is called from promises and timers, where an inspector's error would be uncaught. */
+  #sendControl(type: ControlType, details?: ControlDetails): void {
     try {
       this.#scope.self.send(new ControlEvent(type, details))
     } catch (error) {

@@ -3,56 +3,55 @@ import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputF
 import { describe, type LeaseSource } from './lease-of-actor.js'
 import { onRejection } from './report.js'
 
-/** What to do with a message that comes to a full stash. */
+/** The policy for a message that arrives while the stash is full. */
 export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
 
 /**
- * Why a message never reached the worker.
+ * The reason why a message was dropped.
  *
  * - `overflow`: the stash was full
- * - `stopped`: the actor ended (was stopped, failed, or its worker ended) before it was the message's turn
- * - `lost`: the lease was lost, and the policy is to stop
+ * - `stopped`: the actor was stopped or failed, or its worker ended, before the message was forwarded
+ * - `lost`: the lease was lost, with the policy `stop`
  */
 export type DropReason = 'overflow' | 'stopped' | 'lost'
 
 export interface StashOptions {
-  /** How many messages may wait for the lease; 1,000,000 unless given. `Infinity`: as many as fit into memory. */
+  /** The maximum number of stashed messages. Default: 1,000,000. `Infinity` means no limit. */
   readonly capacity?: number | undefined
-  /** `fail` unless given: the actor ends with a `StashOverflowError`. */
+  /** The policy for a full stash. Default: `fail`, which ends the actor with a `StashOverflowError`. */
   readonly overflow?: StashOverflow | undefined
 }
 
 export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   /**
-   * The lease that the worker runs under, which nobody else uses, or a function that makes one for each actor, called
-   * when the actor starts. The actor ends with the error that the function throws, and with a `LeaseConfigurationError`
-   * where it returns anything but a `Lease`, such as a promise.
+   * The lease of the actor, not shared with other code. Or a function that makes a lease for each actor; it is called when
+   * the actor starts. If the function throws, the actor ends with that error. If it returns anything but a `Lease`, such
+   * as a promise, the actor ends with a `LeaseConfigurationError`.
    */
   readonly lease: Lease | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease)
   /**
-   * How long to wait after a refusal or an error before the lease is asked for again, in milliseconds on the clock of
-   * the actor system. The last fifth of it is left to chance. The lease's own setting (`lease-retry-interval`) unless
-   * given.
+   * The delay before the next attempt after a refusal or an error, in milliseconds on the clock of the actor system. The
+   * last fifth of the delay is random. Default: the lease's setting `lease-retry-interval`.
    */
   readonly retryInterval?: number | undefined
   /**
-   * For how long each attempt waits for its turn, in milliseconds; 0 unless given: it asks once, and again after
-   * `retryInterval`. `Infinity`: until granted, in the store's queue where it has one, so that a release reaches the
-   * next actor at once.
+   * How long each attempt waits for the lease, in milliseconds. Default: 0, which tries once and again after
+   * `retryInterval`. `Infinity` waits until granted. If the store has a queue, the attempt waits in it, and a release is
+   * passed on to the next actor at once.
    */
   readonly wait?: number | undefined
   readonly stash?: StashOptions | undefined
-  /** What to do when the lease is lost; `stop` unless given: the actor ends with a `LeaseLostError`. */
+  /** The policy for a lost lease. Default: `stop`, which ends the actor with a `LeaseLostError`. */
   readonly onLeaseLost?: 'stop' | 'reacquire' | undefined
-  /** Called for every message that is given up. If it throws or rejects, the error is logged, and nothing else fails. */
+  /** Called for every dropped message. If it throws or rejects, the error is logged and the actor continues. */
   readonly onDropped?: ((event: EventFromLogic<W>, why: DropReason) => void) | undefined
 }
 
-/** The options of a guard with nothing left out, shared by all its actors. */
-export interface GuardPlan {
+/** The options with all defaults filled in, shared by all actors of the logic. */
+export interface GuardedPlan {
   readonly worker: AnyActorLogic
   readonly lease: LeaseSource
-  /** `undefined`: that of the lease. */
+  /** `undefined`: the interval of the lease. */
   readonly retryInterval: number | undefined
   readonly wait: number
   readonly capacity: number
@@ -66,8 +65,8 @@ const DEFAULT_CAPACITY = 1_000_000
 const overflows: readonly StashOverflow[] = ['drop-newest', 'drop-oldest', 'fail']
 const policies = ['stop', 'reacquire'] as const
 
-/** Throws a `LeaseConfigurationError` that says which option to change. */
-export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardPlan {
+/** Fills in the defaults. Throws a `LeaseConfigurationError` that names the invalid option. */
+export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardedPlan {
   check(isObject(options), 'options', 'an object', options)
   check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
   const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
@@ -85,14 +84,14 @@ export function planOf<W extends AnyActorLogic>(worker: W, options: LeaseGuarded
   check(typeof onDropped === 'function', 'onDropped', 'a function', onDropped)
   return {
     worker,
-    // Inside, the types of the worker are not known: its input and its events only pass through.
-    lease: lease as GuardPlan['lease'],
+    // The actor does not use the types of the worker's input and events. It only forwards them.
+    lease: lease as GuardedPlan['lease'],
     retryInterval,
     wait,
     capacity,
     overflow,
     reacquires: onLeaseLost === 'reacquire',
-    onDropped: onDropped as GuardPlan['onDropped'],
+    onDropped: onDropped as GuardedPlan['onDropped'],
   }
 }
 
