@@ -16,6 +16,7 @@ export interface Manifest {
   readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 /** A folder with a `package.json` of its own. */

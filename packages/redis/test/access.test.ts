@@ -42,6 +42,7 @@ async function doAll(scene: Scene, client: RedisClient, server: RedisServer): Pr
     await other.release(waited, never)
     await one.release(await granted(one, 'for ever', { ttl: Number.POSITIVE_INFINITY }), never)
     await watchOnce(one)
+    for await (const record of one.list('job', within(5_000))) expect(record.name).toBe('job')
   } finally {
     await one.close()
     await other.close()

@@ -135,7 +135,7 @@ describeRedis('a server', () => {
           for (const attempt of [() => granted(store, 'x'), () => store.read('job', never)]) {
             const error: unknown = await attempt().catch((reason: unknown) => reason)
             expect(error, mistake.join(' ')).toBeInstanceOf(LeaseConfigurationError)
-            expect(String(error)).toContain('holds something else')
+            expect(String(error)).toContain('holds other data')
           }
           expect(await server.command('DUMP', key)).toBe(before)
           // The others of the same call are well.

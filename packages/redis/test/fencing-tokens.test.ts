@@ -1,4 +1,5 @@
 import type { Grant } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -44,8 +45,8 @@ const shapes: readonly Shape[] = [
     name: 'a lease that somebody watches',
     prepare: async (store, server) => {
       await free(store)
-      const watch = new AbortController()
-      const words = store.watch('job', watch.signal)
+      const watch = new AbortableCall()
+      const words = store.watch('job', watch)
       const heard = words.next()
       await eventually('it is watched', async () => (await flagsOf(server)) === '-w-')
       watch.abort()

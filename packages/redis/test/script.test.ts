@@ -1,4 +1,4 @@
-import { LeaseConflictError } from '@leasehold/core'
+import { AbortableCall, LeaseConflictError } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -137,8 +137,8 @@ describeRedis('the script', () => {
       await during(async (store) => {
         const grant = await granted(store, 'a', { ttl: TTL })
         for (const id of ['b', 'c']) await store.acquire(claimOf(id, { queue: true, ttl: TTL }), never)
-        const limit = new AbortController()
-        const turn = store.watch('job', limit.signal, 'c').next()
+        const limit = new AbortableCall()
+        const turn = store.watch('job', limit, 'c').next()
         let isWoken = false
         void turn.then(() => {
           isWoken = true

@@ -1,4 +1,4 @@
-import { systemClock } from '@leasehold/core'
+import { AbortableCall, systemClock } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { describe, expect, it } from 'vitest'
 import { startChild } from './support/child.js'
@@ -233,9 +233,9 @@ describeRedis('who watches a name', () => {
         const server = await scene.server()
         const [store, watcher] = [scene.store(library.server(server)), scene.store(library.server(server))]
         let told = 0
-        const ended = new AbortController()
+        const ended = new AbortableCall()
         const watching = (async () => {
-          for await (const _ of watcher.watch('job', ended.signal)) told += 1
+          for await (const _ of watcher.watch('job', ended)) told += 1
         })()
         /** It is told after this. */
         const expectTold = async (act: () => Promise<unknown>): Promise<void> => {

@@ -166,7 +166,7 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   /**
-   * Removes the record, as an operator who deletes the blob: the next heartbeat of the holder is refused, and waiters
+   * Removes the record, as deleting the blob does: the next heartbeat of the holder is refused, and waiters
    * keep their places. Resolves with whether there was a record. The fencing tokens of the name still grow: the store
    * keeps the largest token of all deleted names, and a name without a record continues from it.
    */

@@ -41,7 +41,7 @@ export type OptionsOf<D extends OptionDeclarations> = { readonly [K in keyof D]:
  * The options of a provider's block, declared once: the reader, the keys that are known, `reference.conf` and the table of
  * the README come from here.
  */
-export class ProviderOptions<D extends OptionDeclarations = OptionDeclarations> {
+export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarations> {
   /** The name of the provider, such as `redis`. */
   readonly kind: string
   readonly declarations: D

@@ -29,9 +29,9 @@ class Scene {
   /** Counts the notifications of a new watch. */
   count(name = 'invoices', grantId?: string): { notified: number } {
     const counter = { notified: 0 }
-    const watch = this.watches.add(name, call, grantId)
+    const watch = this.watches.watch(name, call, grantId, () => {})
     const listen = async (): Promise<void> => {
-      while ((await watch.next()).done !== true) counter.notified += 1
+      for await (const _ of watch) counter.notified += 1
     }
     void listen()
     return counter
@@ -41,10 +41,12 @@ class Scene {
 describe('TurnWatches', () => {
   it('forgets a name with its last watch', async () => {
     const { watches, watched } = new Scene()
-    const both = ['a', undefined].map((grantId) => watches.add('invoices', call, grantId))
+    const both = ['a', undefined].map((grantId) =>
+      watches.watch('invoices', call, grantId, () => {})[Symbol.asyncIterator](),
+    )
     for (const watch of both) {
       expect(watches.size).toBe(1)
-      await watch.return()
+      await watch.return?.()
     }
     expect(watches.size).toBe(0)
     expect(watched).toEqual(['+invoices', '-invoices'])

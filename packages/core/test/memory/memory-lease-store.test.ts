@@ -61,7 +61,7 @@ describe('fencing tokens', () => {
 })
 
 describe('a deleted name', () => {
-  it('is told to its holder, and leaves nothing to release, break, change or read', async () => {
+  it('is gone for its holder, and leaves nothing to release, break, change or read', async () => {
     const { store } = await sceneIn('leased (A)')
     expect(await store.delete(NAME)).toBe(true)
     expect(await store.delete(NAME)).toBe(false)
@@ -134,8 +134,8 @@ describe('renewMany', () => {
   })
 })
 
-describe('what is kept of a grant', () => {
-  it('the record says who holds the name, since which token, and for how long', async () => {
+describe('the record of a grant', () => {
+  it('has the holder, the token and the time left', async () => {
     const { clock, store } = await sceneIn('available')
     const metadata: Record<string, string> = { zone: 'north' }
     await store.acquire({ ...requestOf('A'), metadata })
@@ -182,7 +182,7 @@ describe('what is kept of a grant', () => {
     }
   })
 
-  it('a refusal says who holds the name', async () => {
+  it('comes with a refusal', async () => {
     const { store } = await sceneIn('breaking (A)')
     const holder = { ...grantOf('A'), state: 'breaking', metadata: {}, remaining: 5_000 }
     expect(await store.acquire(requestOf('B'))).toEqual({ granted: false, holder })
@@ -191,8 +191,8 @@ describe('what is kept of a grant', () => {
   })
 })
 
-describe('an expiry that nobody has looked at', () => {
-  it('leaves nobody to be named as the holder', async () => {
+describe('an expiry that no operation has seen yet', () => {
+  it('leaves no holder', async () => {
     const { clock, store } = await sceneIn('leased (A)')
     await clock.advance(TTL)
     expect(await store.release(grantOf('B'))).toEqual({ released: false })
@@ -218,7 +218,7 @@ describe('names', () => {
     },
   )
 
-  it.each(['', 'x'.repeat(1_025), '\ud83d'])('%j is no name', async (name) => {
+  it.each(['', 'x'.repeat(1_025), '\ud83d'])('%j is not a name', async (name) => {
     const { store } = await sceneIn('available')
     await expect(store.acquire(requestOf('A', name))).rejects.toThrow(LeaseNameError)
     const watch = store.watch(name, new AbortableCall())[Symbol.asyncIterator]()
@@ -227,7 +227,7 @@ describe('names', () => {
 })
 
 describe('limits', () => {
-  it('says what it is', () => {
+  it('are those of the documentation', () => {
     const store = new MemoryLeaseStore()
     expect(store.kind).toBe('memory')
     expect(store.limits).toEqual({ minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true })
@@ -341,8 +341,8 @@ describe('the metadata that a holder leaves', () => {
   })
 })
 
-describe('what the store leaves behind', () => {
-  it('no timer runs for leases that nobody watches', async () => {
+describe('the timers of the store', () => {
+  it('no timer runs for leases without a watch', async () => {
     const { clock, store } = await sceneIn('leased (A)')
     await store.acquire({ ...requestOf('B'), queue: true })
     await store.break(NAME, { period: 1_000 })

@@ -7,7 +7,7 @@ import { afterAll } from 'vitest'
 import { bundle } from './bundle.js'
 import type { Finishing } from './temporary-folder.js'
 
-/** One line of a child: what happened, and when on the monotonic clock of the machine, in milliseconds. */
+/** One line of a child: an event, and its time on the monotonic clock of the machine, in milliseconds. */
 export interface Line {
   readonly at: number
   readonly granted?: boolean

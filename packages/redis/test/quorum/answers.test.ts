@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events'
 import { AbortableCall, LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
@@ -186,7 +185,9 @@ describe('a record', () => {
     quorum.server(1).setAhead(NAME, 5n)
     quorum.server(2).setAhead(NAME, 5n)
     quorum.server(2).state = 'dead'
-    await expect(store.acquire(quorum.request({ grantId: 'mine' }), AbortSignal.abort())).rejects.toThrow()
+    const aborted = new AbortableCall()
+    aborted.abort(new Error('given up'))
+    await expect(store.acquire(quorum.request({ grantId: 'mine' }), aborted)).rejects.toThrow('given up')
     const asked = store.acquire(quorum.request({ grantId: 'mine' }), quorum.limit(500))
     await expect(quorum.during(asked)).rejects.toThrow('time is up')
     quorum.server(0).setAhead(NAME, 5n)
@@ -232,20 +233,20 @@ describe('the end', () => {
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
     await quorum.during(store.close(), 1_000)
-    await expect(store.read(NAME, forever)).rejects.toThrow('the store is closed')
+    await expect(store.read(NAME, forever)).rejects.toThrow('the redis-quorum store is closed')
     expect(quorum.clock.pending).toBe(0)
   })
 
   it('of an operation leaves no timer and no listener behind', async () => {
     const quorum = new QuorumOfFakes([0n, 9n, 4n])
     const { store } = quorum.open(() => ({ back: 1 }))
-    const { signal } = new AbortController()
+    const call = new AbortableCall()
     const grant = await quorum.granted(store)
-    await quorum.during(store.renew(grant, signal))
-    await quorum.during(store.renewMany([grant], signal))
-    await quorum.during(store.read(NAME, signal))
-    await quorum.during(store.release(grant, signal))
-    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.during(store.renew(grant, call))
+    await quorum.during(store.renewMany([grant], call))
+    await quorum.during(store.read(NAME, call))
+    await quorum.during(store.release(grant, call))
+    expect(call.listeners).toBe(0)
     await quorum.clock.advance(1)
     expect(quorum.clock.pending).toBe(0)
   })
@@ -253,11 +254,11 @@ describe('the end', () => {
   it('of a server that does not answer is not waited for', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
-    const { signal } = new AbortController()
+    const call = new AbortableCall()
     quorum.server(2).state = 'frozen'
     const grant = await quorum.granted(store)
-    await quorum.during(store.renew(grant, signal))
-    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.during(store.renew(grant, call))
+    expect(call.listeners).toBe(0)
     await quorum.clock.advance(3_000)
     expect(quorum.clock.pending).toBe(0)
   })

@@ -18,14 +18,14 @@ describe('the servers of a quorum', () => {
       expect(() => new RedisQuorumStore(membersOf(size))).toThrow(/three servers or more, not \d: .* RedisLeaseStore/)
     }
     expect(() => new RedisQuorumStore(membersOf(4))).toThrow(
-      'the loss of no more of them than 3 do: take an odd number',
+      'an odd number of servers: 4 survive no more losses than 3 do',
     )
     expect(() => new RedisQuorumStore(membersOf(2))).toThrow(LeaseConfigurationError)
   })
 
   it('have one vote each', () => {
     const [member] = membersOf(1) as [FakeMember]
-    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('a client is there twice')
+    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('one is given twice')
   })
 })
 

@@ -1,7 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
-import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall, type LeaseStore } from '@leasehold/core'
 import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import { startChild } from './child.js'
@@ -20,7 +18,6 @@ const CLUSTER_TTL = 12_000
 const FEW = 4
 
 const never = new AbortableCall()
-setMaxListeners(0, never)
 
 /** The laws that cut clients off. */
 export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('partition'))

@@ -1,11 +1,12 @@
-import { setMaxListeners } from 'node:events'
-import { AbortableCall,
+import {
+  AbortableCall,
   type AcquireRequest,
   type CreateLeaseOptions,
   createLease,
   type Grant,
   type LeaseLost,
   type LeaseStore,
+  type StoreCall,
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
@@ -21,7 +22,6 @@ export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operat
 
 /** Never aborted. */
 export const never = new AbortableCall()
-setMaxListeners(0, never)
 
 /** A lease with what became of it. */
 export interface Player {
@@ -123,9 +123,9 @@ export async function granted(store: LeaseStore, grantId: string, request?: Part
   return outcome.grant
 }
 
-/** A time limit, in milliseconds. */
-export function within(duration: number): AbortSignal {
-  const limit = new AbortController()
-  systemClock.schedule(duration, () => limit.abort(new Error(`not within ${duration} ms`)))
-  return limit.signal
+/** A call with a time limit, in milliseconds. */
+export function within(duration: number): StoreCall {
+  const call = new AbortableCall(duration)
+  systemClock.schedule(duration, () => call.abort(new Error(`not within ${duration} ms`)))
+  return call
 }

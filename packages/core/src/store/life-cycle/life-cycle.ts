@@ -1,13 +1,6 @@
 import { LeaseConflictError } from '../../errors/lease-conflict-error.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
-import type {
-  AcquireOutcome,
-  AcquireRequest,
-  BreakOptions,
-  LeaseStore,
-  ReleaseOutcome,
-  RenewOutcome,
-} from '../lease-store.js'
+import type { AcquireOutcome, AcquireRequest, BreakOptions, ReleaseOutcome, RenewOutcome } from '../lease-store.js'
 import { isLocked, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
 import type { Place, WaitQueue } from './wait-queue.js'
 
@@ -40,8 +33,6 @@ export interface Decision<T> {
   /** A place that is taken or kept, after the others have ended. */
   readonly keep?: Place | undefined
 }
-
-type Target = Parameters<NonNullable<LeaseStore['change']>>[1]
 
 /**
  * The life cycle of a lease, that of Azure's Lease Blob (its reference: "Lease Blob", service version 2012-02-12 and
@@ -115,7 +106,7 @@ export class LifeCycle<P extends Place = Place> {
   /** A change whose answer was lost can be repeated: it is granted again with the same fencing token. */
   change(
     { name, grantId }: Grant,
-    to: Target,
+    to: { readonly grantId: string; readonly owner: string },
     lease: StoredLease | undefined,
     queue: WaitQueue<P> | undefined,
     now: number,

@@ -8,7 +8,7 @@ export interface StoredLease {
   readonly fencingToken: bigint
   /** Milliseconds; `Infinity` for a lease that does not expire. */
   readonly ttl: number
-  /** As it was written. Expiry writes nothing: see {@link stateAt}. */
+  /** As it was written. Expiry writes nothing: `stateAt` has the state at an instant. */
   readonly state: LeaseState
   /**
    * When the lock of a `leased` or `breaking` record ends, on the store's clock; `Infinity` for a lease that does not

@@ -44,7 +44,7 @@ export class TurnWatches {
       [Symbol.asyncIterator]: () => {
         try {
           check()
-          return this.add(name, call, grantId)
+          return this.#add(name, call, grantId)
         } catch (error) {
           return { next: () => Promise.reject(error) }
         }
@@ -52,7 +52,7 @@ export class TurnWatches {
     }
   }
 
-  add(name: string, call: StoreCall, grantId: string | undefined): TurnWatch {
+  #add(name: string, call: StoreCall, grantId: string | undefined): TurnWatch {
     const watch = new TurnWatch(() => this.#options.read(name))
     if (call.aborted) {
       watch.end()

@@ -4,19 +4,19 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { type ApiAnswer, statusOf } from './api-answer.js'
-import { roleFor, type Verb } from './role.js'
+import { type ApiAnswer, statusOf } from './api/api-answer.js'
+import { roleFor, type Verb } from './api/role.js'
 
-/** What was tried. */
+/** The request that failed. */
 export interface Attempt {
   readonly verb: Verb
-  /** All that is needed beside it; what the leases of a store need unless given. */
+  /** The verbs of the Role in the message; those of leases unless given. */
   readonly needed?: readonly Verb[]
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string }
   readonly namespace: string
-  /** The lease, where it is about one. */
+  /** The lease, if the request was for one. */
   readonly leaseName?: string
-  /** What to apply where the server does not know the kind. */
+  /** The manifest to apply if the server does not know the kind. */
   readonly manifest?: string | undefined
 }
 
@@ -29,7 +29,7 @@ const TLS_FAILURES = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
 
-/** The failure that an answer is, by its code and its reason: its message is passed on, and not looked at. */
+/** The error for a failed answer, by its status and its reason. The message of the server is only passed on. */
 export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
   const { verb, resource, namespace, leaseName, manifest, needed } = attempt
   const status = statusOf(answer)
@@ -39,8 +39,8 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
   switch (answer.status) {
     case 401:
       return new LeaseUnauthorisedError(
-        `the API server does not take the credentials, and no fresh ones either (401): ${said}. Check the token or the ` +
-          'certificate of the kubeconfig, or the service account of the pod',
+        `the API server rejects the credentials (401): ${said}. Check the token or the certificate of the kubeconfig, or ` +
+          'the service account of the pod',
         details,
       )
     case 403:
@@ -50,16 +50,19 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
         details,
       )
     case 404:
-      return new LeaseConfigurationError(whatIsMissing(status?.details?.kind, attempt, kind, manifest), details)
+      return new LeaseConfigurationError(missingThing(status?.details?.kind, attempt, kind, manifest), details)
     case 400:
     case 413:
     case 422:
-      return new LeaseConfigurationError(`the API server refuses the object (${answer.status}): ${said}`, details)
+      return new LeaseConfigurationError(`the API server rejects the object (${answer.status}): ${said}`, details)
     case 504:
-      return new LeaseUnavailableError(`the API server gave up (504): ${said}. It may have been applied; try again`, {
-        ...details,
-        retryAfter: answer.retryAfter,
-      })
+      return new LeaseUnavailableError(
+        `the API server timed out (504): ${said}. The request may have been applied: try again`,
+        {
+          ...details,
+          retryAfter: answer.retryAfter,
+        },
+      )
     default:
       return new LeaseUnavailableError(`the API server answered ${answer.status}: ${said}. Try again`, {
         ...details,
@@ -68,25 +71,25 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
   }
 }
 
-/** The failure of a request without an answer. */
+/** The error for a request without an answer. */
 export function unanswered(error: unknown): LeaseUnavailableError {
   const { cause } = error as { cause?: unknown }
   const { code, message } = (cause ?? error) as NodeJS.ErrnoException
-  const what = TLS_FAILURES.has(code ?? '')
-    ? `the certificate of the API server is not to be trusted (${code}): give the kubeconfig the cluster's certificate-authority`
-    : `the API server did not answer: ${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}. It ` +
-      'may have been applied; try again'
-  return new LeaseUnavailableError(what, { store: 'kubernetes', cause: error })
+  const problem = TLS_FAILURES.has(code ?? '')
+    ? `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
+    : `the API server did not answer: ${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}. The ` +
+      'request may have been applied: try again'
+  return new LeaseUnavailableError(problem, { store: 'kubernetes', cause: error })
 }
 
-function whatIsMissing(
+function missingThing(
   kind: string | undefined,
   attempt: Attempt,
   plural: string,
   manifest: string | undefined,
 ): string {
   const { namespace, resource } = attempt
-  if (kind === 'namespaces') return `there is no namespace '${namespace}': make it, or set another one`
+  if (kind === 'namespaces') return `namespace '${namespace}' does not exist: create it, or set another one`
   if (manifest === undefined) return `the API server does not serve ${resource.group}/${resource.version} ${plural}`
   return (
     `the API server does not know ${plural}: apply the manifest that this package ships, kubectl apply -f ` +

@@ -1,66 +1,65 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
-import type { Connection, Dialect } from './connection.js'
+import type { ClientAdapter, Connection } from './connection.js'
 
-/** After how many milliseconds without any answer a connection is given up, when somebody's time limit is over. */
-export const PATIENCE = 500
+/** After how many milliseconds of silence a connection is dropped, once an operation over it has timed out. */
+export const STALL_TIMEOUT = 500
 
 interface Opening {
   readonly since: number
-  readonly given: AbortController
+  readonly abandoned: AbortController
   readonly promise: Promise<Connection>
 }
 
-/** A connection that is opened when somebody needs it, and opened anew by the next who does after it ended. */
-export class Link {
-  readonly #dialect: Dialect
+/** A connection that is opened at its first use, and again at the first use after it has ended. */
+export class LazyConnection {
+  readonly #adapter: ClientAdapter
   readonly #clock: Clock
   #current: Connection | undefined
   #opening: Opening | undefined
   #isClosed = false
-  /** Those that were replaced, with what is still under way over them. */
+  /** The connections that were replaced and still have open calls. */
   readonly #retired = new Set<Connection>()
 
-  constructor(dialect: Dialect, clock: Clock) {
-    this.#dialect = dialect
+  constructor(adapter: ClientAdapter, clock: Clock) {
+    this.#adapter = adapter
     this.#clock = clock
   }
 
-  /** The connection, while there is one. */
   get current(): Connection | undefined {
     return this.#current
   }
 
-  /** For how long a connection has been being opened, in milliseconds. */
+  /** For how many milliseconds the attempt to open a connection has lasted; 0 if there is none. */
   get openingFor(): number {
     return this.#opening === undefined ? 0 : this.#clock.now() - this.#opening.since
   }
 
-  /** All who ask while it is being opened share the attempt, and how it ends. */
+  /** All callers share one attempt and its outcome. */
   connect(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(closedError())
     if (this.#current !== undefined) return Promise.resolve(this.#current)
     return this.#begin()
   }
 
-  /** Ends a connection that does not answer, or leads to a server that cannot serve. */
+  /** Ends a connection that is silent, or that leads to a server that cannot serve. */
   drop(connection: Connection): void {
     if (this.#current === connection) this.#current = undefined
     connection.destroy()
   }
 
   /**
-   * Opens another in the place of one that leads to several servers, some of which do not answer. It is used until the
-   * other is open, and ends when nothing is under way over it any more.
+   * For a connection to several nodes, some of which are silent: opens another one. The old one stays in use until then,
+   * and ends with its last open call.
    */
   replace(connection: Connection): void {
     if (this.#current === connection && !this.#isClosed) this.#begin().catch(() => {})
   }
 
-  /** Ends an attempt that takes too long; the next who needs a connection begins another. */
+  /** Ends an attempt that takes too long; the next caller begins another one. */
   giveUpOpening(): void {
     const opening = this.#opening
     this.#opening = undefined
-    opening?.given.abort()
+    opening?.abandoned.abort()
   }
 
   close(): void {
@@ -72,19 +71,19 @@ export class Link {
 
   #begin(): Promise<Connection> {
     if (this.#opening === undefined) {
-      const given = new AbortController()
-      this.#opening = { since: this.#clock.now(), given, promise: this.#open(given.signal) }
+      const abandoned = new AbortController()
+      this.#opening = { since: this.#clock.now(), abandoned, promise: this.#open(abandoned.signal) }
       this.#opening.promise.catch(() => {})
     }
     return this.#opening.promise
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const opened = this.#dialect.open(signal)
+    const opened = this.#adapter.open(signal)
     try {
-      // A client that is told to end while it connects may never say so.
-      const connection = await Promise.race([opened, given(signal)])
-      if (signal.aborted) throw gaveUp()
+      // A client that is disconnected while it connects may never settle.
+      const connection = await Promise.race([opened, rejectionOf(signal)])
+      if (signal.aborted) throw tookTooLong()
       this.#retire()
       this.#current = connection
       connection.onEnd(() => {
@@ -110,16 +109,16 @@ export class Link {
   }
 }
 
-function given(signal: AbortSignal): Promise<never> {
+function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(gaveUp()), { once: true })
+    signal.addEventListener('abort', () => reject(tookTooLong()), { once: true })
   })
 }
 
-function gaveUp(): LeaseUnavailableError {
+function tookTooLong(): LeaseUnavailableError {
   return new LeaseUnavailableError('the connection took too long to open', { store: 'redis' })
 }
 
 export function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the store is closed: make a new one', { store: 'redis' })
+  return new LeaseUnavailableError('the redis store is closed: open a new one', { store: 'redis' })
 }

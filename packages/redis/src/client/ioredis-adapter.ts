@@ -1,13 +1,12 @@
-import { Command } from 'ioredis'
-import type { Connection, Dialect, ScriptCall } from './connection.js'
+import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
 import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
 import { Traffic } from './traffic.js'
 
-/** Nothing is queued, repeated or reconnected by the client: what fails is told, and is then tried anew from here. */
+/** The client must not queue, repeat or reconnect: the engine decides what is safe to repeat. */
 const alone = {
   lazyConnect: true,
-  // What the server cannot do is told by the calls.
+  // A server that cannot serve answers the calls with an error.
   enableReadyCheck: false,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
@@ -16,7 +15,7 @@ const alone = {
   enableAutoPipelining: false,
   commandTimeout: undefined,
   socketTimeout: undefined,
-  // How long the farewell to a server may take: one that is frozen says none.
+  // A frozen server does not close its side.
   disconnectTimeout: 50,
   reconnectOnError: null,
   retryStrategy: null,
@@ -24,7 +23,7 @@ const alone = {
   keyPrefix: '',
 }
 
-/** In a cluster a command is passed on where a node says so (MOVED, ASK), and not repeated otherwise. */
+/** The client follows MOVED and ASK, and repeats nothing else. */
 const aloneInCluster = {
   lazyConnect: true,
   enableOfflineQueue: false,
@@ -39,8 +38,7 @@ const aloneInCluster = {
   redisOptions: { ...alone, lazyConnect: undefined, enableOfflineQueue: undefined, retryStrategy: undefined },
 }
 
-/** For connections as the given client of ioredis has them. */
-export function ioredisDialect(client: IoRedisClient | IoRedisClusterClient): Dialect {
+export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient): ClientAdapter {
   const clustered = isCluster(client)
   return {
     clustered,
@@ -53,8 +51,8 @@ export function ioredisDialect(client: IoRedisClient | IoRedisClusterClient): Di
 }
 
 /**
- * Whether what the sentinels call the master is one, is seen by the ready check. That there is another is told by them: the
- * one before may go on for seconds, and what it is told then is lost.
+ * The ready check rejects a server that is not a master, although the Sentinels name it as one. The failover detector
+ * leaves a master that was replaced: it may go on for seconds, and loses all writes of that time.
  */
 function optionsFor({ options }: IoRedisClient): object {
   const { sentinels } = options as { sentinels?: unknown }
@@ -70,20 +68,18 @@ function keyPrefixOf({ options }: IoRedisClient | IoRedisClusterClient): string 
   return keyPrefix ?? redisOptions?.keyPrefix ?? ''
 }
 
-const never = new AbortController().signal
-
-type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'subscribe' | 'on' | 'disconnect'>
+type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'scan' | 'subscribe' | 'on' | 'disconnect'>
 
 async function openConnection<T extends Duplicate>(
   client: T,
   toConnection: (client: T) => Connection,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Connection> {
-  // The client tells why in an event, and rejects with no more than that it is closed.
+  // The client rejects only with 'closed'; the reason comes in an event.
   const failures: unknown[] = []
   client.on('error', (error) => void failures.push(error))
   const onAbort = (): void => client.disconnect()
-  signal.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort, { once: true })
   try {
     await client.connect()
     return toConnection(client)
@@ -91,12 +87,12 @@ async function openConnection<T extends Duplicate>(
     client.disconnect()
     throw causeOf(failures[0] ?? error)
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    signal?.removeEventListener('abort', onAbort)
     failures.length = 0
   }
 }
 
-/** Why no node of a cluster could be asked is told by the last of them. */
+/** If no node of a cluster could be reached, the error of the last one says why. */
 function causeOf(failure: unknown): unknown {
   return (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
 }
@@ -109,15 +105,21 @@ function runByIoRedis(
   return client.evalsha(script, keys.length, ...keys, ...args)
 }
 
-/** Also where the client has a prefix, which its methods put before all keys. */
-export function runUnprefixedByIoRedis(
+/** The methods of a client add its prefix to all keys; a command that is built by hand goes without. */
+export async function runUnprefixedByIoRedis(
   client: IoRedisClient | IoRedisClusterClient,
   call: ScriptCall,
 ): Promise<unknown> {
-  if (keyPrefixOf(client) === '') return runByIoRedis(client, call)
+  if (keyPrefixOf(client) === '') return await runByIoRedis(client, call)
+  // Only a client of ioredis gets here, so that it is installed.
+  const { Command } = await import('ioredis')
   const { command, script, keys, args } = call
   const words = [script, String(keys.length), ...keys, ...args]
-  return client.sendCommand(new Command(command.toLowerCase(), words, { replyEncoding: 'utf8' })) as Promise<unknown>
+  return await client.sendCommand(new Command(command.toLowerCase(), words, { replyEncoding: 'utf8' }))
+}
+
+function scanOf(client: Pick<IoRedisClient, 'scan'>): Scan {
+  return (cursor, pattern, count) => client.scan(cursor, 'MATCH', pattern, 'COUNT', count)
 }
 
 class IoRedisConnection implements Connection {
@@ -146,6 +148,10 @@ class IoRedisConnection implements Connection {
     return runByIoRedis(this.#client, call)
   }
 
+  scans(): Promise<readonly Scan[]> {
+    return Promise.resolve([scanOf(this.#client)])
+  }
+
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
     this.#client.on('message', (from, message) => {
       if (from === channel) onMessage(String(message))
@@ -158,7 +164,7 @@ class IoRedisConnection implements Connection {
     else this.#client.on('end', callback)
   }
 
-  /** Once: each time that it is disconnected, the client adds a listener to its socket. */
+  /** Each `disconnect` of the client adds a listener to its socket. */
   destroy(): void {
     if (this.#isDestroyed) return
     this.#isDestroyed = true
@@ -176,16 +182,20 @@ class ClusterConnection extends IoRedisConnection {
     this.#cluster = cluster
   }
 
-  /** By a connection to one of the nodes: that of the cluster client is made anew without a word of what was missed. */
+  /** Over a connection to one node: the cluster client would subscribe again without saying that it missed messages. */
   override async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
     const nodes = this.#cluster.nodes('master')
     const node = nodes[Math.floor(Math.random() * nodes.length)]
     if (node === undefined) throw new Error('no node of the cluster is known')
     const client = node.duplicate(alone)
     this.#subscriber = client
-    const subscriber = await openConnection(client, (single) => new IoRedisConnection(single), never)
+    const subscriber = await openConnection(client, (single) => new IoRedisConnection(single))
     subscriber.onEnd(() => this.destroy())
     await subscriber.subscribe(channel, onMessage)
+  }
+
+  override scans(): Promise<readonly Scan[]> {
+    return Promise.resolve(this.#cluster.nodes('master').map(scanOf))
   }
 
   override destroy(): void {
@@ -198,7 +208,7 @@ class ClusterConnection extends IoRedisConnection {
     return this.#cluster.slots[keySlot(key)]?.[0] ?? ''
   }
 
-  /** The client would keep a command for a node that is not ready, however long that takes, and send it then. */
+  /** The client would queue a command for a node that is not ready, without a limit, and send it later. */
   override prepare(key: string): Promise<unknown> | undefined {
     const address = this.nodeOf(key)
     const node = this.#cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
@@ -214,7 +224,7 @@ class ClusterConnection extends IoRedisConnection {
   }
 }
 
-/** A node that the client is connecting to anyway. */
+/** Waits for a node that the client already connects to. */
 function ready(node: IoRedisNode, address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => (): void => {

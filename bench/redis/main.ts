@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { RedisServer } from '../test/support/redis-server.js'
+import { RedisServer } from '../../packages/redis/test/support/redis-server.js'
 import { reportCycles } from './numbers/cycles.js'
 import { reportEventLoopLag } from './numbers/event-loop-lag.js'
 import { reportHandOver } from './numbers/hand-over.js'
@@ -53,7 +53,7 @@ async function main(asked: readonly string[], write: boolean): Promise<void> {
 }
 
 function publish(where: string, reports: readonly NumberReport[]): void {
-  const docs = new URL('../../../docs/', import.meta.url)
+  const docs = new URL('../../docs/', import.meta.url)
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(new URL('benchmarks-redis.md', docs), toDocument(where, date, reports))
   writeFileSync(new URL('benchmarks-redis.svg', docs), toSvg(reports.flatMap(({ charts }) => charts)))

@@ -1,15 +1,14 @@
-import type { Connection, Dialect, ScriptCall } from './connection.js'
+import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
 import type { NodeRedisClient, NodeRedisClusterClient, NodeRedisSentinelClient } from './redis-client.js'
 import { Traffic } from './traffic.js'
 
-/** How long a node may take to say who has which slot, in milliseconds: then another is asked. */
-const DISCOVERY = 1_000
+/** How long one node may take to return the slots, in milliseconds; then the client asks another one. */
+const DISCOVERY_TIMEOUT = 1_000
 
 type NodeRedisLike = NodeRedisClient | NodeRedisClusterClient | NodeRedisSentinelClient
 
-/** For connections as the given client of node-redis has them. */
-export function nodeRedisDialect(client: NodeRedisLike): Dialect {
+export function nodeRedisAdapter(client: NodeRedisLike): ClientAdapter {
   return {
     clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
@@ -25,7 +24,7 @@ function isSentinel(client: NodeRedisLike): client is NodeRedisSentinelClient {
   return 'getMasterNode' in client
 }
 
-/** That of a cluster and of sentinels is not among their public properties. */
+/** A cluster and a Sentinel client have no public property for it. */
 function keyPrefixOf(client: NodeRedisLike): string {
   const { keyPrefix } = ('options' in client ? client.options : {}) as { keyPrefix?: unknown }
   const { _keyPrefix } = client as { _keyPrefix?: unknown }
@@ -33,8 +32,8 @@ function keyPrefixOf(client: NodeRedisLike): string {
 }
 
 /**
- * Nothing is queued while there is no connection, and nothing repeated; one server and a master are reconnected from here,
- * nodes of a cluster by the client.
+ * The client must not queue or repeat commands. It reconnects the nodes of a cluster; one server and a master are
+ * reconnected by `LazyConnection`.
  */
 function duplicateOf(client: NodeRedisLike): NodeRedisLike {
   const common = { disableOfflineQueue: true, commandOptions: {} }
@@ -43,15 +42,15 @@ function duplicateOf(client: NodeRedisLike): NodeRedisLike {
     return client.duplicate({
       commandOptions: {},
       defaults: { ...defaults, ...common },
-      rootNodes: rootNodes.map((node) => ({ ...node, socket: { ...node.socket, socketTimeout: DISCOVERY } })),
-      // Else it would wait for all nodes before it asks one.
+      rootNodes: rootNodes.map((node) => ({ ...node, socket: { ...node.socket, socketTimeout: DISCOVERY_TIMEOUT } })),
+      // Otherwise the client waits for all nodes before it sends a command to one.
       minimizeConnections: true,
     })
   }
   if (isSentinel(client)) {
     return client.duplicate({
       commandOptions: {},
-      // It would look for a master again and again, and repeat commands.
+      // Otherwise the client looks for a master again and again, and repeats commands.
       maxCommandRediscovers: 0,
       passthroughClientErrorEvents: true,
     })
@@ -69,7 +68,7 @@ function optionsOf(client: NodeRedisClusterClient): {
 
 async function openConnection(client: NodeRedisLike, signal: AbortSignal): Promise<Connection> {
   const connection = new NodeRedisConnection(client)
-  // Why no node could be asked is told in an event.
+  // The reason why no node could be reached comes in an event.
   let failure: unknown
   client.on('error', (error) => {
     failure ??= error
@@ -93,9 +92,17 @@ export function runByNodeRedis(
   { command, script, keys, args }: ScriptCall,
   abortSignal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const words = [command, script, String(keys.length), ...keys, ...args]
+  return send(client, keys[0], [command, script, String(keys.length), ...keys, ...args], abortSignal)
+}
+
+function send(
+  client: NodeRedisLike,
+  key: string | undefined,
+  words: string[],
+  abortSignal?: AbortSignal,
+): Promise<unknown> {
   const options = abortSignal === undefined ? {} : { abortSignal }
-  if (isCluster(client)) return client.sendCommand(keys[0], false, words, options)
+  if (isCluster(client)) return client.sendCommand(key, false, words, options)
   if (isSentinel(client)) return client.sendCommand(false, words, options)
   return client.sendCommand(words, options)
 }
@@ -116,7 +123,7 @@ class NodeRedisConnection implements Connection {
     client.on('end', () => this.#end())
   }
 
-  /** From now on a failure of the client is one of the connection. */
+  /** From now on, an error of the client ends the connection. */
   opened(): void {
     this.#isOpen = true
   }
@@ -136,8 +143,20 @@ class NodeRedisConnection implements Connection {
     return runByNodeRedis(this.#client, call, signal)
   }
 
+  async scans(): Promise<readonly Scan[]> {
+    const client = this.#client
+    const servers = isCluster(client)
+      ? await Promise.all(
+          client.masters.map(async (node) => (await client.nodeClient(node as never)) as NodeRedisClient),
+        )
+      : [client]
+    return servers.map((server) => (cursor, pattern, count) => {
+      return send(server, undefined, ['SCAN', cursor, 'MATCH', pattern, 'COUNT', String(count)])
+    })
+  }
+
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
-    // A cluster client subscribes anew without a word of what was missed.
+    // A cluster client subscribes again without saying that it missed messages.
     this.#client.on('node-error', () => this.destroy())
     return this.#client.subscribe(channel, onMessage)
   }
@@ -149,15 +168,18 @@ class NodeRedisConnection implements Connection {
 
   destroy(): void {
     try {
-      // Where it is closed already, it throws or rejects.
+      // A client that is already closed throws or rejects.
       void Promise.resolve(this.#client.destroy()).catch(() => {})
     } catch {
-      // Closed is what it should be.
+      // It is closed, as it should be.
     }
     this.#end()
   }
 
-  /** One server: the connection is not made again. A master: another may have taken its place. A sentinel is one of several. */
+  /**
+   * The client does not reconnect to one server, and another server may have become the master. An error of one Sentinel
+   * does not matter: there are others.
+   */
   #isFatal(error: unknown): boolean {
     const client = this.#client
     if (isSentinel(client))
