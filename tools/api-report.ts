@@ -4,22 +4,33 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from 
 import { packages, shown, type Workspace } from './workspaces.js'
 
 /**
- * Compares the public signature of every package, as `tsc -b` declared it, with its committed `<package>.api.md`.
- * With `update`, writes the reports instead. Returns whether all is well.
+ * Compares the public signature of every entry of every package with its committed report: `<package>.api.md` or
+ * `<package>-<entry>.api.md`. `tsc -b` must have written the declarations. With `update`, writes the reports instead.
+ * Returns whether all reports are up to date.
  */
 export function reportApis({ update }: { readonly update: boolean }): boolean {
-  const results = packages().map((workspace) => reportApi(workspace, update))
+  const results = packages().flatMap((workspace) => {
+    return entriesOf(workspace).map((entry) => reportApi(workspace, entry, update))
+  })
   return results.every(Boolean)
 }
 
-function reportApi(workspace: Workspace, update: boolean): boolean {
+/** The entries of a package, such as `.` and `./store`. */
+function entriesOf({ manifest }: Workspace): string[] {
+  return Object.entries(manifest.exports ?? {}).flatMap(([entry, target]) =>
+    typeof target === 'object' && target.types !== undefined ? [entry] : [],
+  )
+}
+
+function reportApi(workspace: Workspace, name: string, update: boolean): boolean {
   const where = shown(workspace.folder)
-  const entry = join(workspace.folder, 'dist', 'index.d.ts')
+  const target = workspace.manifest.exports?.[name]
+  const entry = join(workspace.folder, typeof target === 'object' ? (target.types ?? '') : '')
   if (!existsSync(entry)) {
     console.error(`${where}: no declarations in dist; run "npm run build" first`)
     return false
   }
-  const report = `${workspace.id}.api.md`
+  const report = `${[workspace.id, ...name.split('/').slice(1)].join('-')}.api.md`
   const config = ExtractorConfig.prepare({
     configObject: configOf(workspace, entry, report),
     configObjectFullPath: undefined,
@@ -28,16 +39,16 @@ function reportApi(workspace: Workspace, update: boolean): boolean {
   const { apiReportChanged, errorCount } = Extractor.invoke(config, {
     localBuild: update,
     messageCallback: (message) => {
-      // Leaves out what it says about itself, which would be most of the output.
+      // Most of the output would be messages of the extractor about itself.
       if (message.messageId.startsWith('console-')) message.logLevel = ExtractorLogLevel.None
     },
   })
-  console.log(`${join(where, report)}: ${verdict(apiReportChanged, errorCount, update)}`)
+  console.log(`${join(where, report)}: ${resultText(apiReportChanged, errorCount, update)}`)
   return errorCount === 0 && (update || !apiReportChanged)
 }
 
-function verdict(changed: boolean, errors: number, update: boolean): string {
-  if (changed && !update) return 'does not show the signature as it is; run "npm run api", and commit it'
+function resultText(changed: boolean, errors: number, update: boolean): string {
+  if (changed && !update) return 'out of date; run "npm run api", and commit the report'
   if (errors > 0) return 'see above'
   return changed ? 'written; commit it' : 'good'
 }
@@ -47,7 +58,7 @@ function configOf(workspace: Workspace, entry: string, report: string): IConfigF
     projectFolder: workspace.folder,
     mainEntryPointFilePath: entry,
     compiler: {
-      // Without the source condition, so that what is read of another package is its declarations, too.
+      // Without the source condition, the extractor reads the declarations of other packages, not their sources.
       overrideTsconfig: {
         extends: '../../tsconfig.base.json',
         compilerOptions: { customConditions: [], composite: false, incremental: false },
@@ -66,9 +77,9 @@ function configOf(workspace: Workspace, entry: string, report: string): IConfigF
     messages: {
       compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
       extractorMessageReporting: {
-        // An error rather than a line of the report, which would change whenever the source moves by a line.
+        // Reported as errors: lines in the report would change whenever the source moves by a line.
         default: { logLevel: ExtractorLogLevel.Error },
-        // Everything that index.ts names is public, no tags are asked for, and `name: string` needs no words.
+        // Everything in index.ts is public, so no release tags are needed. `name: string` needs no docstring.
         'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
         'ae-undocumented': { logLevel: ExtractorLogLevel.None },
       },

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the whole repository. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What is read of a `package.json` here. */
+/** The fields of a `package.json` that the tools use. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -13,8 +13,10 @@ export interface Manifest {
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly private?: boolean
+  readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 /** A folder with a `package.json` of its own. */
@@ -29,12 +31,12 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** The packages that are published, in the order of their names. */
+/** The published packages, sorted by name. */
 export function packages(): Workspace[] {
   return workspacesIn('packages')
 }
 
-/** The workspaces that are folders of `parent`, in the order of their names; none where it is empty. */
+/** The workspaces in the folder `parent`, sorted by name; none if the folder does not exist. */
 export function workspacesIn(parent: string): Workspace[] {
   const folder = join(root, parent)
   if (!existsSync(folder)) return []
@@ -45,7 +47,7 @@ export function workspacesIn(parent: string): Workspace[] {
     .map((entry) => ({ ...entry, manifest: readManifest(entry.folder) }))
 }
 
-/** Every file below a folder whose path ends in one of `endings`, sorted; none where there is no such folder. */
+/** All files below a folder with one of the given endings, sorted; none if the folder does not exist. */
 export function filesBelow(folder: string, ...endings: string[]): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -55,7 +57,7 @@ export function filesBelow(folder: string, ...endings: string[]): string[] {
     .sort()
 }
 
-/** A path as it is shown to people: from the root of the repository. */
+/** A path relative to the root of the repository, for messages. */
 export function shown(path: string): string {
   return relative(root, path)
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sourceFaults } from '../conventions/source-faults.js'
 import { filesBelow, root, shown } from '../workspaces.js'
 
-const files = ['packages', 'examples', 'tools']
+const files = ['packages', 'examples', 'bench', 'tools']
   .flatMap((folder) => filesBelow(join(root, folder), '.ts', '.mts', '.js', '.mjs'))
   .filter((file) => !/[\\/](?:dist|temp|coverage)[\\/]/.test(file))
 

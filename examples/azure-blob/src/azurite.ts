@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 
-/** The server that stands in for the service on a developer's machine, in memory. */
+/** Starts Azurite, the emulator of the service, in memory. */
 export async function startAzurite(): Promise<{ readonly connectionString: string; stop(): void }> {
   const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
   const options = ['--inMemoryPersistence', '--disableTelemetry', '--skipApiVersionCheck', '--blobPort', '0']
@@ -16,7 +16,7 @@ export async function startAzurite(): Promise<{ readonly connectionString: strin
     azurite.once('exit', () => reject(new Error(`azurite did not start: ${said}`)))
   })
   return {
-    // Its account and key are the same everywhere, and no secret.
+    // The account and key of every Azurite; not a secret.
     connectionString:
       'DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;' +
       'AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;' +

@@ -10,10 +10,10 @@ interface Batch {
   readonly entries: Entry[]
 }
 
-/** A blob that is read, added to, and written anew under the fencing token: several entries at a time. */
+/** A blob with entries. Each write reads it and replaces it under the fencing token, with all entries that wait. */
 export class BlobLedger implements Ledger {
   readonly #guard: AzureBlobGuard
-  /** What waits for the write under way, and when that is over. */
+  /** The entries that wait for the current write, and the end of that write. */
   #next: Batch | undefined
   #written: Promise<void> = Promise.resolve()
 

@@ -12,7 +12,7 @@ const own = process.env.AZURE_STORAGE_CONNECTION_STRING
 const azurite = own === undefined ? await startAzurite() : undefined
 const connection = own ?? azurite?.connectionString ?? ''
 
-// What the four processes are told by their environment.
+// For the four processes.
 process.env.AZURE_STORAGE_CONNECTION_STRING = connection
 process.env.LEASEHOLD_CONTAINER = `leasehold-demo-${randomUUID()}`
 
@@ -21,7 +21,7 @@ try {
   const holds = await runDemo({
     worker: new URL('./worker.ts', import.meta.url),
     ttl: 15_000,
-    // Who waits asks the service again every second or so.
+    // Waiters poll about every second.
     longestHandOver: 6_000,
     readLedger: () => readBlobLedger(container),
   })

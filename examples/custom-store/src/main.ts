@@ -1,4 +1,5 @@
-import { casStore, createLease } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
+import { casStore } from '@leasehold/core/store'
 import { MapRegister } from './map-register.js'
 import { type Table, TableLeaseStore } from './table-store.js'
 

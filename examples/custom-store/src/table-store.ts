@@ -1,27 +1,25 @@
 // #region store
+import type { Grant, LeaseRecord, LeaseStore, Metadata } from '@leasehold/core'
 import {
   type AcquireOutcome,
   type AcquireRequest,
-  checkLeaseName,
-  checkMetadata,
-  type Grant,
-  LeaseConfigurationError,
-  type LeaseRecord,
-  type LeaseStore,
-  LeaseUnavailableError,
   type ReleaseOutcome,
   type RenewOutcome,
-} from '@leasehold/core'
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
 
 /** One row of the table, as a database would keep it. */
 interface Row {
   readonly grant: Grant
-  /** On the clock of the table; 0 where it was released. */
+  /** By the clock of the table; 0 after a release. */
   readonly endsAt: number
-  readonly metadata: Readonly<Record<string, string>>
+  readonly metadata: Metadata
+  /** The metadata of the holder before. */
+  readonly previous: Metadata | undefined
 }
 
-/** What stands for a database here: rows, and a clock that is its own. */
+/** A stand-in for a database: rows, and a clock of its own. */
 export interface Table {
   readonly rows: Map<string, Row>
   now(): number
@@ -32,61 +30,77 @@ export class TableLeaseStore implements LeaseStore {
   readonly kind = 'table'
   readonly limits = { minTtl: 100, maxTtl: 3_600_000, infinite: false, ordered: false }
   readonly #table: Table
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(this.kind, this.limits)
 
   constructor(table: Table) {
     this.#table = table
   }
 
-  /** Holders and waiters learn by it that the store was closed. */
+  /** Notifies holders and waiters that the store was closed. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    this.#check(signal)
-    const { name, owner, grantId, ttl, metadata = {} } = request
-    checkLeaseName(name)
-    this.#checkTtl(name, ttl)
-    checkMetadata(metadata)
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    this.#checks.acquire(request, call)
+    const { name, owner, grantId, ttl } = request
     const row = this.#table.rows.get(name)
-    const isOurs = row?.grant.grantId === grantId
-    if (row !== undefined && this.#isInForce(row) && !isOurs) return { granted: false, holder: this.#recordOf(row) }
-    // The row of a free name stays, for the token has to grow from it; asked for twice under one id, it is one grant.
+    const isHeld = row !== undefined && this.#isInForce(row)
+    // A request that is repeated under the same id gets the same grant again.
+    const isRepeated = isHeld && row.grant.grantId === grantId
+    if (isHeld && !isRepeated) return { granted: false, holder: this.#recordOf(row) }
+    // The row of a free name is kept, because the next token has to be larger.
     const last = row?.grant.fencingToken ?? 0n
-    const fencingToken = isOurs && row !== undefined && this.#isInForce(row) ? last : last + 1n
-    const grant: Grant = { name, owner, grantId, fencingToken, ttl }
-    this.#table.rows.set(name, { grant, metadata, endsAt: this.#table.now() + ttl })
-    return { granted: true, grant }
+    const grant: Grant = { name, owner, grantId, fencingToken: isRepeated ? last : last + 1n, ttl }
+    const previous = isRepeated ? row.previous : row?.metadata
+    const metadata = request.metadata ?? (isRepeated ? row.metadata : {})
+    this.#table.rows.set(name, { grant, metadata, previous, endsAt: this.#table.now() + ttl })
+    return { granted: true, grant, ...(previous === undefined ? {} : { previous }) }
   }
 
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    this.#check(signal)
-    const row = this.#table.rows.get(grant.name)
-    if (row === undefined) return { renewed: false, reason: 'deleted' }
-    if (row.grant.grantId !== grant.grantId) return { renewed: false, reason: 'taken', holder: this.#recordOf(row) }
-    if (!this.#isInForce(row)) return { renewed: false, reason: 'expired' }
-    this.#table.rows.set(grant.name, { ...row, endsAt: this.#table.now() + grant.ttl })
-    return { renewed: true }
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
+    return this.#renew(grant, {})
   }
 
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    this.#check(signal)
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call, metadata)
+    return this.#renew(grant, { metadata })
+  }
+
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    this.#checks.grant(grant, call, metadata)
     const row = this.#table.rows.get(grant.name)
     if (row === undefined || !this.#isInForce(row)) return { released: false }
     if (row.grant.grantId !== grant.grantId) return { released: false, holder: this.#recordOf(row) }
-    this.#table.rows.set(grant.name, { ...row, endsAt: 0 })
+    this.#table.rows.set(grant.name, { ...row, endsAt: 0, metadata: metadata ?? row.metadata })
     return { released: true }
   }
 
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    this.#check(signal)
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
     const row = this.#table.rows.get(name)
     return row === undefined ? undefined : this.#recordOf(row)
   }
 
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    for (const [name, row] of [...this.#table.rows]) {
+      this.#checks.usable(call)
+      if (name.startsWith(prefix)) yield this.#recordOf(this.#table.rows.get(name) ?? row)
+    }
+  }
+
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
+  }
+
+  #renew({ name, grantId, ttl }: Grant, changes: Partial<Row>): RenewOutcome {
+    const row = this.#table.rows.get(name)
+    if (row === undefined) return { renewed: false, reason: 'deleted' }
+    if (row.grant.grantId !== grantId) return { renewed: false, reason: 'taken', holder: this.#recordOf(row) }
+    if (!this.#isInForce(row)) return { renewed: false, reason: 'expired' }
+    this.#table.rows.set(name, { ...row, ...changes, endsAt: this.#table.now() + ttl })
+    return { renewed: true }
   }
 
   #isInForce({ endsAt }: Row): boolean {
@@ -94,20 +108,10 @@ export class TableLeaseStore implements LeaseStore {
   }
 
   #recordOf(row: Row): LeaseRecord {
-    const { grant, metadata, endsAt } = row
+    const { grant, metadata, previous, endsAt } = row
     if (!this.#isInForce(row)) return { ...grant, metadata, state: endsAt === 0 ? 'available' : 'expired' }
-    return { ...grant, metadata, state: 'leased', remaining: endsAt - this.#table.now() }
-  }
-
-  #checkTtl(name: string, ttl: number): void {
-    const { minTtl, maxTtl } = this.limits
-    if (ttl >= minTtl && ttl <= maxTtl) return
-    throw new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}`, { leaseName: name })
-  }
-
-  #check(signal: AbortSignal): void {
-    if (this.closed.aborted) throw new LeaseUnavailableError('the table store is closed', { store: this.kind })
-    signal.throwIfAborted()
+    const found = previous === undefined ? {} : { previous }
+    return { ...grant, metadata, ...found, state: 'leased', remaining: endsAt - this.#table.now() }
   }
 }
 // #endregion store

@@ -10,21 +10,21 @@ import { Timeline } from './timeline.js'
 
 const NAMES = ['anna', 'berta', 'carla', 'doris']
 
-/** What the demo is run on. */
+/** Options of {@link runDemo}. */
 export interface DemoOptions {
-  /** The program of each of the four processes: `worker FOLDER NAME`, which calls `runWorker`. */
+  /** The program of the four processes. It is run as `worker FOLDER NAME` and calls `runWorker`. */
   readonly worker: URL
-  /** The ttl of its lease, in milliseconds. */
+  /** The ttl of the lease, in milliseconds. */
   readonly ttl: number
-  /** The longest that a release may take to reach the next holder on a busy machine, in milliseconds. */
+  /** The maximum time from a release to the next grant on a busy machine, in milliseconds. */
   readonly longestHandOver: number
-  /** What was written to the ledger, in order. */
+  /** Returns the entries of the ledger in order. */
   readonly readLedger: (folder: string) => Promise<readonly Entry[]>
 }
 
 /**
- * Four processes contend for one lease; its holders are killed, stopped and ended. Resolves with whether every figure of
- * the summary holds.
+ * Runs four processes that contend for one lease. Kills, stops and ends its holders. Resolves `true` if all checks of the
+ * summary pass.
  */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-failover-'))
@@ -63,13 +63,13 @@ class Demo {
     this.#timers = [
       setInterval(sendEntry, 50),
       setInterval(() => this.#timeline.draw(), 100),
-      setInterval(() => this.#timeline.log(), 1_000),
+      setInterval(() => this.#timeline.logStatus(), 1_000),
     ]
   }
 
   async run(): Promise<boolean> {
-    const first = await this.#fleet.hears('granted')
-    this.#timeline.tell(`${first.worker.name} is the first to be granted the lease, with token ${first.report.token}`)
+    const first = await this.#fleet.nextReport('granted')
+    this.#timeline.log(`${first.worker.name} is the first to be granted the lease, with token ${first.report.token}`)
     await pause(2_000)
     await this.#killTheHolder()
     await pause(1_500)
@@ -88,41 +88,37 @@ class Demo {
 
   async #killTheHolder(): Promise<void> {
     const { holder } = this.#fleet
-    const granted = this.#fleet.hears('granted')
+    const granted = this.#fleet.nextReport('granted')
     const endedAt = machineNow()
     holder.signal('SIGKILL', 'killed')
-    this.#timeline.tell(
-      `SIGKILL to ${holder.name}, the holder: it cannot give its lease back, so the ttl has to run out`,
-    )
+    this.#timeline.log(`SIGKILL to ${holder.name}, the holder: it cannot release its lease, so the ttl must expire`)
     await this.#takenOver('SIGKILL', holder, endedAt, granted)
   }
 
   async #stopTheHolder(): Promise<void> {
     const { holder } = this.#fleet
-    const granted = this.#fleet.hears('granted')
+    const granted = this.#fleet.nextReport('granted')
     const endedAt = machineNow()
     holder.stop()
-    this.#timeline.tell(`SIGSTOP to ${holder.name}, the holder, for longer than its ttl: it does not notice anything`)
+    this.#timeline.log(`SIGSTOP to ${holder.name}, the holder, for longer than its ttl: it runs no code meanwhile`)
     await this.#takenOver('SIGSTOP', holder, endedAt, granted)
     await pause(Math.max(0, endedAt + 1.5 * this.#options.ttl - machineNow()))
-    const lost = this.#fleet.hears('lost', holder)
-    const lateWrite = this.#fleet.hears('late-write', holder)
+    const lost = this.#fleet.nextReport('lost', holder)
+    const lateWrite = this.#fleet.nextReport('late-write', holder)
     holder.signal('SIGCONT', 'running')
     const { report } = await lost
     this.#tally.foundItselfLost = !report.heldWhenLooked
-    this.#timeline.tell(
-      `SIGCONT: ${holder.name} finds its lease ${report.reason}, and stops its worker before it writes`,
-    )
+    this.#timeline.log(`SIGCONT: ${holder.name} finds its lease ${report.reason} and stops its worker before it writes`)
     const { refused, token } = (await lateWrite).report
-    this.#timeline.tell(`${holder.name} writes all the same, under token ${token}: ${refused ? 'refused' : 'ACCEPTED'}`)
+    this.#timeline.log(`${holder.name} writes anyway, with token ${token}: ${refused ? 'rejected' : 'ACCEPTED'}`)
   }
 
   async #endTheHolder(): Promise<void> {
     const { holder } = this.#fleet
-    const granted = this.#fleet.hears('granted')
-    const releasing = this.#fleet.hears('releasing', holder)
+    const granted = this.#fleet.nextReport('granted')
+    const releasing = this.#fleet.nextReport('releasing', holder)
     holder.signal('SIGTERM', 'ended')
-    this.#timeline.tell(`SIGTERM to ${holder.name}, the holder: it stops its worker and releases the lease`)
+    this.#timeline.log(`SIGTERM to ${holder.name}, the holder: it stops its worker and releases the lease`)
     await this.#takenOver('release', holder, (await releasing).report.at, granted)
   }
 
@@ -135,17 +131,17 @@ class Demo {
     const { worker, report } = await granted
     this.#takeovers.push({ cause, from: from.name, to: worker.name, endedAt, grantedAt: report.at })
     const latency = (report.at - endedAt).toFixed(1)
-    this.#timeline.tell(`${worker.name} takes over ${latency} ms later, with token ${report.token}`)
+    this.#timeline.log(`${worker.name} takes over ${latency} ms later, with token ${report.token}`)
   }
 
   async #summarise(): Promise<boolean> {
     const { ttl, longestHandOver, readLedger } = this.#options
     const { refused: lateWritesRefused, accepted: lateWritesAccepted, foundItselfLost } = this.#tally
-    const seen = { takeovers: this.#takeovers, lateWritesRefused, lateWritesAccepted, foundItselfLost }
+    const observations = { takeovers: this.#takeovers, lateWritesRefused, lateWritesAccepted, foundItselfLost }
     const entries = await readLedger(this.#folder)
-    // A takeover takes what is left of the ttl, on a machine that is busy with other things.
+    // A takeover takes the rest of the ttl. The allowance is for a busy machine.
     const bounds = { handOver: longestHandOver, takeover: ttl + 5_000 }
-    const figures = summarise(this.#folder, NAMES, entries, seen, bounds)
+    const figures = summarise(this.#folder, NAMES, entries, observations, bounds)
     for (const timer of this.#timers) clearInterval(timer)
     process.stdout.write(`\nSummary\n${toText(figures)}\n`)
     return figures.every(({ holds }) => holds)

@@ -4,7 +4,7 @@ import { LocalGuard } from '@leasehold/local'
 import { type Entry, type Ledger, parseLedger, toLine } from './ledger.js'
 import { textOf } from './text-of.js'
 
-/** A file of this machine, which `LocalGuard` guards. */
+/** A ledger in a local file. The fencing guard `LocalGuard` checks the tokens. */
 export class FileLedger implements Ledger {
   readonly #file: string
   readonly #guard: LocalGuard

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter, on } from 'node:events'
 import type { Order, Report, Status } from './messages.js'
 
-/** What a process is doing, as the script knows. */
+/** The condition of a worker process. */
 export type Condition = 'running' | 'stopped' | 'killed' | 'ended'
 
-/** One of the worker processes, seen from the script. */
+/** One worker process, as seen by the demo script. */
 export class WorkerProcess {
   readonly name: string
   condition: Condition = 'running'
@@ -29,7 +29,7 @@ export class WorkerProcess {
     if (this.condition !== 'killed' && this.condition !== 'ended') this.#process.send(order, () => {})
   }
 
-  /** Has it stop, as by SIGSTOP, until it is sent SIGCONT. */
+  /** Makes the process send itself SIGSTOP. SIGCONT continues it. */
   stop(): void {
     this.send({ type: 'stop' })
     this.condition = 'stopped'
@@ -45,14 +45,14 @@ export class WorkerProcess {
   }
 }
 
-/** The four processes, and what they tell. */
+/** The worker processes and their reports. */
 export class Fleet {
   readonly workers: readonly WorkerProcess[]
   readonly #reports = new EventEmitter()
   readonly #longest: number
   #holder: WorkerProcess | undefined
 
-  /** `longest`: how long the script waits for a report, in milliseconds. */
+  /** `longest`: the maximum time that the script waits for a report, in milliseconds. */
   constructor(names: readonly string[], program: URL, folder: string, longest: number) {
     this.#longest = longest
     this.workers = names.map((name) => new WorkerProcess(name, program, folder, this.#reports))
@@ -61,21 +61,21 @@ export class Fleet {
     })
   }
 
-  /** Who was granted the lease last. */
+  /** The process with the latest grant. */
   get holder(): WorkerProcess {
-    if (this.#holder === undefined) throw new Error('nobody was granted the lease yet')
+    if (this.#holder === undefined) throw new Error('no process has been granted the lease yet')
     return this.#holder
   }
 
-  /** The next report of a kind, from any worker or from one. */
-  async hears<T extends Report['type']>(
+  /** Resolves with the next report of a type, from one worker or from any worker. */
+  async nextReport<T extends Report['type']>(
     type: T,
     from?: WorkerProcess,
   ): Promise<{ worker: WorkerProcess; report: Extract<Report, { type: T }> }> {
     for await (const [worker, report] of on(this.#reports, 'report', { signal: AbortSignal.timeout(this.#longest) })) {
       if (report.type === type && (from === undefined || worker === from)) return { worker, report }
     }
-    throw new Error(`no worker told '${type}'`)
+    throw new Error(`no worker sent a report '${type}'`)
   }
 
   onReport(listener: (worker: WorkerProcess, report: Report) => void): void {
@@ -86,7 +86,7 @@ export class Fleet {
     for (const worker of this.workers) worker.send(order)
   }
 
-  /** Ends all that are left, one way or the other. */
+  /** Ends all remaining processes with a signal. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const left = this.workers.filter(({ condition }) => condition === 'running' || condition === 'stopped')
     for (const worker of left) worker.signal(signal, 'ended')

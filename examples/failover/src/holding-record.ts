@@ -4,28 +4,28 @@ import type { StoreLease } from '@leasehold/core'
 import { machineNow } from './machine-clock.js'
 import { textOf } from './text-of.js'
 
-/** A look at `checkLease()`, with the machine's clock read before and after it. */
+/** One call of `checkLease()`, with the machine's clock before and after the call. */
 interface Look {
   readonly before: number
   readonly after: number
   readonly held: boolean
   readonly token: string
-  /** Validity left, in milliseconds. */
+  /** Remaining validity, in milliseconds. */
   readonly remaining: number
 }
 
-/** A span in which one process held the lease, from the first look to the last of those that said so in a row. */
+/** A time span in which one process held the lease: from the first to the last of consecutive looks with `held`. */
 export interface Holding {
   readonly holder: string
   readonly token: string
   readonly from: number
   readonly to: number
-  /** When the last look said that validity would end. */
+  /** The end of validity as of the last look. */
   readonly validUntil: number
   readonly looks: number
 }
 
-/** Writes down every look, at once: what was true the instant before a SIGKILL is on the disk. */
+/** Writes every look to a file at once, so that looks right before a SIGKILL are on disk. */
 export class HoldingRecord {
   readonly #lease: StoreLease
   readonly #file: number
@@ -36,7 +36,7 @@ export class HoldingRecord {
     this.#file = openSync(fileIn(folder, holder), 'a')
   }
 
-  /** Looks at the lease. Of looks in a row that say no, the first is enough. */
+  /** Calls `checkLease()` and records the result. Of consecutive looks without the lease, only the first is recorded. */
   look(): boolean {
     const before = machineNow()
     const held = this.#lease.checkLease()
@@ -50,7 +50,7 @@ export class HoldingRecord {
   }
 }
 
-/** The spans in which a process held the lease, by its own record. */
+/** Reads the spans in which a process held the lease from its record. */
 export function readHoldings(folder: string, holder: string): readonly Holding[] {
   const looks = textOf(fileIn(folder, holder)).split('\n').filter(Boolean).map(toLook)
   const holdings: Holding[] = []

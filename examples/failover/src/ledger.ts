@@ -1,13 +1,13 @@
-/** One line of the ledger: who wrote it, and under which fencing token. */
+/** One line of the ledger, with its writer and fencing token. */
 export interface Entry {
   readonly token: bigint
   readonly writer: string
   readonly id: number
 }
 
-/** The resource that only one process may write to, guarded by the fencing token. */
+/** The protected resource. It checks the fencing token of each write. */
 export interface Ledger {
-  /** Rejects with a `LeaseLostError`, and writes nothing, where a larger token has been seen. */
+  /** Rejects with a `LeaseLostError` and writes nothing if a larger token was used before. */
   write(entry: Entry): Promise<void>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ export function toLine({ token, writer, id }: Entry): string {
   return `${token} ${writer} ${id}\n`
 }
 
-/** What {@link toLine} has written. */
+/** Parses lines written by {@link toLine}. */
 export function parseLedger(text: string): readonly Entry[] {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-/** The demo on leases of this machine. Exits 0 if every figure of its summary holds. */
+/** Runs the demo with the local store. Exits with 0 if all checks of the summary pass. */
 import { runDemo } from './demo.js'
 import { readFileLedger } from './file-ledger.js'
 

@@ -1,13 +1,13 @@
-/** What is to be written to the ledger; every worker is sent every entry. */
+/** An entry to write to the ledger. The script sends every entry to every worker. */
 export interface Entry {
   readonly type: 'entry'
   readonly id: number
 }
 
-/** What the script sends to the workers. */
+/** A message from the script to a worker. */
 export type Order = Entry | { readonly type: 'stop' }
 
-/** What the workers tell the script; `at` is on the machine's clock. */
+/** A message from a worker to the script. `at` is a time on the machine's clock. */
 export type Report =
   | { readonly type: 'ready' }
   | Status
@@ -16,12 +16,12 @@ export type Report =
   | { readonly type: 'late-write'; readonly token: string; readonly refused: boolean }
   | { readonly type: 'releasing'; readonly at: number }
 
-/** How a worker is doing, several times a second. */
+/** The status of a worker, sent several times a second. */
 export interface Status {
   readonly type: 'status'
   readonly state: 'acquiringLease' | 'active'
   readonly token: string | undefined
-  /** Validity left, in milliseconds. */
+  /** Remaining validity, in milliseconds. */
   readonly remaining: number
   readonly stashed: number
   readonly written: number

@@ -4,13 +4,13 @@ export interface Span {
   readonly to: number
 }
 
-/** For how long at least two of the spans lasted at once, in milliseconds: 0 where they follow one another. */
+/** The total time in which at least two of the spans overlap, in milliseconds. */
 export function overlapOf(spans: readonly Span[]): number {
   const edges = spans.flatMap(({ from, to }) => [
     { at: from, step: 1 },
     { at: to, step: -1 },
   ])
-  // Of what ends and begins at one instant, the end comes first.
+  // At the same instant, ends come before starts, so touching spans do not overlap.
   edges.sort((a, b) => a.at - b.at || a.step - b.step)
   let overlap = 0
   let open = 0

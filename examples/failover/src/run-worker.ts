@@ -7,9 +7,9 @@ import type { Ledger } from './ledger.js'
 import { machineNow } from './machine-clock.js'
 import type { Entry, Order, Report } from './messages.js'
 
-/** What a worker works with. */
+/** Options of {@link runWorker}. */
 export interface WorkerParts {
-  /** Where the worker writes down what it saw of its lease. */
+  /** The folder for the record of the worker's looks at its lease. */
   readonly folder: string
   readonly name: string
   readonly lease: StoreLease
@@ -17,10 +17,10 @@ export interface WorkerParts {
   readonly ledger: Ledger
 }
 
-/** An XState actor that writes to the ledger while it holds the lease; until the process is ended. */
+/** Runs an XState actor that writes to the ledger while it holds the lease, until the process ends. */
 export async function runWorker({ folder, name, lease, store, ledger }: WorkerParts): Promise<never> {
   const record = new HoldingRecord(folder, name, lease)
-  /** What it has written, and the token of its last grant. */
+  /** The number of written entries, and the token of the last grant. */
   const tally = { written: 0, token: 0n }
 
   // #region worker
@@ -31,7 +31,7 @@ export async function runWorker({ folder, name, lease, store, ledger }: WorkerPa
         () => {
           tally.written += 1
         },
-        // Refused, or not written: the lease is lost, or about to be, and that is told.
+        // A rejected or failed write means that the lease is lost or expires soon. The actor is notified of the loss.
         () => {},
       )
     })
@@ -50,22 +50,22 @@ export async function runWorker({ folder, name, lease, store, ledger }: WorkerPa
 
   lease.on('acquired', ({ fencingToken }) => {
     tally.token = fencingToken
-    tell({ type: 'granted', at: machineNow(), token: String(fencingToken) })
+    report({ type: 'granted', at: machineNow(), token: String(fencingToken) })
   })
   lease.on('lost', ({ reason }) => {
-    tell({ type: 'lost', at: machineNow(), reason, heldWhenLooked: record.look() })
+    report({ type: 'lost', at: machineNow(), reason, heldWhenLooked: record.look() })
     void writeLate(ledger, tally.token, name)
   })
 
-  const tellStatus = (): void => {
+  const reportStatus = (): void => {
     const { value: state, context } = actor.getSnapshot()
     const { written } = tally
     const token = lease.fencingToken?.toString()
-    tell({ type: 'status', state, token, remaining: lease.remaining, stashed: context.stashed, written })
+    report({ type: 'status', state, token, remaining: lease.remaining, stashed: context.stashed, written })
   }
 
   const end = async (): Promise<void> => {
-    tell({ type: 'releasing', at: machineNow() })
+    report({ type: 'releasing', at: machineNow() })
     actor.stop()
     await lease.release()
     record.look()
@@ -77,29 +77,29 @@ export async function runWorker({ folder, name, lease, store, ledger }: WorkerPa
   process.on('SIGTERM', () => void end())
   process.on('disconnect', () => process.exit())
   process.on('message', (order: Order) => {
-    // By its own hand, so that it is not stopped inside a transaction, where it would hold up the others.
+    // The process stops itself, because a stop within a transaction would block the other processes.
     if (order.type === 'stop') process.kill(process.pid, 'SIGSTOP')
     else actor.send(order)
   })
   actor.start()
-  tell({ type: 'ready' })
+  report({ type: 'ready' })
   for (let look = 0; ; look += 1) {
     record.look()
-    if (look % 50 === 0) tellStatus()
+    if (look % 50 === 0) reportStatus()
     await pause(2)
   }
 }
 
-function tell(report: Report): void {
-  if (process.connected) process.send?.(report)
+function report(message: Report): void {
+  if (process.connected) process.send?.(message)
 }
 
-/** What a worker does that does not look at its lease: its write comes too late, and the fencing token refuses it. */
+/** Simulates a worker that ignores the loss of its lease. The fencing guard must reject the late write. */
 async function writeLate(ledger: Ledger, token: bigint, writer: string): Promise<void> {
   try {
     await ledger.write({ token, writer, id: -1 })
-    tell({ type: 'late-write', token: String(token), refused: false })
+    report({ type: 'late-write', token: String(token), refused: false })
   } catch (error) {
-    tell({ type: 'late-write', token: String(token), refused: error instanceof LeaseLostError })
+    report({ type: 'late-write', token: String(token), refused: error instanceof LeaseLostError })
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The text of a file that may not be there. */
+/** Reads a file. Returns an empty string if it does not exist. */
 export function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -2,12 +2,12 @@ import type { Fleet, WorkerProcess } from './fleet.js'
 
 const WIDTH = 20
 
-/** Shows who holds the lease: redrawn in place on a terminal, line by line elsewhere. */
+/** Shows the state of all workers: redrawn in place on a terminal, line by line otherwise. */
 export class Timeline {
   readonly #fleet: Fleet
   readonly #out: NodeJS.WriteStream
   readonly #start: number
-  /** What a full bar stands for. */
+  /** The validity shown by a full bar. */
   readonly #ttl: number
   readonly #now: () => number
   #drawn = 0
@@ -20,14 +20,14 @@ export class Timeline {
     this.#start = now()
   }
 
-  /** Something happened: a line that stays. */
-  tell(text: string): void {
+  /** Prints a permanent line for an event. */
+  log(text: string): void {
     this.#erase()
     const seconds = ((this.#now() - this.#start) / 1_000).toFixed(2).padStart(6)
     this.#out.write(`${seconds} s  ${text}\n`)
   }
 
-  /** How things are: drawn over by the next. */
+  /** Draws the current state over the previous drawing. */
   draw(): void {
     if (!this.#out.isTTY) return
     this.#erase()
@@ -36,10 +36,10 @@ export class Timeline {
     this.#drawn = lines.length
   }
 
-  /** The same on what is no terminal: one line for all. */
-  log(): void {
+  /** If the output is not a terminal, prints the current state as one line. */
+  logStatus(): void {
     if (this.#out.isTTY) return
-    this.tell(this.#fleet.workers.map((worker) => briefOf(worker)).join('   '))
+    this.log(this.#fleet.workers.map((worker) => briefOf(worker)).join('   '))
   }
 
   #erase(): void {

@@ -1,4 +1,4 @@
-/** One of the four processes, on a lease of this machine: `worker.ts FOLDER NAME`. */
+/** One of the four processes, with the local store: `worker.ts FOLDER NAME`. */
 import { createLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { FileLedger } from './file-ledger.js'

@@ -3,7 +3,7 @@ import { overlapOf } from '../src/overlap.js'
 import { isInOrder } from '../src/summary.js'
 
 describe('overlapOf', () => {
-  it('is 0 for spans that follow one another, in any order, and for those that touch', () => {
+  it('is 0 for consecutive spans in any order, and for touching spans', () => {
     expect(overlapOf([])).toBe(0)
     expect(
       overlapOf([
@@ -22,7 +22,7 @@ describe('overlapOf', () => {
     expect(overlapOf(spans)).toBe(2.5)
   })
 
-  it('counts an instant once, however many hold at it', () => {
+  it('counts the time once, for any number of overlapping spans', () => {
     const spans = [
       { from: 0, to: 10 },
       { from: 2, to: 8 },
@@ -35,11 +35,11 @@ describe('overlapOf', () => {
 describe('the order of the ledger', () => {
   const entry = (token: bigint, writer: string) => ({ token, writer, id: 1 })
 
-  it('is right where tokens never go back, and each is one writer’s', () => {
+  it('is right if tokens never decrease, and each token belongs to one writer', () => {
     expect(isInOrder([entry(1n, 'a'), entry(1n, 'a'), entry(2n, 'b'), entry(5n, 'a')])).toBe(true)
   })
 
-  it('is wrong where one goes back, or two writers share one', () => {
+  it('is wrong if a token decreases, or two writers share a token', () => {
     expect(isInOrder([entry(2n, 'b'), entry(1n, 'a')])).toBe(false)
     expect(isInOrder([entry(2n, 'b'), entry(2n, 'a')])).toBe(false)
   })

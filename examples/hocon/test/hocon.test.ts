@@ -7,7 +7,7 @@ import { runExample } from '../../../tools/run-example.js'
 
 const application = fileURLToPath(new URL('../application.conf', import.meta.url))
 
-it('the same worker runs on memory, and by one other line on local; the environment sets the ttl', () => {
+it('the same worker runs on memory, and on local after one changed line; the environment sets the ttl', () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-hocon-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const rest = ['mine; the rival gets it: false', 'after me, the rival gets it: true']

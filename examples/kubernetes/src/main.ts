@@ -24,7 +24,7 @@ async function whileLeader(): Promise<number> {
         stdio: 'inherit',
         env: { ...process.env, FENCING_TOKEN: String(fencingToken) },
       })
-      // Asked to stop, the command may end in good order. When the lease is lost, somebody else may be granted it soon.
+      // On a stop, the command can finish its work. On a loss, another process can be granted the lease soon.
       stopping.signal.addEventListener('abort', () => child.kill('SIGTERM'))
       signal.addEventListener('abort', () => child.kill('SIGKILL'))
       return await new Promise<number>((resolve, reject) => {
@@ -45,7 +45,7 @@ const server = createServer(async (request, response) => {
     const { healthy, reason = 'ok' } = check()
     response.writeHead(healthy ? 200 : 503).end(reason)
   } else if (request.url === '/stop') {
-    // The preStop hook: answered when the command has ended and the lease is free.
+    // The preStop hook. It answers when the command has ended and the lease is free.
     stopping.abort()
     await ended.catch(() => {})
     response.end('stopped')

@@ -1,6 +1,6 @@
 /**
- * The failover demo on leases of Redis: on a server that it starts, or on the one that REDIS_URL names. Exits 0 if every
- * figure of its summary holds.
+ * The failover demo on leases of Redis: on a server that it starts, or on the one of REDIS_URL. Exits 0 if every figure of
+ * its summary is as expected.
  */
 import { randomUUID } from 'node:crypto'
 import { runDemo } from '@leasehold/example-failover'
@@ -12,7 +12,7 @@ const own = process.env.REDIS_URL
 const started = own === undefined ? await startRedis() : undefined
 const url = own ?? started?.url ?? ''
 
-// What the four processes are told by their environment.
+// The four processes read these.
 process.env.REDIS_URL = url
 process.env.LEASEHOLD_PREFIX = `leasehold-demo-${randomUUID()}:`
 

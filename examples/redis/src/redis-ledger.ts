@@ -2,7 +2,7 @@ import { type Entry, type Ledger, parseLedger, toLine } from '@leasehold/example
 import { RedisGuard } from '@leasehold/redis'
 import type { Redis } from 'ioredis'
 
-/** A text that is added to under the fencing token. */
+/** A text in Redis; each entry is appended under its fencing token. */
 export class RedisLedger implements Ledger {
   readonly #redis: Redis
   readonly #key: string

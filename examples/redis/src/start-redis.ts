@@ -12,7 +12,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A server of this machine, in memory: `REDIS_SERVER`, or the one on the path. */
+/** Starts a `redis-server` without persistence: the program of `REDIS_SERVER`, or the one on the path. */
 export async function startRedis(): Promise<{ readonly url: string; stop(): void }> {
   const { REDIS_SERVER = 'redis-server' } = process.env
   const port = await freePort()

@@ -1,4 +1,4 @@
-/** What the guard adds to a message: a guarded worker against the same worker alone, in interleaved rounds. */
+/** Measures the cost of forwarding: a guarded worker against the same worker alone, in interleaved rounds. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
@@ -25,16 +25,16 @@ const guarded = createActor(leaseGuarded(worker, { lease: new IdleLease('grant')
 const held = createActor(leaseGuarded(worker, { lease: engine, retryInterval: 1_000 })).start()
 while (!guarded.getSnapshot().matches('active') || !held.getSnapshot().matches('active')) await nextTurn()
 
-/** What one would write by hand in the place of the guard. */
+/** The hand-written alternative to a guarded actor. */
 function checking(): void {
   for (let sent = 0; sent < MESSAGES; sent += 1) if (engine.checkLease()) bare.send({ type: 'add' })
 }
 
 const variants = [
-  { what: 'bare', work: sending(bare), times: [] as number[] },
-  { what: 'guarded', work: sending(guarded), times: [] as number[] },
-  { what: 'bare, after checkLease of the engine', work: checking, times: [] as number[] },
-  { what: 'guarded, with the engine', work: sending(held), times: [] as number[] },
+  { name: 'bare', work: sending(bare), times: [] as number[] },
+  { name: 'guarded', work: sending(guarded), times: [] as number[] },
+  { name: 'bare, after checkLease of the engine', work: checking, times: [] as number[] },
+  { name: 'guarded, with the engine', work: sending(held), times: [] as number[] },
 ] as const
 for (const { work } of variants) work()
 for (let round = 0; round < ROUNDS; round += 1) {
@@ -43,7 +43,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
 for (const actor of [guarded, held]) actor.stop()
 await engine.close()
 
-for (const { what, times } of variants) console.log(`${what}: ${((median(times) * 1e6) / MESSAGES).toFixed(0)} ns`)
+for (const { name, times } of variants) console.log(`${name}: ${((median(times) * 1e6) / MESSAGES).toFixed(0)} ns`)
 const [ofBare, ofGuarded, ofChecked, ofHeld] = variants.map(({ times }) => median(times)) as [
   number,
   number,
@@ -51,8 +51,8 @@ const [ofBare, ofGuarded, ofChecked, ofHeld] = variants.map(({ times }) => media
   number,
 ]
 report(`forwarding ${MESSAGES} messages, median of ${ROUNDS} rounds`, [
-  { what: 'guarded / bare', measured: ofGuarded / ofBare, atMost: 1.5, unit: 'x' },
-  { what: 'guarded / bare after checkLease, with the engine', measured: ofHeld / ofChecked, atMost: 1.5, unit: 'x' },
-  // The engine reads two clocks of the machine for every checkLease, and the guard asks for every message.
-  { what: 'guarded with the engine / bare', measured: ofHeld / ofBare, atMost: Number.POSITIVE_INFINITY, unit: 'x' },
+  { name: 'guarded / bare', measured: ofGuarded / ofBare, atMost: 1.5, unit: 'x' },
+  { name: 'guarded / bare after checkLease, with the engine', measured: ofHeld / ofChecked, atMost: 1.5, unit: 'x' },
+  // A guarded actor calls checkLease for every message, and each call reads two clocks of the machine.
+  { name: 'guarded with the engine / bare', measured: ofHeld / ofBare, atMost: Number.POSITIVE_INFINITY, unit: 'x' },
 ])

@@ -1,4 +1,4 @@
-/** What a guard weighs that waits for its lease: many of them in one system. */
+/** Measures the memory of guarded actors that wait for their lease, many of them in one system. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
 import { fromTransition } from 'xstate'
@@ -6,7 +6,7 @@ import { populate } from '../test/support/population.js'
 import { type Bound, report } from './support/bound.js'
 import { IdleLease } from './support/idle-lease.js'
 
-const GUARDS = 100_000
+const ACTORS = 100_000
 
 const worker = fromTransition((count: number, _event: { type: 'add' }) => count + 1, 0)
 
@@ -16,14 +16,14 @@ function collect(): number {
   return heapUsed + external
 }
 
-async function weigh(what: string, answer: 'none' | 'deny' | 'grant', atMost: number): Promise<Bound> {
+async function weigh(name: string, answer: 'none' | 'deny' | 'grant', atMost: number): Promise<Bound> {
   const logic = leaseGuarded(worker, { lease: new IdleLease(answer), retryInterval: 30_000 })
   const before = collect()
-  const population = populate(logic, GUARDS, { realTime: true })
+  const population = populate(logic, ACTORS, { realTime: true })
   await nextTurn()
-  const measured = (collect() - before) / GUARDS
+  const measured = (collect() - before) / ACTORS
   population.stopAll()
-  return { what, measured, atMost, unit: 'bytes' }
+  return { name, measured, atMost, unit: 'bytes' }
 }
 
 if (globalThis.gc === undefined) throw new Error('run it with --expose-gc')
@@ -32,4 +32,4 @@ const bounds = [
   await weigh('acquiringLease, waiting for the retry', 'deny', 2_048),
   await weigh('active, with its worker and port', 'grant', Number.POSITIVE_INFINITY),
 ]
-report(`heap of a guard, ${GUARDS} of them in one system`, bounds)
+report(`heap of a guarded actor, ${ACTORS} of them in one system`, bounds)

@@ -1,4 +1,4 @@
-/** A million messages stashed and handed on, in time linear in their number; guards stopped in linear time. */
+/** Checks that stashing and forwarding a million messages, and stopping many guarded actors, take linear time. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { leaseGuarded } from '@leasehold/actor'
 import { createActor, fromTransition } from 'xstate'
@@ -7,15 +7,15 @@ import { type Bound, processorTime, report } from './support/bound.js'
 import { IdleLease } from './support/idle-lease.js'
 
 const MESSAGES = 1_000_000
-const GUARDS = 10_000
+const ACTORS = 10_000
 const ROUNDS = 9
 
-/** Twice as many may take so many times as long. In the square of the number it would be four times. */
+/** The allowed factor for twice as many. Quadratic time would give a factor of four. */
 const LINEAR = 3
 
 const worker = fromTransition((count: number, _event: { type: 'add' }) => count + 1, 0)
 
-/** Held from the start, valid only when told so: what is sent before waits in the stash. */
+/** Held from the start, but valid only when `valid` is set. Earlier messages are stashed. */
 class DoubtfulLease extends IdleLease {
   valid = true
 
@@ -40,7 +40,7 @@ async function stash(count: number): Promise<{ stashed: number; replayed: number
   return { stashed, replayed }
 }
 
-/** Stops guards that wait for a retry, in so many systems, all of them there from the start. */
+/** Stops guarded actors that wait for a retry. All systems are created before the measurement. */
 async function stop(systems: number, each: number): Promise<number> {
   const guarded = leaseGuarded(worker, { lease: new IdleLease('deny'), retryInterval: 1_000 })
   const populations = Array.from({ length: systems }, () => populate(guarded, each))
@@ -52,42 +52,42 @@ async function stop(systems: number, each: number): Promise<number> {
 }
 
 interface Comparison {
-  readonly what: string
+  readonly name: string
   readonly one: () => Promise<number>
   readonly other: () => Promise<number>
   readonly atMost: number
 }
 
-/** The quickest of the rounds of each, interleaved: garbage and neighbours only add time. */
-async function compare({ what, one, other, atMost }: Comparison): Promise<Bound> {
+/** Compares the fastest of interleaved rounds, because garbage collection and other load only add time. */
+async function compare({ name, one, other, atMost }: Comparison): Promise<Bound> {
   await other()
   let [least, leastOfOther] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < ROUNDS; round += 1) {
     least = Math.min(least, await one())
     leastOfOther = Math.min(leastOfOther, await other())
   }
-  console.log(`${what}: ${leastOfOther.toFixed(1)} ms against ${least.toFixed(1)} ms`)
-  return { what, measured: leastOfOther / least, atMost, unit: 'x' }
+  console.log(`${name}: ${leastOfOther.toFixed(1)} ms against ${least.toFixed(1)} ms`)
+  return { name, measured: leastOfOther / least, atMost, unit: 'x' }
 }
 
 report(`linear time, quickest of ${ROUNDS} rounds`, [
   await compare({
-    what: `${MESSAGES} messages stashed, against half as many`,
+    name: `${MESSAGES} messages stashed, against half as many`,
     one: async () => (await stash(MESSAGES / 2)).stashed,
     other: async () => (await stash(MESSAGES)).stashed,
     atMost: LINEAR,
   }),
   await compare({
-    what: `${MESSAGES} messages replayed, against half as many`,
+    name: `${MESSAGES} messages replayed, against half as many`,
     one: async () => (await stash(MESSAGES / 2)).replayed,
     other: async () => (await stash(MESSAGES)).replayed,
     atMost: LINEAR,
   }),
   await compare({
-    // The same number in all, so that the caches of the processor have no say: in the square it would be 2.
-    what: `${GUARDS} waiting guards of one system stopped, against two systems of ${GUARDS / 2}`,
-    one: () => stop(2, GUARDS / 2),
-    other: () => stop(1, GUARDS),
+    // The same total number of actors, so that processor caches have the same effect. Quadratic time would give 2.
+    name: `${ACTORS} waiting actors of one system stopped, against two systems of ${ACTORS / 2}`,
+    one: () => stop(2, ACTORS / 2),
+    other: () => stop(1, ACTORS),
     atMost: 1.7,
   }),
 ])

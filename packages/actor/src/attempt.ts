@@ -1,21 +1,21 @@
 import { type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
 import { describe, settingsOf } from './lease-of-actor.js'
 
-/** Who is told, synchronously, what becomes of an attempt; of each thing at most once. */
+/** Notified of the outcome of an attempt. Each method is called synchronously and at most once. */
 export interface AttemptListener {
   onGranted(): void
-  /** `error` where the lease could not know; absent where it was certainly not granted. */
+  /** `error` is set if the outcome is unknown, and absent if the lease was certainly not granted. */
   onRefused(error?: unknown): void
   onLost(lost: LeaseLost): void
-  /** What went wrong after the listener had lost interest. */
+  /** A release failed. */
   onReleaseFailed(error: unknown): void
 }
 
 type Phase = 'pending' | 'held' | 'over'
 
 /**
- * One call of `acquire` and the grant that comes of it. Each has its own memory of a loss: the word of it may come
- * after the lease has granted and before the promise says so, and must not be taken for that of a later grant.
+ * One call of `acquire` and its grant. Each attempt records its own loss, because `onLost` can be called before the promise
+ * of `acquire` resolves, and must not be mistaken for the loss of a later grant.
  */
 export class Attempt {
   readonly #lease: Lease
@@ -25,7 +25,7 @@ export class Attempt {
   #lost: LeaseLost | undefined
   #controller: AbortController | undefined
 
-  /** `wait`: for how long the attempt waits for its turn, in milliseconds. */
+  /** `wait`: how long the attempt waits for the lease, in milliseconds. */
   constructor(lease: Lease, wait: number, listener: AttemptListener) {
     this.#lease = lease
     this.#wait = wait
@@ -39,16 +39,16 @@ export class Attempt {
   begin(): void {
     const settled = (granted: unknown): void => this.#settle(granted)
     const failed = (error: unknown): void =>
-      this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, which says nothing`))
+      this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, expected an error`))
     try {
-      // A thenable of the lease's own could call back twice, or before it returns; a promise cannot.
+      // A custom thenable could call back twice, or before `then` returns. A promise cannot.
       Promise.resolve(this.#acquire()).then(settled, failed)
     } catch (error) {
       failed(error)
     }
   }
 
-  /** The end of all interest: cancels the call that is under way, gives back what is held or granted later on. */
+  /** Ends the attempt: aborts a pending call, and releases a grant that is held or arrives later. */
   end(): void {
     const phase = this.#phase
     this.#phase = 'over'
@@ -61,7 +61,7 @@ export class Attempt {
     return this.#lease.acquire({
       wait: this.#wait,
       onLost: (lost) => this.#lose(checkedLoss(lost)),
-      // A signal weighs more than the rest of the attempt, so it is made for a lease that looks at it.
+      // A getter, because a signal takes more memory than the rest of the attempt. Some leases never read it.
       get signal() {
         return attempt.#signal
       },
@@ -79,7 +79,7 @@ export class Attempt {
       return
     }
     if (granted !== true) {
-      // It may be held: as after any unknown outcome, it is given back.
+      // The lease may be held. As after any unknown outcome, it is released.
       this.#release()
       this.#refuse(this.#unknown(`acquire resolved with ${describe(granted)}, expected true or false`))
       return
@@ -118,21 +118,21 @@ export class Attempt {
     }
   }
 
-  #unknown(what: string): LeaseUnavailableError {
+  #unknown(problem: string): LeaseUnavailableError {
     const { name, owner } = settingsOf(this.#lease)
-    return new LeaseUnavailableError(`lease '${name}': ${what}; whether it is held is unknown`, {
+    return new LeaseUnavailableError(`lease '${name}': ${problem}; it is unknown whether the lease is held`, {
       leaseName: name,
       owner,
     })
   }
 }
 
-/** The worker has to stop whatever a lease says of the loss. */
+/** The worker must stop on every loss, even if a custom lease passes an invalid loss. */
 function checkedLoss(lost: unknown): LeaseLost {
   try {
     if (typeof (lost as LeaseLost).reason === 'string') return lost as LeaseLost
   } catch {
-    // It is no object, or cannot be read.
+    // `lost` is not an object, or its getter throws.
   }
   return { reason: 'expired', cause: lost }
 }

@@ -1,6 +1,6 @@
 import type { LeaseLost } from '@leasehold/core'
 
-/** What moves the guard from state to state; the names are those of the statechart. */
+/** The events that change the state of a guarded actor, named as in the statechart. */
 export type ControlType =
   | 'lease.granted'
   | 'lease.failed'
@@ -11,7 +11,7 @@ export type ControlType =
   | 'xstate.done.actor.worker'
   | 'xstate.error.actor.worker'
 
-/** Why it came to that, for the guard and for whoever inspects the actor. */
+/** The data of a control event, also visible to inspectors. */
 export interface ControlDetails {
   readonly lost?: LeaseLost
   readonly error?: unknown
@@ -19,8 +19,8 @@ export interface ControlDetails {
 }
 
 /**
- * An event that the guard sends to itself, so that it is seen by inspectors and takes its turn behind what is under
- * way. Told from messages by a brand that nobody else can give: a message cannot pass for one, whatever it says.
+ * An event that a guarded actor sends to itself. It goes through the mailbox, so it is visible to inspectors and handled
+ * in order. A private brand distinguishes it from messages, so a message cannot imitate it.
  */
 export class ControlEvent {
   readonly type: ControlType
@@ -32,7 +32,7 @@ export class ControlEvent {
     this.details = details
   }
 
-  /** Asked of every message; `instanceof` would cost more than all the rest that the guard does to one. */
+  /** Called for every message. `instanceof` would cost more than the rest of the forwarding. */
   static is(event: object): event is ControlEvent {
     return #brand in event
   }
@@ -40,7 +40,7 @@ export class ControlEvent {
 
 const reservedPrefix = 'xstate.'
 
-/** Whether a type is XState's own. Such events are for actors, not for workers: never stashed, never forwarded. */
+/** Whether XState reserves the event type. Reserved events are neither stashed nor forwarded. */
 export function isReserved(type: string): boolean {
   return type.startsWith(reservedPrefix)
 }

@@ -8,15 +8,15 @@ import type {
   InputFrom,
   Snapshot,
 } from 'xstate'
-import { Guard, type GuardSeed } from './guard.js'
-import { type LeaseGuardedOptions, planOf } from './guard-options.js'
+import { GuardedActor, type GuardedSeed } from './guarded-actor.js'
 import {
-  GuardSnapshot,
+  GuardedSnapshot,
   type GuardState,
   type LeaseGuardedSnapshot,
   type Outcome,
-  type PersistedGuard,
-} from './guard-snapshot.js'
+  type PersistedGuardedActor,
+} from './guarded-snapshot.js'
+import { type LeaseGuardedOptions, planFrom } from './lease-guarded-options.js'
 import { statechart } from './statechart.js'
 
 /** Actor logic with the events, input, output and emitted events of the worker. */
@@ -29,50 +29,51 @@ export type LeaseGuardedLogic<W extends AnyActorLogic> = ActorLogic<
 >
 
 /**
- * Actor logic that runs the worker only while it holds a lease. It acquires first and stashes every message; granted,
- * it starts the worker and hands on what was stashed, in order, then every message. When the lease is lost the worker
- * is stopped before the lease has finished telling, and the actor ends with a `LeaseLostError`, or acquires again.
- * However it ends, the lease is released once the worker has stopped; a grant that comes after the end is given back.
+ * Makes actor logic that runs the worker only while it holds a lease. The actor acquires the lease first and stashes all
+ * messages. After the grant, it starts the worker and forwards the stashed messages in order, then all later messages.
+ * When the lease is lost, the worker is stopped inside `onLost`, and the actor ends with a `LeaseLostError` or acquires
+ * again. When the actor ends, the lease is released after the worker has stopped. A grant that arrives after the end is
+ * released.
  *
- * A message is handed on only while `lease.checkLease()` is `true`. One that finds it `false` waits in the stash: until
- * the loss is told, or the lease is seen to be valid, which is looked at with the next message and every
+ * A message is forwarded only while `lease.checkLease()` returns `true`. Otherwise the message is stashed until the loss
+ * is reported or `checkLease()` returns `true` again, which the actor checks with the next message and every
  * `retryInterval`.
  *
- * Throws a `LeaseConfigurationError` where an option is wrong.
+ * Throws a `LeaseConfigurationError` if an option is invalid.
  */
 export function leaseGuarded<W extends AnyActorLogic>(
   worker: W,
   options: LeaseGuardedOptions<W>,
 ): LeaseGuardedLogic<W> {
-  const plan = planOf(worker, options)
-  const create = (scope: AnyActorScope, seed: GuardSeed, value: GuardState = 'acquiringLease', outcome?: Outcome) =>
-    asSnapshot(new Guard(plan, scope, seed).snapshotIn(value, outcome))
+  const plan = planFrom(worker, options)
+  const create = (scope: AnyActorScope, seed: GuardedSeed, value: GuardState = 'acquiringLease', outcome?: Outcome) =>
+    asSnapshot(new GuardedActor(plan, scope, seed).snapshotIn(value, outcome))
   const logic: ActorLogic<LogicSnapshot, AnyEventObject, unknown> = {
     config: statechart,
     getInitialSnapshot: (scope, input) => create(scope, { input }),
-    // XState starts an actor that was stopped once more, when asked to: that must not acquire again.
+    // XState can start a stopped actor again. That must not acquire the lease.
     start: (snapshot) => {
-      if (snapshot.status === 'active') GuardSnapshot.subjectOf(snapshot).start()
+      if (snapshot.status === 'active') GuardedSnapshot.subjectOf(snapshot).start()
     },
     transition: (snapshot, event) => {
       if (snapshot.status !== 'active') return snapshot
-      return asSnapshot(GuardSnapshot.subjectOf(snapshot).transition(snapshot, event))
+      return asSnapshot(GuardedSnapshot.subjectOf(snapshot).transition(snapshot, event))
     },
     getPersistedSnapshot: (snapshot, options) =>
-      GuardSnapshot.subjectOf(snapshot).persist(snapshot, options) as Snapshot<unknown>,
+      GuardedSnapshot.subjectOf(snapshot).persist(snapshot, options) as Snapshot<unknown>,
     restoreSnapshot: (persisted, scope) => {
-      const { status, output, error, value, input, worker, stash } = persisted as PersistedGuard
+      const { status, output, error, value, input, worker, stash } = persisted as PersistedGuardedActor
       if (status === 'active') return create(scope, { input, worker, stash })
       return create(scope, { input }, value, { status, output, error })
     },
   }
-  // The worker's types stand for what passes through; the logic itself looks at none of it.
+  // The logic only forwards values of the worker's types.
   return logic as unknown as LeaseGuardedLogic<W>
 }
 
-type LogicSnapshot = Snapshot<unknown> & GuardSnapshot<Guard>
+type LogicSnapshot = Snapshot<unknown> & GuardedSnapshot<GuardedActor>
 
-/** XState writes a snapshot as a union of its four ends; the class has them as one. */
-function asSnapshot(snapshot: GuardSnapshot<Guard>): LogicSnapshot {
+/** XState's `Snapshot` is a union with one type for each status. The class covers all of them. */
+function asSnapshot(snapshot: GuardedSnapshot<GuardedActor>): LogicSnapshot {
   return snapshot as LogicSnapshot
 }

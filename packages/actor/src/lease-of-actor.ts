@@ -6,8 +6,8 @@ import { onRejection } from './report.js'
 export type LeaseSource = Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
 
 /**
- * The lease of one actor. Throws what the function throws, and a `LeaseConfigurationError` where it returns anything but
- * a `Lease`.
+ * Returns the lease of one actor. Rethrows errors of the function. Throws a `LeaseConfigurationError` if the function does
+ * not return a `Lease`.
  */
 export function leaseOf(source: LeaseSource, actor: { readonly input: unknown; readonly self: AnyActorRef }): Lease {
   const lease: unknown = typeof source === 'function' ? source(actor) : source
@@ -21,14 +21,14 @@ export function leaseOf(source: LeaseSource, actor: { readonly input: unknown; r
   )
 }
 
-/** A value in an error: its kind where it has parts, because a part may be a secret. */
+/** Describes a value for an error. Objects are named by type only, because they can contain secrets. */
 export function describe(value: unknown): string {
   if (isPromise(value)) return 'a promise'
   if (typeof value === 'function') return 'a function'
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
-/** The settings of a lease as far as it has them: one that extends another `Lease`, or none, may be without. */
+/** The settings of a lease, with defaults. A custom lease may have no settings, or settings that throw. */
 export function settingsOf(lease: Lease | undefined): { name: string; owner: string; retryInterval?: number } {
   try {
     const { name, owner, retryInterval } = Object(lease?.settings) as Record<string, unknown>

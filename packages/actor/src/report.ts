@@ -1,7 +1,7 @@
 import { defaultLogger } from '@leasehold/core'
 import type { AnyActorScope } from 'xstate'
 
-/** Writes an error to the logger of the actor system. If the logger fails, the error becomes a process warning. */
+/** Logs an error with the logger of the actor system. If the logger fails, emits a process warning instead. */
 export function report({ logger }: AnyActorScope, message: string, error: unknown): void {
   const failed = (): void => warnProcess(message, error)
   try {
@@ -11,7 +11,7 @@ export function report({ logger }: AnyActorScope, message: string, error: unknow
   }
 }
 
-/** Calls back where a value is a promise that rejects; without this, the rejection would be unhandled. */
+/** Calls back if `value` is a promise that rejects. Prevents an unhandled rejection. */
 export function onRejection(value: unknown, callback: (error: unknown) => void): void {
   if (typeof value === 'object' && value !== null) Promise.resolve(value).catch(callback)
 }
@@ -20,7 +20,7 @@ function warnProcess(message: string, error: unknown): void {
   try {
     defaultLogger.error(message, error)
   } catch {
-    // The error has no text: `String(Object.create(null))` throws.
+    // The error cannot be converted to a string: `String(Object.create(null))` throws.
     defaultLogger.error(message)
   }
 }

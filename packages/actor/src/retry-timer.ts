@@ -1,19 +1,19 @@
 import type { AnyActorScope } from 'xstate'
 import { report } from './report.js'
 
-/** The part of the interval that is left to chance, so that those who were refused together do not return together. */
+/** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
 const JITTER = 0.2
 
-/** What the timer calls. */
+/** Notified by a {@link RetryTimer}. */
 export interface RetryListener {
   onRetry(): void
 }
 
 /**
- * Calls its listener after 80 to 100 % of an interval, once for each time that it is armed.
+ * Calls its listener once after 80 to 100 % of an interval.
  *
- * Straight on the clock of the actor system: XState's scheduler looks through every timer of the whole system whenever
- * an actor stops, so that stopping many that wait would take time in the square of them.
+ * It uses the clock of the actor system, not XState's scheduler: the scheduler searches all timers of the system each
+ * time an actor stops, so stopping many waiting actors would take quadratic time.
  */
 export class RetryTimer {
   readonly #listener: RetryListener
@@ -24,18 +24,18 @@ export class RetryTimer {
     this.#listener = listener
   }
 
-  /** `interval` is in milliseconds. Does nothing where it is armed already; throws what the clock throws. */
+  /** `interval` is in milliseconds. Does nothing if the timer is already armed. Rethrows errors of the clock. */
   arm(scope: AnyActorScope, interval: number): void {
     if (this.#isArmed) return
-    // In whole milliseconds, so that timers of the same length share a list of Node's.
+    // Whole milliseconds, because Node keeps one list per timer duration.
     const delay = Math.ceil(interval * (1 - JITTER * Math.random()))
     this.#isArmed = true
-    // Bound, not an arrow: half the weight, in what most of the guards that wait have.
+    // A bound function takes half the memory of an arrow function. Every waiting actor has one.
     this.#timer = scope.system._clock.setTimeout(this.#fire.bind(this), delay)
     unref(this.#timer)
   }
 
-  /** Never throws: what waits for the end of an actor must not depend on its clock. */
+  /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
   disarm(scope: AnyActorScope): void {
     if (!this.#isArmed) return
     this.#isArmed = false
@@ -47,14 +47,14 @@ export class RetryTimer {
   }
 
   #fire(): void {
-    // A clock of the user's own may call back twice, or after the timer was cleared.
+    // A custom clock may call back twice, or after the timer was cleared.
     if (!this.#isArmed) return
     this.#isArmed = false
     this.#listener.onRetry()
   }
 }
 
-/** XState's default clock hands out Node's timers, which would keep the process alive for nothing but a retry. */
+/** XState's default clock returns Node timers. Without `unref`, a retry would keep the process alive. */
 function unref(timer: unknown): void {
   if (typeof timer !== 'object' || timer === null || !('unref' in timer)) return
   if (typeof timer.unref === 'function') timer.unref()

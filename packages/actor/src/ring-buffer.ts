@@ -1,7 +1,7 @@
-/** The room that a buffer starts with; a power of two, as is every room that it grows to. */
-const FIRST_ROOM = 8
+/** The initial capacity. All capacities are powers of two. */
+const INITIAL_CAPACITY = 8
 
-/** First in, first out, at a constant cost an item. Grows without bound: whoever adds to it looks at `length`. */
+/** A first-in-first-out queue with constant cost per item. Grows without limit; the caller checks `length`. */
 export class RingBuffer<T> {
   #room: (T | undefined)[] = []
   #head = 0
@@ -17,26 +17,26 @@ export class RingBuffer<T> {
     this.#length += 1
   }
 
-  /** Takes out the oldest item; `undefined` where there is none. */
+  /** Removes and returns the oldest item. `undefined` if the buffer is empty. */
   shift(): T | undefined {
     if (this.#length === 0) return undefined
     const item = this.#room[this.#head]
     this.#room[this.#head] = undefined
     this.#head = (this.#head + 1) & (this.#room.length - 1)
     this.#length -= 1
-    // The room that a long wait needed is not kept for ever.
-    if (this.#length === 0 && this.#room.length > FIRST_ROOM) this.#room = []
+    // Frees the memory after a long queue was emptied.
+    if (this.#length === 0 && this.#room.length > INITIAL_CAPACITY) this.#room = []
     return item
   }
 
-  /** All items, the oldest first. */
+  /** All items, oldest first. */
   toArray(): T[] {
     return [...this.#room.slice(this.#head), ...this.#room.slice(0, this.#head)].slice(0, this.#length) as T[]
   }
 
   #grow(): void {
     const room = this.toArray() as (T | undefined)[]
-    room.length = Math.max(FIRST_ROOM, this.#room.length * 2)
+    room.length = Math.max(INITIAL_CAPACITY, this.#room.length * 2)
     this.#room = room
     this.#head = 0
   }

@@ -1,18 +1,31 @@
 import type { AnyEventObject } from 'xstate'
-import type { DropReason, GuardPlan } from './guard-options.js'
+import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
 import { onRejection } from './report.js'
 import { RingBuffer } from './ring-buffer.js'
-import { StashOverflowError } from './stash-overflow-error.js'
 
-/** The messages that wait for the lease, in order, with what happens when there is no room for more. */
+/** The error of a guarded actor that receives a message while its stash is full, with the overflow policy `fail`. */
+export class StashOverflowError extends Error {
+  override readonly name = 'StashOverflowError'
+  /** The maximum number of stashed messages. */
+  readonly capacity: number
+
+  constructor(capacity: number, type: string) {
+    super(
+      `the stash is full (${capacity} messages) and cannot take message '${type}': raise stash.capacity or change stash.overflow`,
+    )
+    this.capacity = capacity
+  }
+}
+
+/** The messages that wait for the lease, in order. Applies the overflow policy when it is full. */
 export class Stash {
-  readonly #plan: GuardPlan
+  readonly #plan: GuardedPlan
   readonly #log: (message: string, error: unknown) => void
   readonly #waiting = new RingBuffer<AnyEventObject>()
 
-  /** What is restored is kept whole, whatever the capacity. */
+  /** Keeps all restored messages, even if they exceed the capacity. */
   constructor(
-    plan: GuardPlan,
+    plan: GuardedPlan,
     log: (message: string, error: unknown) => void,
     restored: readonly AnyEventObject[] = [],
   ) {
@@ -38,7 +51,7 @@ export class Stash {
     if (overflow === 'fail') throw new StashOverflowError(capacity, event.type)
   }
 
-  /** Takes out the message whose turn it is; `undefined` where none waits. */
+  /** Removes and returns the oldest message. `undefined` if the stash is empty. */
   shift(): AnyEventObject | undefined {
     return this.#waiting.shift()
   }
@@ -47,7 +60,7 @@ export class Stash {
     return this.#waiting.toArray()
   }
 
-  /** Gives up a message and calls `onDropped`. */
+  /** Drops a message and calls `onDropped`. */
   drop(event: AnyEventObject, why: DropReason): void {
     const failed = (error: unknown): void => this.#log(`onDropped failed for message '${event.type}'`, error)
     try {
@@ -57,7 +70,7 @@ export class Stash {
     }
   }
 
-  /** Gives up all that wait. */
+  /** Drops all messages. */
   dropAll(why: DropReason): void {
     for (let event = this.shift(); event !== undefined; event = this.shift()) this.drop(event, why)
   }

@@ -1,6 +1,6 @@
 /**
- * What a guarded actor does, as a machine without implementations: for inspectors, which draw the `config` of an
- * actor's logic, for the diagram in the README, and for the tests, which run it beside the guard.
+ * The behaviour of a guarded actor as a machine without implementations. Inspectors draw it as the `config` of the actor
+ * logic. It is also the source of the diagram in the README, and the tests compare the guarded actor with it.
  */
 export const statechart = {
   id: 'leaseGuarded',
@@ -21,8 +21,8 @@ export const statechart = {
       entry: 'startWorker',
       exit: 'stopWorker',
       on: {
-        'lease.unstash': [{ actions: 'handOn', guard: 'valid' }, { actions: 'waitForRetry' }],
-        'lease.retry': [{ actions: 'handOn', guard: 'valid' }, { actions: 'waitForRetry' }],
+        'lease.unstash': [{ actions: 'unstash', guard: 'valid' }, { actions: 'waitForRetry' }],
+        'lease.retry': [{ actions: 'unstash', guard: 'valid' }, { actions: 'waitForRetry' }],
         'lease.lost': [{ target: 'acquiringLease', guard: 'reacquires' }, { target: 'failed' }],
         'xstate.done.actor.worker': { target: 'done' },
         'xstate.error.actor.worker': { target: 'failed' },

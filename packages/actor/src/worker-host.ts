@@ -1,14 +1,41 @@
-import type { Snapshot } from 'xstate'
-import { type ActorRefFrom, type AnyActorLogic, type AnyActorRef, type AnyActorScope, createActor } from 'xstate'
-import { portLogic } from './port.js'
+import {
+  type ActorLogic,
+  type ActorRefFrom,
+  type ActorScope,
+  type AnyActorLogic,
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyEventObject,
+  createActor,
+  type Snapshot,
+} from 'xstate'
+import { isReserved } from './control-event.js'
 
-/** What a worker is made of: the input of its guard, or a stored snapshot of itself. */
+type PortSnapshot = Snapshot<undefined> & { readonly stopChild: (child: AnyActorRef) => void }
+
+/**
+ * The worker's parent. It forwards the events that the worker sends to its parent (`sendParent`, `sendBack`) to the
+ * parent of the guarded actor. XState's events do not name their sender, so if the guarded actor were the worker's
+ * parent, it would forward these events back to the worker, in an endless loop.
+ */
+const portLogic: ActorLogic<PortSnapshot, AnyEventObject> = {
+  getInitialSnapshot: ({ stopChild }) => ({ status: 'active', output: undefined, error: undefined, stopChild }),
+  transition: (snapshot, event, scope) => {
+    if (!isReserved(event.type)) parentOfGuardedActor(scope)?.send(event)
+    // The worker has ended. If the port stopped earlier, XState would warn about an event sent to a stopped actor.
+    else if (event.type.endsWith('.actor.worker')) scope.self.send({ type: 'xstate.stop' })
+    return snapshot
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+}
+
+/** The input of the guarded actor, and the worker's stored snapshot, if any. */
 export interface WorkerSeed {
   readonly input: unknown
   readonly snapshot: Snapshot<unknown> | undefined
 }
 
-/** One run of the worker, as an actor of its own behind a port. It never runs again once it has ended. */
+/** One run of the worker, as a child of the port. It cannot be started again. */
 export class WorkerHost {
   readonly worker: AnyActorRef
   readonly #scope: AnyActorScope
@@ -17,7 +44,7 @@ export class WorkerHost {
   #phase: 'created' | 'running' | 'stopping' | 'ended' = 'created'
   #whenEnded: (() => void)[] = []
 
-  /** `onEnd` is called when the worker ends by itself, not when it is stopped here. */
+  /** `onEnd` is called when the worker ends by itself, not after {@link stop}. */
   constructor(scope: AnyActorScope, logic: AnyActorLogic, seed: WorkerSeed, onEnd: (worker: AnyActorRef) => void) {
     this.#scope = scope
     this.#onEnd = onEnd
@@ -27,7 +54,7 @@ export class WorkerHost {
     this.worker = createActor(logic, { parent: this.#port, id: 'worker', input, ...restored })
   }
 
-  /** Not to be called after {@link stop}: XState would start what was stopped. */
+  /** Must not be called after {@link stop}: XState starts stopped actors again. */
   start(): void {
     this.#phase = 'running'
     this.#port.start()
@@ -37,7 +64,7 @@ export class WorkerHost {
     this.worker.start()
   }
 
-  /** Stops the worker: before this returns, unless the worker itself is on the call stack; then right after it. */
+  /** Stops the worker before it returns. If the worker is on the call stack, it stops when that call has ended. */
   stop(): void {
     if (this.#phase === 'created') this.#end()
     if (this.#phase !== 'running') return
@@ -45,7 +72,7 @@ export class WorkerHost {
     this.#port.getSnapshot().stopChild(this.worker)
   }
 
-  /** Calls back when the worker does nothing any more, at once where that is so. */
+  /** Calls back when the worker has ended, at once if it already has. */
   whenEnded(callback: () => void): void {
     if (this.#phase === 'ended') callback()
     else this.#whenEnded.push(callback)
@@ -56,9 +83,13 @@ export class WorkerHost {
     const before = this.#phase
     this.#phase = 'ended'
     const { status }: Snapshot<unknown> = this.worker.getSnapshot()
-    const isLastWordDue = before !== 'created' && (status === 'done' || status === 'error')
-    if (!isLastWordDue) this.#scope.stopChild(this.#port)
+    const willNotifyPort = before !== 'created' && (status === 'done' || status === 'error')
+    if (!willNotifyPort) this.#scope.stopChild(this.#port)
     if (before === 'running') this.#onEnd(this.worker)
     for (const callback of this.#whenEnded) callback()
   }
+}
+
+function parentOfGuardedActor({ self }: ActorScope<PortSnapshot, AnyEventObject>): AnyActorRef | undefined {
+  return self._parent?._parent
 }

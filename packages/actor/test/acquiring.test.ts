@@ -7,7 +7,7 @@ import { type Message, message, Recorder, settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
 
 describe('acquiringLease', () => {
-  it('is where a guarded actor starts: it asks for the lease, and no worker runs', () => {
+  it('is the initial state: the actor acquires the lease, and no worker runs', () => {
     const { lease, recorder, actor } = setUp()
     expect(actor.getSnapshot().value).toBe('acquiringLease')
     expect(actor.getSnapshot().matches('acquiringLease')).toBe(true)
@@ -16,13 +16,13 @@ describe('acquiringLease', () => {
     expect(recorder.started).toBe(0)
   })
 
-  it('asks for nothing before the actor is started', () => {
+  it('does not acquire before the actor is started', () => {
     const lease = new ScriptedLease()
     createActor(leaseGuarded(new Recorder().worker, { lease, retryInterval: 1_000 }))
     expect(lease.acquires).toBe(0)
   })
 
-  it('stashes messages and hands them on in order once granted, before those that come later', async () => {
+  it('stashes messages and forwards them in order after the grant, before later messages', async () => {
     const { lease, recorder, actor } = setUp()
     for (let id = 1; id <= 20; id += 1) actor.send(message(id))
     expect(recorder.handled).toEqual([])
@@ -35,7 +35,7 @@ describe('acquiringLease', () => {
     expect(recorder.handled).toEqual(Array.from({ length: 21 }, (_, index) => index + 1))
   })
 
-  it('takes messages that were sent before the start', async () => {
+  it('accepts messages that were sent before the start', async () => {
     const lease = new ScriptedLease()
     const recorder = new Recorder()
     const actor = createActor(leaseGuarded(recorder.worker, { lease, retryInterval: 1_000 }))
@@ -48,7 +48,7 @@ describe('acquiringLease', () => {
     actor.stop()
   })
 
-  it('keeps what was read of it: snapshots do not change afterwards', () => {
+  it('has immutable snapshots', () => {
     const { actor } = setUp()
     const before = actor.getSnapshot()
     actor.send(message(1))
@@ -58,7 +58,7 @@ describe('acquiringLease', () => {
 })
 
 describe('a refused or failed attempt', () => {
-  it('refused: is repeated after retryInterval, not before four fifths of it', async () => {
+  it('refused: is repeated after 80 to 100 % of retryInterval', async () => {
     const { lease, clock, actor } = setUp()
     lease.deny()
     await settle()
@@ -69,7 +69,7 @@ describe('a refused or failed attempt', () => {
     expect(lease.acquires).toBe(2)
   })
 
-  it('is repeated after the interval of the lease where the actor has none of its own', async () => {
+  it('is repeated after the interval of the lease if the option is not given', async () => {
     const lease = new ScriptedLease()
     const clock = new SimulatedClock()
     const actor = createActor(leaseGuarded(new Recorder().worker, { lease }), { clock }).start()
@@ -82,7 +82,7 @@ describe('a refused or failed attempt', () => {
     actor.stop()
   })
 
-  it('failed: is repeated, and tells why in the context', async () => {
+  it('failed: is repeated, and the context contains the error', async () => {
     const { lease, clock, actor } = setUp()
     const error = new LeaseUnavailableError('the store is away')
     lease.fail(error)
@@ -108,7 +108,7 @@ describe('a refused or failed attempt', () => {
     actor.stop()
   })
 
-  it('is repeated for as long as it takes, one attempt at a time', async () => {
+  it('is repeated until granted, one attempt at a time', async () => {
     const { lease, clock, actor, recorder } = setUp()
     actor.send(message(1))
     for (let attempt = 1; attempt <= 50; attempt += 1) {
@@ -123,7 +123,7 @@ describe('a refused or failed attempt', () => {
     expect(recorder.handled).toEqual([1])
   })
 
-  it('is repeated at a time that chance spreads', async () => {
+  it('is repeated after a random delay', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0.999)
     const { lease, clock } = setUp()
     lease.deny()
@@ -133,7 +133,7 @@ describe('a refused or failed attempt', () => {
     random.mockRestore()
   })
 
-  it('waits on the clock of the actor system, which the scheduler of XState knows nothing of', async () => {
+  it("waits on the clock of the actor system, not in XState's scheduler", async () => {
     const { lease, actor } = setUp()
     lease.deny()
     await settle()
@@ -142,7 +142,7 @@ describe('a refused or failed attempt', () => {
 })
 
 describe('a full stash', () => {
-  it('drop-newest: keeps the first messages', async () => {
+  it('drop-newest: keeps the oldest messages', async () => {
     const { lease, recorder, actor, onDropped } = setUp({ stash: { capacity: 3, overflow: 'drop-newest' } })
     for (let id = 1; id <= 5; id += 1) actor.send(message(id))
     expect(onDropped.mock.calls).toEqual([4, 5].map((id) => [message(id), 'overflow']))
@@ -151,7 +151,7 @@ describe('a full stash', () => {
     expect(recorder.handled).toEqual([1, 2, 3])
   })
 
-  it('drop-oldest: keeps the last messages', async () => {
+  it('drop-oldest: keeps the newest messages', async () => {
     const { lease, recorder, actor, onDropped } = setUp({ stash: { capacity: 3, overflow: 'drop-oldest' } })
     for (let id = 1; id <= 5; id += 1) actor.send(message(id))
     expect(onDropped.mock.calls).toEqual([1, 2].map((id) => [message(id), 'overflow']))
@@ -160,7 +160,7 @@ describe('a full stash', () => {
     expect(recorder.handled).toEqual([3, 4, 5])
   })
 
-  it('fail, the default: ends the actor, gives up what waits, and withdraws the claim', () => {
+  it('fail, the default: ends the actor, drops the stashed messages and aborts the attempt', () => {
     const { lease, actor, onDropped, onError } = setUp({ stash: { capacity: 2 } })
     const { signal } = lease.asked
     for (let id = 1; id <= 3; id += 1) actor.send(message(id))
@@ -174,7 +174,7 @@ describe('a full stash', () => {
     expect(signal?.aborted).toBe(true)
   })
 
-  it('has room again after it was handed on', async () => {
+  it('has room again after its messages were forwarded', async () => {
     const { lease, recorder, actor, onDropped } = setUp({
       stash: { capacity: 2, overflow: 'drop-newest' },
       onLeaseLost: 'reacquire',
@@ -190,7 +190,7 @@ describe('a full stash', () => {
     expect(onDropped).not.toHaveBeenCalled()
   })
 
-  it('has room for those that come while it is handed on, as many as were handed on', async () => {
+  it('has room for one new message per forwarded message while it is being emptied', async () => {
     const { lease, recorder, actor } = setUp({ stash: { capacity: 3 } })
     recorder.onHandle = (id) => {
       if (id === 1) for (const later of [4, 5, 6]) actor.send(message(later))
@@ -203,14 +203,14 @@ describe('a full stash', () => {
   })
 
   it.each(['fail', 'drop-newest', 'drop-oldest'] as const)(
-    '%s: makes room before it takes a message that comes before the first was handed on',
+    '%s: forwards a stashed message before it adds a message that arrives before the first was forwarded',
     async (overflow) => {
       const lease = new ScriptedLease()
       const handled: number[] = []
       const onDropped = vi.fn()
       const worker = fromCallback<Message>(({ receive }) => {
         receive(({ id }) => handled.push(id))
-        // The lease is held, and all three still wait.
+        // The lease is held, and all three messages are still stashed.
         actor.send(message(4))
         actor.send(message(5))
       })
@@ -226,7 +226,7 @@ describe('a full stash', () => {
     },
   )
 
-  it('is not in the way of messages while active', async () => {
+  it('does not limit messages while active', async () => {
     const { lease, recorder, actor } = setUp({ stash: { capacity: 1 } })
     lease.grant()
     await settle()
@@ -234,7 +234,7 @@ describe('a full stash', () => {
     expect(recorder.handled).toHaveLength(100)
   })
 
-  it('a throwing onDropped is logged and harms nothing', () => {
+  it('a throwing onDropped is logged, and the actor continues', () => {
     const lease = new ScriptedLease()
     const logger = vi.fn()
     const error = new Error('mine')

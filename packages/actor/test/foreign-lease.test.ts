@@ -24,7 +24,7 @@ function thenable(then: (resolve: (value: unknown) => void, reject: (error: unkn
   return Object.defineProperty({}, 'then', { value: then }) as Promise<never>
 }
 
-/** An actor that was started under the lease, or the lease factory, as given. */
+/** Starts an actor with the given lease or lease factory. */
 function start(lease: unknown, options: RecorderOptions = {}) {
   const recorder = new Recorder()
   const clock = new SimulatedClock()
@@ -37,7 +37,7 @@ function start(lease: unknown, options: RecorderOptions = {}) {
   return { recorder, clock, logger, onDropped, onError, actor }
 }
 
-/** A lease that has the three methods and nothing else. */
+/** A lease with only the three methods. */
 function bareLease(
   methods: Partial<Record<'acquire' | 'release' | 'checkLease', (...given: never[]) => unknown>> = {},
 ) {
@@ -72,7 +72,7 @@ describe('a lease factory that returns no Lease', () => {
     ['nothing', undefined] as const,
     ['a symbol', Symbol('no')] as const,
     ['a value without a text', bare] as const,
-  ])('throws %s: the actor ends with that', async (_, thrown) => {
+  ])('throws %s: the actor ends with that value', async (_, thrown) => {
     const { onError, onDropped } = start(() => raise(thrown))
     expect(onError.mock.calls).toEqual([[thrown]])
     expect(onDropped.mock.calls).toEqual([[message(1), 'stopped']])
@@ -106,7 +106,7 @@ describe('acquire', () => {
     actor.stop()
   })
 
-  it('resolves with neither true nor false: what may be held is given back', async () => {
+  it('resolves with neither true nor false: the lease is released, because it may be held', async () => {
     const lease = new ScriptedLease()
     lease.onAcquire = (async () => 'yes') as unknown as () => Promise<boolean>
     const { actor } = start(lease)
@@ -119,7 +119,7 @@ describe('acquire', () => {
   it.each([
     ['a symbol', Symbol('no')],
     ['a value without a text', bare],
-  ])('rejects or throws %s: it is in the context, and the attempt is repeated', async (_, reason) => {
+  ])('rejects or throws %s: the context contains it, and the attempt is repeated', async (_, reason) => {
     for (const fail of [() => raise(reason), () => Promise.reject(reason)]) {
       const lease = new ScriptedLease()
       lease.onAcquire = fail
@@ -169,7 +169,7 @@ describe('onLost', () => {
     ['a text', 'gone'],
     ['an object without a reason', {}],
     ['an object that cannot be read', unreadable],
-  ])('called with %s: the worker is stopped at once, and the loss is an expiry', async (_, lost) => {
+  ])('called with %s: the worker is stopped at once, and the loss counts as expired', async (_, lost) => {
     const { lease, recorder, actor } = await setUpActive()
     lease.lose(lost as never)
     expect(recorder.alive).toBe(0)
@@ -177,7 +177,7 @@ describe('onLost', () => {
     expect(actor.getSnapshot().error).toMatchObject({ reason: 'expired', leaseName: 'orders' })
   })
 
-  it('called with nothing before acquire resolves: no worker is started', async () => {
+  it('called with undefined before acquire resolves: no worker is started', async () => {
     const lease = bareLease({
       acquire: async ({ onLost }: AcquireOptions) => {
         ;(onLost as () => void)()
@@ -223,7 +223,7 @@ describe('onLost', () => {
 })
 
 describe('checkLease', () => {
-  it('throws when a message comes: the actor ends with that, the message is dropped, the lease released', async () => {
+  it('throws when a message arrives: the actor ends with the error, drops the message and releases the lease', async () => {
     const error = new Error('no clock')
     let broken = false
     const lease = bareLease({ checkLease: () => (broken ? raise(error) : true) })
@@ -238,7 +238,7 @@ describe('checkLease', () => {
     await settle()
   })
 
-  it('throws when the lease is granted: the actor ends with that, what waits is dropped, the lease released', async () => {
+  it('throws after the grant: the actor ends with the error, drops its stash and releases the lease', async () => {
     const lease = bareLease({ checkLease: () => raise(bare) })
     const { actor, recorder, onDropped } = start(lease)
     await settle()
@@ -249,7 +249,7 @@ describe('checkLease', () => {
   })
 
   it.each([['a text', 'yes'] as const, ['a promise', Promise.resolve(true)] as const, ['nothing', undefined] as const])(
-    'returns %s: nothing is handed on',
+    'returns %s: no message is forwarded',
     async (_, answer) => {
       const { actor, recorder } = start(bareLease({ checkLease: () => answer }))
       await settle()
@@ -268,7 +268,7 @@ describe('release', () => {
     ['returns nothing', () => undefined, expect.any(LeaseUnavailableError)],
     ['resolves with a text', async () => 'done', expect.any(LeaseUnavailableError)],
     ['returns a thenable that fails', () => thenable(() => raise(bare)), bare],
-  ])('%s: is logged, and nothing else', async (_, release, error) => {
+  ])('%s: is logged, and has no other effect', async (_, release, error) => {
     const { actor, logger } = start(bareLease({ release }))
     await settle()
     actor.stop()
@@ -277,7 +277,7 @@ describe('release', () => {
     expect(actor.getSnapshot().status).toBe('stopped')
   })
 
-  it('never answers: the actor ends all the same', async () => {
+  it('never settles: the actor ends', async () => {
     const { actor, logger } = start(bareLease({ release: () => new Promise(() => {}) }))
     await settle()
     actor.stop()
@@ -293,7 +293,7 @@ describe('the settings of a lease', () => {
     ['are null', { settings: null }],
     ['have an interval that is none', { settings: { name: Symbol('no'), retryInterval: Number.NaN } }],
     ['cannot be read', Object.defineProperty({}, 'settings', { get: () => raise(bare) })],
-  ])('%s: the actor has an interval of its own, and its errors no name', async (_, settings) => {
+  ])('%s: the actor uses a default interval, and its errors have no lease name', async (_, settings) => {
     const acquire = vi.fn(async () => false)
     const lease = Object.defineProperties(bareLease({ acquire }), Object.getOwnPropertyDescriptors(settings))
     const { actor, clock } = start(lease)

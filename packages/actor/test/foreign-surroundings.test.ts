@@ -18,7 +18,7 @@ describe('onDropped', () => {
     ['throws a value without a text', () => raise(bare), bare],
     ['rejects', () => Promise.reject(bare), bare],
     ['returns a thenable that fails', () => Object.defineProperty({}, 'then', { value: () => raise(bare) }), bare],
-  ])('%s: is logged for each message, and nothing else', async (_, onDropped, error) => {
+  ])('%s: is logged for each message, and has no other effect', async (_, onDropped, error) => {
     const { actor, logger } = setUp({
       onDropped: onDropped as () => void,
       stash: { capacity: 1, overflow: 'drop-newest' },
@@ -30,7 +30,7 @@ describe('onDropped', () => {
     actor.stop()
   })
 
-  it('never answers: the actor goes on', async () => {
+  it('never settles: the actor continues', async () => {
     const { actor, lease, recorder } = setUp({
       onDropped: (() => new Promise(() => {})) as unknown as () => void,
       stash: { capacity: 1, overflow: 'drop-oldest' },
@@ -42,7 +42,7 @@ describe('onDropped', () => {
     actor.stop()
   })
 
-  it('sends to the actor that dropped the message: that message is given up as well, and the actor ends', () => {
+  it('sends to the actor that dropped the message: the new message is dropped as well, and the actor ends', () => {
     const { actor, onError } = setUp({
       onDropped: ({ id }) => {
         if (id < 10) actor.send(message(id + 10))
@@ -61,7 +61,7 @@ describe('a logger', () => {
   it.each([
     ['throws', () => raise(new Error('disk full'))],
     ['rejects', () => Promise.reject(bare)],
-  ])('that %s: the report becomes a process warning, and the actor ends in order', async (_, logger) => {
+  ])('that %s: the error becomes a process warning, and the actor ends normally', async (_, logger) => {
     const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const lease = new ScriptedLease()
     lease.onRelease = () => raise(bare)
@@ -104,7 +104,7 @@ describe('a clock', () => {
     return { lease, recorder, logger, onError, actor, retries: () => retries }
   }
 
-  it('whose setTimeout throws: the actor ends with that', async () => {
+  it('whose setTimeout throws: the actor ends with that error', async () => {
     const error = new Error('no timers left')
     const { lease, onError } = startOn({ setTimeout: () => raise(error), clearTimeout: () => {} })
     lease.deny()
@@ -112,7 +112,7 @@ describe('a clock', () => {
     expect(onError.mock.calls).toEqual([[error]])
   })
 
-  it('whose setTimeout throws while the lease is doubtful: the lease is released and the worker stopped', async () => {
+  it('whose setTimeout throws while checkLease is false: the worker is stopped and the lease released', async () => {
     const error = new Error('no timers left')
     const { lease, recorder, actor, onError } = startOn({ setTimeout: () => raise(error), clearTimeout: () => {} })
     lease.grant()
@@ -124,7 +124,7 @@ describe('a clock', () => {
     expect(lease.freed).toBe(1)
   })
 
-  it('whose clearTimeout throws: is logged, and the actor stops in order', async () => {
+  it('whose clearTimeout throws: the error is logged, and the actor stops normally', async () => {
     const error = new Error('no such timer')
     const { lease, recorder, actor, logger } = startOn({ setTimeout: () => 1, clearTimeout: () => raise(error) })
     lease.grant()
@@ -138,7 +138,7 @@ describe('a clock', () => {
     expect(logger.mock.calls).toEqual([['the retry timer of a guarded actor could not be cleared', error]])
   })
 
-  it('that returns no timer and calls back twice, or after the end: one attempt for each', async () => {
+  it('that returns no timer and calls back twice, or after the end: one attempt per timer', async () => {
     const tasks: (() => void)[] = []
     const { lease, actor, retries } = startOn({
       setTimeout: (task: () => void) => void tasks.push(task),
@@ -173,7 +173,7 @@ describe('a clock', () => {
 })
 
 describe('a worker', () => {
-  it('whose end fails: the lease is released', async () => {
+  it('whose stop throws: the lease is released', async () => {
     const lease = new ScriptedLease()
     const worker = fromCallback<Message>(() => () => raise(new Error('mine')))
     const actor = createActor(leaseGuarded(worker, { lease })).start()
@@ -189,7 +189,7 @@ describe('a worker', () => {
     ['nothing', undefined],
     ['a symbol', Symbol('no')],
     ['a value without a text', bare],
-  ])('that rejects with %s: the actor ends with that, and the lease is released', async (_, reason) => {
+  ])('that rejects with %s: the actor ends with that value, and the lease is released', async (_, reason) => {
     const lease = new ScriptedLease()
     const onError = vi.fn()
     const actor = createActor(
@@ -206,7 +206,7 @@ describe('a worker', () => {
     expect(lease.freed).toBe(1)
   })
 
-  it('whose initial snapshot cannot be made: the actor ends with that, and the lease is released', async () => {
+  it('whose initial snapshot throws: the actor ends with that error, and the lease is released', async () => {
     const error = new Error('mine')
     const worker = { ...new Recorder().worker, getInitialSnapshot: () => raise(error) } as unknown as Recorder['worker']
     const lease = new ScriptedLease()
@@ -222,7 +222,7 @@ describe('a worker', () => {
 })
 
 describe('an inspector that throws', () => {
-  it('is logged: no rejection is left unhandled', async () => {
+  it('is logged, and causes no unhandled rejection', async () => {
     const lease = new ScriptedLease()
     const logger = vi.fn()
     const error = new Error('mine')

@@ -5,13 +5,13 @@ import { populate } from './support/population.js'
 import { message, Recorder, settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
 
-/** Work in the square of the number would take four times as long for twice as many, and seconds at these numbers. */
+/** The allowed factor for twice as many. Quadratic time would give a factor of four. */
 const GENEROUS = 3
 
-/** What a collection of garbage, or the machine, may add to either. Microseconds. */
+/** The allowance for garbage collection and other noise, in microseconds. */
 const NOISE = 50_000
 
-/** The processor time of the quickest of a few runs, in microseconds: what others do on the machine only adds to it. */
+/** The processor time of the fastest of a few runs, in microseconds. Other load only makes runs slower. */
 async function quickest(run: () => Promise<() => void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round += 1) {
@@ -51,7 +51,7 @@ function unstashing(count: number): () => Promise<() => void> {
   }
 }
 
-/** Guards in one system that all wait for a retry, stopped one by one. */
+/** Stops guarded actors of one system one by one, while all of them wait for a retry. */
 function stopping(count: number): () => Promise<() => void> {
   return async () => {
     const lease = new ScriptedLease()
@@ -68,14 +68,14 @@ function stopping(count: number): () => Promise<() => void> {
 }
 
 const cases: readonly [string, number, (count: number) => () => Promise<() => void>][] = [
-  ['stashing a message', 100_000, stashing],
-  ['handing on what was stashed', 100_000, unstashing],
-  ['stopping guards that wait for a retry', 5_000, stopping],
+  ['stashed messages', 100_000, stashing],
+  ['forwarded stashed messages', 100_000, unstashing],
+  ['stopped actors that wait for a retry', 5_000, stopping],
 ]
 
 describe('takes time in proportion to the number of', () => {
-  for (const [what, count, prepare] of cases) {
-    it(`${what}: ${count} against ${count * 2}`, async () => {
+  for (const [subject, count, prepare] of cases) {
+    it(`${subject}: ${count} against ${count * 2}`, async () => {
       await quickest(prepare(count))
       const single = await quickest(prepare(count))
       const double = await quickest(prepare(count * 2))

@@ -14,7 +14,7 @@ describe('a lost lease, policy stop', () => {
     expect(recorder.alive).toBe(0)
   })
 
-  it('ends the actor with a LeaseLostError that says why', async () => {
+  it('ends the actor with a LeaseLostError that contains the reason', async () => {
     const { lease, actor, onError } = await setUpActive()
     const cause = new Error('ECONNRESET')
     lease.lose({ reason: 'taken', owner: 'other', cause })
@@ -25,7 +25,7 @@ describe('a lost lease, policy stop', () => {
     expect(onError.mock.calls).toEqual([[error]])
   })
 
-  it('releases nothing: the grant is gone already', async () => {
+  it('does not release: the grant has already ended', async () => {
     const { lease } = await setUpActive()
     lease.lose()
     await settle()
@@ -39,7 +39,7 @@ describe('a lost lease, policy stop', () => {
     await expect(promise).rejects.toBeInstanceOf(LeaseLostError)
   })
 
-  it('tells the parent machine, whose onError sees it', async () => {
+  it('calls onError of the parent machine', async () => {
     const lease = new ScriptedLease()
     const guarded = leaseGuarded(
       fromCallback<Message>(() => {}),
@@ -58,8 +58,8 @@ describe('a lost lease, policy stop', () => {
   })
 })
 
-describe('a lost lease, while the guard is at work on a message', () => {
-  it('nothing queued behind that message reaches the worker, and what waited is reported as lost', async () => {
+describe('a lease lost while the actor handles a message', () => {
+  it('no queued message reaches the worker, and stashed messages are dropped as lost', async () => {
     const { lease, recorder, actor, onDropped } = await setUpActive()
     recorder.onHandle = (id) => {
       if (id !== 1) return
@@ -73,7 +73,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(actor.getSnapshot().status).toBe('error')
   })
 
-  it('what is queued cannot overflow the stash: the actor ends with the loss', async () => {
+  it('queued messages cannot overflow the stash: the actor ends with the loss', async () => {
     const { lease, recorder, actor, onDropped } = await setUpActive({ stash: { capacity: 1 } })
     recorder.onHandle = () => {
       for (const later of [2, 3, 4]) actor.send(message(later))
@@ -84,7 +84,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(onDropped.mock.calls).toEqual([2, 3, 4].map((id) => [message(id), 'lost']))
   })
 
-  it('what is queued is not sent to the stopped worker, though checkLease may still say yes', async () => {
+  it('queued messages do not reach the stopped worker, even if checkLease still returns true', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     lease.checkLease = () => true
     recorder.onHandle = (id) => {
@@ -99,7 +99,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(recorder.handled).toEqual([1, 2, 3])
   })
 
-  it('while unstashing: the rest is given up', async () => {
+  it('while unstashing: the remaining messages are dropped', async () => {
     const { lease, recorder, actor, onDropped } = setUp()
     recorder.onHandle = (id) => {
       if (id === 2) lease.lose()
@@ -111,7 +111,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(onDropped.mock.calls).toEqual([3, 4].map((id) => [message(id), 'lost']))
   })
 
-  it('while unstashing, policy reacquire: the rest is handed on under the next grant', async () => {
+  it('while unstashing, policy reacquire: the remaining messages are forwarded under the next grant', async () => {
     const { lease, recorder, actor } = setUp({ onLeaseLost: 'reacquire' })
     recorder.onHandle = (id) => {
       if (id === 2) lease.lose()
@@ -127,7 +127,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(recorder.started).toBe(2)
   })
 
-  it('while the worker is made: it is never started', async () => {
+  it('while the worker is created: it is never started', async () => {
     const lease = new ScriptedLease()
     let entered = 0
     const worker = createMachine({
@@ -150,7 +150,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
     expect(lease.releases).toBe(0)
   })
 
-  it('while the worker is made, policy reacquire: the lease is asked for again, and a worker is made anew', async () => {
+  it('while the worker is created, policy reacquire: the lease is acquired again for a new worker', async () => {
     const lease = new ScriptedLease()
     let made = 0
     const worker = createMachine({
@@ -174,7 +174,7 @@ describe('a lost lease, while the guard is at work on a message', () => {
 })
 
 describe('a lost lease, policy reacquire', () => {
-  it('goes back to acquiringLease at once, with the old worker stopped before the lease is asked for', async () => {
+  it('returns to acquiringLease at once, and stops the old worker before it acquires again', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     let aliveWhenAsked = -1
     lease.onAcquire = () => {
@@ -192,7 +192,7 @@ describe('a lost lease, policy reacquire', () => {
     expect(context.lastError).toMatchObject({ code: 'lost', reason: 'broken' })
   })
 
-  it('stashes meanwhile, and starts a fresh worker under the next grant', async () => {
+  it('stashes meanwhile, and starts a new worker under the next grant', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     actor.send(message(1))
     lease.lose()
@@ -205,7 +205,7 @@ describe('a lost lease, policy reacquire', () => {
     expect(actor.getSnapshot().context).toMatchObject({ generation: 2, lastError: undefined })
   })
 
-  it('waits for a worker that is on the call stack to end, before it asks again', async () => {
+  it('acquires again only after a worker on the call stack has ended', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     recorder.onHandle = () => {
       lease.lose()
@@ -216,7 +216,7 @@ describe('a lost lease, policy reacquire', () => {
     expect(lease.acquires).toBe(2)
   })
 
-  it('waits as well for a worker that someone else made busy', async () => {
+  it('also waits for a worker that is busy with an event from other code', async () => {
     const lease = new ScriptedLease()
     const handled: string[] = []
     const worker = fromTransition((_: null, event: { type: string }) => {
@@ -233,7 +233,7 @@ describe('a lost lease, policy reacquire', () => {
     actor.stop()
   })
 
-  it('a lease that is lost before its worker has run is asked for again only after retryInterval', async () => {
+  it('a lease lost before its worker has run is acquired again only after retryInterval', async () => {
     const { lease, clock, recorder, actor } = setUp({ onLeaseLost: 'reacquire' })
     lease.grant()
     lease.lose()
@@ -246,9 +246,9 @@ describe('a lost lease, policy reacquire', () => {
   })
 })
 
-describe('a loss that is told before the grant was seen', () => {
+describe('a loss reported before the actor has handled the grant', () => {
   for (let count = 0; count <= 3; count += 1) {
-    it(`${count} microtasks after the grant: the worker does not run on, and nothing is released`, async () => {
+    it(`${count} microtasks after the grant: the worker does not run, and nothing is released`, async () => {
       const { lease, recorder, actor, onError } = setUp()
       lease.grant()
       await microtasks(count)
@@ -262,8 +262,8 @@ describe('a loss that is told before the grant was seen', () => {
   }
 })
 
-describe('a lease that is not valid any more, with the loss not told yet', () => {
-  it('a message that arrives is not handled, and not given up either', async () => {
+describe('a lease that is no longer valid, before onLost was called', () => {
+  it('a message is stashed: neither handled nor dropped', async () => {
     const { lease, recorder, actor, onDropped } = await setUpActive()
     lease.valid = false
     actor.send(message(1))
@@ -273,7 +273,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(onDropped).not.toHaveBeenCalled()
   })
 
-  it('the loss is told: it is reported as lost', async () => {
+  it('onLost is called: the message is dropped as lost', async () => {
     const { lease, actor, onDropped } = await setUpActive()
     lease.valid = false
     actor.send(message(1))
@@ -281,7 +281,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(onDropped.mock.calls).toEqual([[message(1), 'lost']])
   })
 
-  it('the loss is told, policy reacquire: the next worker gets it', async () => {
+  it('onLost is called, policy reacquire: the next worker receives the message', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     lease.valid = false
     actor.send(message(1))
@@ -291,7 +291,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(recorder.handled).toEqual([1])
   })
 
-  it('the lease proves valid: it is handed on with the next message, in order', async () => {
+  it('the lease is valid again: the message is forwarded with the next message, in order', async () => {
     const { lease, recorder, actor } = await setUpActive()
     lease.valid = false
     actor.send(message(1))
@@ -302,7 +302,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(actor.getSnapshot().context.stashed).toBe(0)
   })
 
-  it('the lease proves valid and no message comes: it is handed on after retryInterval', async () => {
+  it('the lease is valid again and no message arrives: the message is forwarded after retryInterval', async () => {
     const { lease, recorder, clock, actor } = await setUpActive()
     lease.valid = false
     actor.send(message(1))
@@ -314,7 +314,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(actor.getSnapshot().context.stashed).toBe(0)
   })
 
-  it('before the worker was started: it is started when the lease proves valid', async () => {
+  it('before the worker was started: it is started when the lease is valid again', async () => {
     const { lease, recorder, clock, actor } = setUp()
     actor.send(message(1))
     lease.grant()
@@ -328,7 +328,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(lease.acquires).toBe(1)
   })
 
-  it('before the worker was started, and stopped then: what was granted is released', async () => {
+  it('before the worker was started, and the actor is stopped: the grant is released', async () => {
     const { lease, actor } = setUp()
     lease.grant()
     lease.valid = false
@@ -337,7 +337,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(lease.freed).toBe(1)
   })
 
-  it('while unstashing: the rest waits, in order', async () => {
+  it('while unstashing: the remaining messages stay stashed, in order', async () => {
     const { lease, recorder, clock, actor } = setUp()
     recorder.onHandle = (id) => {
       if (id === 2) lease.valid = false
@@ -352,7 +352,7 @@ describe('a lease that is not valid any more, with the loss not told yet', () =>
     expect(recorder.handled).toEqual([1, 2, 3, 4])
   })
 
-  it('a checkLease that throws ends the actor, with the lease released', async () => {
+  it('a checkLease that throws ends the actor and releases the lease', async () => {
     const { lease, recorder, actor, onError } = await setUpActive()
     const error = new Error('no clock')
     lease.checkLease = () => {

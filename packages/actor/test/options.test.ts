@@ -30,20 +30,20 @@ describe('options', () => {
     ['onDropped', { ...good, onDropped: 'log' }],
   ]
   for (const [option, options] of wrong) {
-    it(`${option} of ${JSON.stringify(options, (key, value) => (key === 'lease' ? undefined : value))} is refused`, () => {
+    it(`${option} of ${JSON.stringify(options, (key, value) => (key === 'lease' ? undefined : value))} is rejected`, () => {
       const give = (): unknown => leaseGuarded(worker, options as LeaseGuardedOptions<typeof worker>)
       expect(give).toThrow(LeaseConfigurationError)
       expect(give).toThrow(`${option} must be`)
     })
   }
 
-  it.each([undefined, {}, () => {}])('a worker that is no actor logic is refused: %s', (wrong) => {
+  it.each([undefined, {}, () => {}])('a worker that is not actor logic is rejected: %s', (wrong) => {
     const give = (): unknown => leaseGuarded(wrong as unknown as typeof worker, good)
     expect(give).toThrow(LeaseConfigurationError)
     expect(give).toThrow('worker must be actor logic')
   })
 
-  it('a promise for a lease is refused, and its rejection is not left unhandled', async () => {
+  it('a promise for a lease is rejected, and causes no unhandled rejection', async () => {
     const lease = Promise.reject(new Error('the store is away')) as unknown as ScriptedLease
     const give = (): unknown => leaseGuarded(worker, { ...good, lease })
     expect(give).toThrow(LeaseConfigurationError)
@@ -80,7 +80,7 @@ describe('a lease factory', () => {
     expect(leases.map(({ freed }) => freed)).toEqual([0, 1])
   })
 
-  it('that throws ends the actor with what it threw', () => {
+  it('that throws: the actor ends with that error', () => {
     const error = new Error('no such store')
     const logic = leaseGuarded(new Recorder().worker, {
       lease: () => {
@@ -96,8 +96,8 @@ describe('a lease factory', () => {
   })
 })
 
-describe('the attempt that a lease is given', () => {
-  it('can be spread into other options', () => {
+describe('the options of an attempt', () => {
+  it('can be spread into an object', () => {
     const lease = new ScriptedLease()
     const actor = createActor(leaseGuarded(new Recorder().worker, { lease, retryInterval: 1_000 })).start()
     const { signal, onLost } = { ...lease.asked }

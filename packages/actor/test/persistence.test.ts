@@ -31,7 +31,7 @@ function guard(options: { onLeaseLost?: 'reacquire'; stash?: { capacity: number 
   return { lease, logic: leaseGuarded(counter, { lease, retryInterval: 1_000, ...options }) }
 }
 
-/** What a database would give back. */
+/** Simulates storage in a database. */
 function stored(snapshot: Snapshot<unknown>): Snapshot<unknown> {
   return JSON.parse(JSON.stringify(snapshot)) as Snapshot<unknown>
 }
@@ -50,7 +50,7 @@ async function storedWhileActive(): Promise<Snapshot<unknown>> {
 }
 
 describe('a snapshot restored from storage', () => {
-  it('never starts in active: the lease is acquired first, then the worker goes on where it was', async () => {
+  it('never starts in active: the lease is acquired first, then the worker continues from its snapshot', async () => {
     const snapshot = await storedWhileActive()
     expect(snapshot).toMatchObject({ status: 'active', value: 'acquiringLease' })
     const { lease, logic } = guard()
@@ -65,7 +65,7 @@ describe('a snapshot restored from storage', () => {
     actor.stop()
   })
 
-  it('does not start in active where the stored value was tampered with', async () => {
+  it('does not start in active even if the stored value was changed', async () => {
     const snapshot = Object.assign(await storedWhileActive(), { value: 'active' })
     const { lease, logic } = guard()
     const actor = createActor(logic, { snapshot, input }).start()
@@ -74,7 +74,7 @@ describe('a snapshot restored from storage', () => {
     actor.stop()
   })
 
-  it('brings its stash, in order, before later messages', async () => {
+  it('restores its stash, in order, before later messages', async () => {
     const first = guard()
     const before = createActor(first.logic, { input }).start()
     before.send({ type: 'add', by: 1 })
@@ -90,7 +90,7 @@ describe('a snapshot restored from storage', () => {
     expect(actor.getSnapshot()).toMatchObject({ status: 'done', output: 101 })
   })
 
-  it('brings the input of the actor that was stored', async () => {
+  it('restores the input of the actor', async () => {
     const first = guard()
     const before = createActor(first.logic, { input }).start()
     const snapshot = stored(before.getPersistedSnapshot())
@@ -103,7 +103,7 @@ describe('a snapshot restored from storage', () => {
     actor.stop()
   })
 
-  it('can be stored again before it was granted: nothing of the worker is lost', async () => {
+  it('can be stored again before a grant without loss of the worker snapshot', async () => {
     const { logic } = guard()
     const actor = createActor(logic, { snapshot: await storedWhileActive(), input }).start()
     const again = stored(actor.getPersistedSnapshot())
@@ -116,7 +116,7 @@ describe('a snapshot restored from storage', () => {
     last.stop()
   })
 
-  it('after a loss the worker starts afresh from the input: another owner may have worked meanwhile', async () => {
+  it('after a loss starts a new worker from the input, because another owner may have worked meanwhile', async () => {
     const { lease, logic } = guard({ onLeaseLost: 'reacquire' })
     const actor = createActor(logic, { snapshot: await storedWhileActive(), input }).start()
     lease.grant()
@@ -128,7 +128,7 @@ describe('a snapshot restored from storage', () => {
     actor.stop()
   })
 
-  it('keeps a stash that is larger than the capacity; more does not fit', async () => {
+  it('keeps a stash that is larger than the capacity, but accepts no more messages', async () => {
     const first = guard()
     const before = createActor(first.logic, { input }).start()
     for (let sent = 0; sent < 3; sent += 1) before.send({ type: 'add', by: 1 })
@@ -144,7 +144,7 @@ describe('a snapshot restored from storage', () => {
     expect(onError).toHaveBeenCalledWith(expect.any(StashOverflowError))
   })
 
-  it('of an actor that is done: done, and nothing is acquired', async () => {
+  it('of an actor that is done: stays done, and does not acquire', async () => {
     const first = guard()
     const before = createActor(first.logic, { input }).start()
     before.send({ type: 'finish' })
@@ -157,7 +157,7 @@ describe('a snapshot restored from storage', () => {
     expect(lease.acquires).toBe(0)
   })
 
-  it('of an actor that was stopped: stays stopped, as any XState actor', async () => {
+  it('of a stopped actor: stays stopped, like any XState actor', async () => {
     const first = guard()
     const before = createActor(first.logic, { input }).start()
     before.stop()

@@ -17,7 +17,7 @@ import { ScriptedLease } from './support/scripted-lease.js'
 
 const retryInterval = 1_000
 
-describe('what the worker sends to its parent', () => {
+describe('an event that the worker sends to its parent', () => {
   const talkers = {
     sendParent: setup({ types: { events: {} as { type: 'ask' } } }).createMachine({
       on: { ask: { actions: sendParent({ type: 'answer' }) } },
@@ -25,7 +25,7 @@ describe('what the worker sends to its parent', () => {
     sendBack: fromCallback<{ type: 'ask' }>(({ receive, sendBack }) => receive(() => sendBack({ type: 'answer' }))),
   }
   for (const [how, worker] of Object.entries(talkers)) {
-    it(`by ${how}: reaches the guard's own parent, once`, async () => {
+    it(`by ${how}: reaches the parent of the guarded actor once`, async () => {
       const lease = new ScriptedLease()
       const onAnswer = vi.fn()
       const guarded = leaseGuarded(worker, { lease, retryInterval })
@@ -44,7 +44,7 @@ describe('what the worker sends to its parent', () => {
       actor.stop()
     })
 
-    it(`by ${how}: from behind two guards, too`, async () => {
+    it(`by ${how}: also through two nested guarded actors`, async () => {
       const leases = [new ScriptedLease('inner'), new ScriptedLease('outer')] as const
       const onAnswer = vi.fn()
       const inner = leaseGuarded(worker, { lease: leases[0], retryInterval })
@@ -66,7 +66,7 @@ describe('what the worker sends to its parent', () => {
       actor.stop()
     })
 
-    it(`by ${how}: with no parent to the guard, goes nowhere and comes back to nobody`, async () => {
+    it(`by ${how}: is discarded if the guarded actor has no parent`, async () => {
       const lease = new ScriptedLease()
       const actor = createActor(leaseGuarded(worker, { lease, retryInterval })).start()
       lease.grant()
@@ -77,7 +77,7 @@ describe('what the worker sends to its parent', () => {
     })
   }
 
-  it('by a parent that stops the guard on hearing it: the worker is stopped, the lease released', async () => {
+  it('to a parent that then stops the guarded actor: the worker is stopped and the lease released', async () => {
     const lease = new ScriptedLease()
     const recorder = new Recorder()
     let call: () => void = () => {}
@@ -104,7 +104,7 @@ describe('what the worker sends to its parent', () => {
   })
 })
 
-describe('events that pretend', () => {
+describe('events that imitate control events', () => {
   const forged = ['lease.granted', 'lease.refused', 'lease.lost', 'lease.retry']
   for (const type of forged) {
     it(`a message of type ${type} is a message`, async () => {
@@ -131,7 +131,7 @@ describe('events that pretend', () => {
     'xstate.snapshot.worker',
   ]
   for (const type of reserved) {
-    it(`${type} from outside is ignored: not believed, not stashed, not forwarded`, async () => {
+    it(`${type} from other code is ignored: not obeyed, stashed or forwarded`, async () => {
       const lease = new ScriptedLease()
       const handled: string[] = []
       const worker = fromCallback<{ type: string }>(({ receive }) => receive((event) => handled.push(event.type)))
@@ -147,7 +147,7 @@ describe('events that pretend', () => {
     })
   }
 
-  it('a control event that was seen by an inspector, copied and sent again, is a message', async () => {
+  it('a control event that was copied by an inspector and sent again is a message', async () => {
     const lease = new ScriptedLease()
     const seen: InspectionEvent[] = []
     const recorder = new Recorder()
@@ -167,7 +167,7 @@ describe('events that pretend', () => {
 })
 
 describe('the port', () => {
-  /** How many ports were started and how many have ended, in a system with one guard over the worker. */
+  /** The numbers of started and ended ports in a system with one guarded actor. */
   async function countPorts(worker: AnyActorLogic, end: (lease: ScriptedLease, actor: AnyActor) => void) {
     const lease = new ScriptedLease()
     const count = { started: 0, ended: 0 }
@@ -196,7 +196,7 @@ describe('the port', () => {
     throw new Error('mine')
   }, 0)
 
-  it('ends with its worker, however that ends', async () => {
+  it('ends with its worker', async () => {
     const once = { started: 1, ended: 1 }
     expect(await countPorts(quiet, (_, actor) => actor.stop())).toEqual(once)
     expect(await countPorts(quiet, (lease) => lease.lose())).toEqual(once)
@@ -204,7 +204,7 @@ describe('the port', () => {
     expect(await countPorts(failing, (_, actor) => actor.send({ type: 'end' }))).toEqual(once)
   })
 
-  it('is told of the end of its worker before its own: XState warns of nothing', async () => {
+  it('ends after it was notified of the end of its worker: XState prints no warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await countPorts(final, (_, actor) => actor.send({ type: 'end' }))
     await countPorts(failing, (_, actor) => actor.send({ type: 'end' }))

@@ -13,7 +13,7 @@ describe('the examples of the README', () => {
     orders.stop()
   })
 
-  it('a guard that a machine invokes', async () => {
+  it('a guarded actor invoked by a machine', async () => {
     const actor = createActor(service).start()
     const guard = actor.getSnapshot().children.orders
     if (guard === undefined) throw new Error('the guard is not there')

@@ -25,7 +25,7 @@ const steps = [
 ] as const
 type Step = (typeof steps)[number]
 
-// What is done often comes often; a stop ends the schedule, so it comes seldom.
+// Frequent steps are listed several times. A stop ends the schedule, so it is rare.
 const weights: Partial<Record<Step, number>> = { send: 12, burst: 6, grant: 4, 'grant and settle': 4, microtask: 4 }
 const step = fc.oneof(...steps.map((value) => ({ arbitrary: fc.constant(value), weight: weights[value] ?? 2 })))
 
@@ -37,7 +37,7 @@ const setting = fc.record({
 })
 type Setting = typeof setting extends fc.Arbitrary<infer T> ? T : never
 
-/** One guarded recorder, driven step by step, that complains as soon as something happens that must not. */
+/** A guarded recorder, driven step by step. Records every violation of the rules. */
 class Schedule {
   readonly lease = new ScriptedLease()
   readonly recorder = new Recorder()
@@ -94,16 +94,16 @@ class Schedule {
     this.actor.send(message(this.sent))
   }
 
-  #now(what: string): void {
+  #now(action: string): void {
     const { lease, actor, clock } = this
-    if (what === 'grant' && lease.isAsked) lease.grant()
-    if (what === 'deny' && lease.isAsked) lease.deny()
-    if (what === 'fail' && lease.isAsked) lease.fail(new Error('unknown'))
-    if (what === 'lose' && lease.isHeld) lease.lose()
-    if (what === 'become doubtful') lease.valid = false
-    if (what === 'become valid') lease.valid = true
-    if (what === 'pass time') clock.increment(1_000)
-    if (what === 'stop') {
+    if (action === 'grant' && lease.isAsked) lease.grant()
+    if (action === 'deny' && lease.isAsked) lease.deny()
+    if (action === 'fail' && lease.isAsked) lease.fail(new Error('unknown'))
+    if (action === 'lose' && lease.isHeld) lease.lose()
+    if (action === 'become doubtful') lease.valid = false
+    if (action === 'become valid') lease.valid = true
+    if (action === 'pass time') clock.increment(1_000)
+    if (action === 'stop') {
       this.#stopping = true
       actor.stop()
     }
@@ -125,7 +125,7 @@ async function runSchedule(given: Setting, taken: readonly Step[]): Promise<Sche
   return schedule
 }
 
-/** Nobody left: what was granted has ended in a loss or a release, and what was sent was handled or given up. */
+/** Checks that no worker runs, every grant ended in a loss or a release, and no message was handled or dropped twice. */
 async function checkEnded(schedule: Schedule): Promise<void> {
   const { lease, recorder, actor, dropped, sent } = schedule
   actor.stop()
@@ -137,14 +137,14 @@ async function checkEnded(schedule: Schedule): Promise<void> {
   expect(lease.grants).toBe(lease.losses + lease.freed)
   expect(lease.isAsked).toBe(false)
   const seen = [...recorder.handled, ...dropped].sort((a, b) => a - b)
-  // What stood in the mailbox when the actor was stopped from inside a handler is gone by XState's own rule.
+  // XState discards the mailbox of an actor that is stopped by its own handler, so messages can be missing.
   expect(new Set(seen).size).toBe(seen.length)
   expect(seen.every((id) => id >= 1 && id <= sent)).toBe(true)
 }
 
 const schedules = fc.array(step, { minLength: 1, maxLength: 40 })
 
-describe('whatever the order of sends, grants, refusals, losses, stops and time', () => {
+describe('in any order of sends, grants, refusals, losses, stops and time', () => {
   it('messages are handled in order, once, by one worker, and only while the lease is valid', async () => {
     await fc.assert(
       fc.asyncProperty(setting, schedules, async (given, taken) => {
@@ -159,7 +159,7 @@ describe('whatever the order of sends, grants, refusals, losses, stops and time'
     )
   })
 
-  it('with room for all and the policy reacquire, every message is handled in the end', async () => {
+  it('with a large stash and the policy reacquire, every message is eventually handled', async () => {
     const patient = fc.constant({
       onLeaseLost: 'reacquire',
       overflow: 'fail',
@@ -172,7 +172,7 @@ describe('whatever the order of sends, grants, refusals, losses, stops and time'
     await fc.assert(
       fc.asyncProperty(patient, unstopped, async (given, taken) => {
         const schedule = await runSchedule(given, taken)
-        // Once more for what was still to come while handling, and may have come only now.
+        // Repeated for steps that were delayed until a message is handled.
         for (let round = 0; round < 3; round += 1) {
           for (const next of [
             'pass time',

@@ -11,11 +11,11 @@ interface Move {
   readonly from: string
   readonly type: string
   readonly to: string
-  /** Where the statechart goes. */
-  readonly says: string
+  /** The target state in the statechart. */
+  readonly expected: string
 }
 
-/** A guard that is watched: each of its moves, beside what the statechart says to the same event. */
+/** A guarded actor whose transitions are recorded together with those of the statechart. */
 function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
   const lease = new ScriptedLease()
   const clock = new SimulatedClock()
@@ -36,7 +36,7 @@ function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
     twin.send(event.event)
     const { status, value } = actor.getSnapshot()
     const to = status === 'error' ? 'failed' : status === 'done' ? 'done' : value
-    moves.push({ from, type: event.event.type, to, says: String(twin.getSnapshot().value) })
+    moves.push({ from, type: event.event.type, to, expected: String(twin.getSnapshot().value) })
   }
   const worker = createMachine({
     initial: 'going',
@@ -58,13 +58,13 @@ function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
 }
 
 describe('the statechart', () => {
-  it('is what inspectors are given', () => {
+  it('is the config that inspectors read', () => {
     const logic = leaseGuarded(new Recorder().worker, { lease: new ScriptedLease(), retryInterval: 1_000 })
     expect(logic.config).toBe(statechart)
     expect(() => JSON.stringify(logic.config)).not.toThrow()
   })
 
-  it('says what the guard does, in every move from state to state', async () => {
+  it('agrees with the guarded actor in every transition', async () => {
     const seen: Move[] = []
 
     const first = setUpWatched('reacquire')
@@ -113,7 +113,7 @@ describe('the statechart', () => {
 
     seen.push(...setUpWatched('stop', false).moves)
 
-    expect(seen.filter(({ to, says }) => to !== says)).toEqual([])
+    expect(seen.filter(({ to, expected }) => to !== expected)).toEqual([])
     const between = seen.filter(({ from, to }) => from !== to).map(({ from, type, to }) => `${from} ${type} ${to}`)
     expect([...new Set(between)].sort()).toEqual([
       'acquiringLease lease.failed failed',
@@ -129,7 +129,7 @@ describe('the statechart', () => {
     ])
   })
 
-  it('is drawn in the README as it is', async () => {
+  it('equals the diagram in the README', async () => {
     const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
     expect(readme).toContain(`\`\`\`mermaid\n${toMermaid(createMachine(statechart))}\n\`\`\``)
   })

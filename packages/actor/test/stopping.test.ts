@@ -14,7 +14,7 @@ import { setUp, setUpActive } from './support/guarded-recorder.js'
 import { type Message, message, microtasks, Recorder, settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
 
-/** What anyone can do to any actor, though the types do not say so. */
+/** Sends XState's stop event, which every actor accepts although the types exclude it. */
 function sendStop(actor: AnyActorRef): void {
   actor.send({ type: 'xstate.stop' })
 }
@@ -28,7 +28,7 @@ describe('stop while acquiring', () => {
     expect(signal?.aborted).toBe(true)
   })
 
-  it('gives back a grant that comes later, once, and no worker runs', async () => {
+  it('releases a grant that arrives later, once, and no worker runs', async () => {
     const { lease, recorder, actor } = setUp()
     actor.stop()
     expect(lease.releases).toBe(0)
@@ -38,7 +38,7 @@ describe('stop while acquiring', () => {
     expect(recorder.started).toBe(0)
   })
 
-  it('a late refusal or error ends it: nothing is asked for again, nothing is unhandled', async () => {
+  it('after a late refusal or error does not acquire again and leaves no unhandled rejection', async () => {
     for (const answer of ['deny', 'fail'] as const) {
       const { lease, clock, actor } = setUp()
       actor.stop()
@@ -50,7 +50,7 @@ describe('stop while acquiring', () => {
     }
   })
 
-  it('waiting for a retry: the retry does not come', async () => {
+  it('cancels a pending retry', async () => {
     const { lease, clock, actor } = setUp()
     lease.deny()
     await settle()
@@ -59,7 +59,7 @@ describe('stop while acquiring', () => {
     expect(lease.acquires).toBe(1)
   })
 
-  it('gives up what was stashed, and says so', () => {
+  it('drops the stashed messages and calls onDropped', () => {
     const { actor, onDropped } = setUp()
     actor.send(message(1))
     actor.send(message(2))
@@ -67,7 +67,7 @@ describe('stop while acquiring', () => {
     expect(onDropped.mock.calls).toEqual([1, 2].map((id) => [message(id), 'stopped']))
   })
 
-  it('is told as any stop: status stopped, observers complete', () => {
+  it('is reported like any stop: status stopped, observers complete', () => {
     const { actor, onComplete, onError } = setUp()
     actor.stop()
     expect(actor.getSnapshot().status).toBe('stopped')
@@ -99,7 +99,7 @@ describe('stop while active', () => {
     expect(actor.getSnapshot().children.worker).toBeUndefined()
   })
 
-  it('asked for by the worker itself: releases once the worker has really ended', async () => {
+  it('requested by the worker itself: releases after the worker has ended', async () => {
     const lease = new ScriptedLease()
     const log: string[] = []
     lease.onRelease = () => log.push('released') > 0
@@ -118,7 +118,7 @@ describe('stop while active', () => {
     expect(log).toEqual(['handled', 'stopped', 'released'])
   })
 
-  it('asked for while someone else made the worker busy: the same', async () => {
+  it('requested while the worker is busy with an event from other code: the same', async () => {
     const lease = new ScriptedLease()
     const log: string[] = []
     lease.onRelease = () => log.push('released') > 0
@@ -135,7 +135,7 @@ describe('stop while active', () => {
     expect(log).toEqual(['end', 'xstate.stop', 'released'])
   })
 
-  it('a loss told afterwards changes nothing', async () => {
+  it('a loss afterwards has no effect', async () => {
     const { lease, actor, onError } = await setUpActive()
     lease.release = () => Promise.resolve(true)
     actor.stop()
@@ -153,14 +153,14 @@ describe('stop while active', () => {
     expect(lease.acquires).toBe(1)
   })
 
-  it('a stop that is sent as an event is a stop', async () => {
+  it('a stop sent as an event has the same effect', async () => {
     const { lease, recorder, actor } = await setUpActive()
     sendStop(actor)
     expect(recorder.alive).toBe(0)
     expect(lease.freed).toBe(1)
   })
 
-  it('a worker that someone else stops takes its guard with it', async () => {
+  it('the actor stops when other code stops its worker', async () => {
     const { lease, actor } = await setUpActive()
     const { worker } = actor.getSnapshot().children
     if (worker !== undefined) sendStop(worker)
@@ -170,7 +170,7 @@ describe('stop while active', () => {
 })
 
 describe('a release that fails', () => {
-  it('is logged, and not unhandled', async () => {
+  it('is logged, and leaves no unhandled rejection', async () => {
     const { lease, actor, logger } = await setUpActive()
     const error = new Error('the store is away')
     lease.onRelease = () => Promise.reject(error)
@@ -190,7 +190,7 @@ describe('a release that fails', () => {
   })
 })
 
-describe('nested guards', () => {
+describe('nested guarded actors', () => {
   it('the outer lease is acquired first and released last', async () => {
     const log: string[] = []
     const [outer, inner] = ['outer', 'inner'].map((name) => {
@@ -216,7 +216,7 @@ describe('nested guards', () => {
     expect(recorder.alive).toBe(0)
   })
 
-  it('the outer lease lost: the inner is released, and the worker stopped, before onLost has returned', async () => {
+  it('the outer lease is lost: the worker is stopped and the inner lease released before onLost has returned', async () => {
     const outer = new ScriptedLease('outer')
     const inner = new ScriptedLease('inner')
     const recorder = new Recorder()
@@ -235,7 +235,7 @@ describe('nested guards', () => {
   })
 })
 
-describe('a guard in a parent machine', () => {
+describe('a guarded actor in a parent machine', () => {
   function setUpParent() {
     const lease = new ScriptedLease()
     const recorder = new Recorder()
@@ -257,7 +257,7 @@ describe('a guard in a parent machine', () => {
     actor.stop()
   })
 
-  it('the state is left while acquiring: a late grant is given back', async () => {
+  it('the state is left while acquiring: a late grant is released', async () => {
     const { lease, actor } = setUpParent()
     actor.send({ type: 'off' })
     lease.grant()
@@ -277,7 +277,7 @@ describe('a guard in a parent machine', () => {
 })
 
 describe('the end of the worker', () => {
-  it('done: the guard is done with its output, the lease released before anyone is told', async () => {
+  it('done: the actor is done with its output, and the lease is released before observers are notified', async () => {
     const lease = new ScriptedLease()
     const worker = fromPromise(() => Promise.resolve(42))
     const actor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000 }))
@@ -317,7 +317,7 @@ describe('the end of the worker', () => {
     ),
   }
   for (const [kind, worker] of Object.entries(failing)) {
-    it(`${kind}: the guard ends with that error, the lease released before anyone is told`, async () => {
+    it(`${kind}: the actor ends with that error, and the lease is released before observers are notified`, async () => {
       const lease = new ScriptedLease()
       const actor = createActor(leaseGuarded(worker, { lease, retryInterval: 1_000 }))
       const onError = vi.fn((_error: unknown) => expect(lease.freed).toBe(1))
@@ -331,7 +331,7 @@ describe('the end of the worker', () => {
     })
   }
 
-  it('final at once: the guard is done, and what was stashed is given up', async () => {
+  it('final at once: the actor is done, and its stash is dropped', async () => {
     const lease = new ScriptedLease()
     const onDropped = vi.fn()
     const worker = createMachine({ initial: 'end', states: { end: { type: 'final' } }, output: 'nothing to do' })
@@ -344,7 +344,7 @@ describe('the end of the worker', () => {
     expect(lease.freed).toBe(1)
   })
 
-  it('while unstashing: the rest is given up', async () => {
+  it('while unstashing: the remaining messages are dropped', async () => {
     const lease = new ScriptedLease()
     const onDropped = vi.fn()
     const worker = createMachine({

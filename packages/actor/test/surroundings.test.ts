@@ -28,7 +28,7 @@ describe("XState's own tools on a guarded actor", () => {
     actor.stop()
   })
 
-  it('subscribe: observers see active, and the stash being handed on', async () => {
+  it('subscribe: observers see active, and the stash being emptied', async () => {
     const { lease, recorder, actor } = setUp()
     const seen: [string, number, number][] = []
     actor.send(message(1))
@@ -47,7 +47,7 @@ describe("XState's own tools on a guarded actor", () => {
     actor.stop()
   })
 
-  it('children.worker: the worker itself, to be looked at', async () => {
+  it('children.worker: the worker itself', async () => {
     const lease = new ScriptedLease()
     const counter = fromTransition((count: number, _event: { type: 'add' }) => count + 1, 0)
     const actor = createActor(leaseGuarded(counter, { lease, retryInterval })).start()
@@ -59,7 +59,7 @@ describe("XState's own tools on a guarded actor", () => {
     actor.stop()
   })
 
-  it('on: what the worker emits is heard at the guard', async () => {
+  it('on: the guarded actor emits the events of the worker', async () => {
     const lease = new ScriptedLease()
     const worker = setup({
       types: { events: {} as { type: 'ring' }, emitted: {} as { type: 'rang' } },
@@ -75,7 +75,7 @@ describe("XState's own tools on a guarded actor", () => {
     actor.stop()
   })
 
-  it('systemId: the guard is found by it, and its worker is no second of that name', async () => {
+  it('systemId: names the guarded actor, and not its worker', async () => {
     const lease = new ScriptedLease()
     const logic = leaseGuarded(new Recorder().worker, { lease, retryInterval, onLeaseLost: 'reacquire' })
     const actor = createActor(logic, { systemId: 'orders' }).start()
@@ -88,7 +88,7 @@ describe("XState's own tools on a guarded actor", () => {
     actor.stop()
   })
 
-  it('inspect: the guard, the port and the worker are seen, with what moves the guard', async () => {
+  it('inspect: shows the guarded actor, the port, the worker and the control events', async () => {
     const lease = new ScriptedLease()
     const clock = new SimulatedClock()
     const ids = new Set<string>()
@@ -97,7 +97,7 @@ describe("XState's own tools on a guarded actor", () => {
       const actor = event.actorRef as AnyActorRef
       if (event.type === '@xstate.actor') ids.add(actor.id)
       if (event.type === '@xstate.event' && actor.id === 'guard') moves.push(event.event.type)
-      // As inspectors do.
+      // Inspectors serialise events.
       JSON.stringify(event)
     }
     const logic = leaseGuarded(new Recorder().worker, { lease, retryInterval, onLeaseLost: 'reacquire' })
@@ -129,7 +129,7 @@ describe("XState's own tools on a guarded actor", () => {
     expect(lease.freed).toBe(1)
   })
 
-  it('the default clock: a retry comes by fake timers, and keeps no process alive', async () => {
+  it('the default clock: a retry runs on fake timers and does not keep the process alive', async () => {
     vi.useFakeTimers()
     const lease = new ScriptedLease()
     const actor = createActor(leaseGuarded(new Recorder().worker, { lease, retryInterval })).start()

@@ -32,7 +32,7 @@ const machine = setup({
   output: ({ context }) => context,
 })
 
-// Checked by the compiler; nothing here is run.
+// Checked by the compiler only.
 describe('the types of a guarded worker', () => {
   const guarded = leaseGuarded(machine, options)
   type Guarded = typeof guarded
@@ -45,7 +45,7 @@ describe('the types of a guarded worker', () => {
     expectTypeOf(guarded).toEqualTypeOf<LeaseGuardedLogic<typeof machine>>()
   })
 
-  it('are those of other kinds of workers, too', () => {
+  it('are also those of other kinds of workers', () => {
     const adder = fromTransition((sum: number, event: { type: 'add'; by: number }) => sum + event.by, 0)
     expectTypeOf<EventFromLogic<LeaseGuardedLogic<typeof adder>>>().toEqualTypeOf<{ type: 'add'; by: number }>()
     const task = fromPromise(({ input }: { input: string }) => Promise.resolve(input.length))
@@ -54,31 +54,31 @@ describe('the types of a guarded worker', () => {
     expectTypeOf<InputFrom<typeof guardedTask>>().toEqualTypeOf<string>()
   })
 
-  it('the input is asked for where the worker asks for it', () => {
+  it('the input is required if the worker requires it', () => {
     const task = fromPromise(() => Promise.resolve(1))
     const create = () => {
       createActor(guarded, { input: { start: 1 } })
       createActor(leaseGuarded(task, options))
       // @ts-expect-error: the worker needs an input
       createActor(guarded)
-      // @ts-expect-error: of that type
+      // @ts-expect-error: the input has another type
       createActor(guarded, { input: { start: 'one' } })
     }
     expectTypeOf(create).toBeFunction()
   })
 
-  it('only its events can be sent, only its events are heard', () => {
+  it('only its events can be sent, and only its emitted events can be observed', () => {
     const use = (actor: ActorRefFrom<Guarded>) => {
       actor.send({ type: 'add', by: 1 })
       // @ts-expect-error: not an event of the worker
       actor.send({ type: 'remove' })
-      // @ts-expect-error: not its payload
+      // @ts-expect-error: not the payload of the event
       actor.send({ type: 'add', by: 'one' })
       actor.on('added', ({ by }) => expectTypeOf(by).toEqualTypeOf<number>())
       // @ts-expect-error: not emitted by the worker
       actor.on('removed', () => {})
       actor.getSnapshot().matches('active')
-      // @ts-expect-error: not a state of the guard
+      // @ts-expect-error: not a state of the guarded actor
       actor.getSnapshot().matches('idle')
       expectTypeOf(actor.getSnapshot().context.stashed).toEqualTypeOf<number>()
       const { worker } = actor.getSnapshot().children
@@ -88,7 +88,7 @@ describe('the types of a guarded worker', () => {
     expectTypeOf(use).returns.resolves.toEqualTypeOf<{ total: number }>()
   })
 
-  it('the options know them', () => {
+  it('the options use them', () => {
     const use = () =>
       leaseGuarded(machine, {
         retryInterval: 1_000,
@@ -104,7 +104,7 @@ describe('the types of a guarded worker', () => {
     expectTypeOf(use).toBeFunction()
   })
 
-  it('a machine that invokes it knows them', () => {
+  it('a machine that invokes the actor uses them', () => {
     const parent = () =>
       setup({ actors: { guarded } }).createMachine({
         invoke: {
@@ -115,7 +115,7 @@ describe('the types of a guarded worker', () => {
       })
     const wrong = () =>
       setup({ actors: { guarded } }).createMachine({
-        // @ts-expect-error: not the input of the worker
+        // @ts-expect-error: the worker has another input
         invoke: { src: 'guarded', input: { start: 'one' } },
       })
     expectTypeOf(parent).toBeFunction()

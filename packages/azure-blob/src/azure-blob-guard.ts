@@ -1,50 +1,51 @@
 import type { BlobDeleteOptions, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { checkFencingToken, LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { checkFence, checkFencingToken } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import { codeOf, isAbout, isStatus, orMissing } from './service-answer.js'
 
-/** How often a write that lost a race against another is begun anew. */
+/** How often a write is tried when other writers are faster. */
 const ROUNDS = 5
 
-/** Where a blob keeps the largest token that wrote it. */
+/** The metadata key of the largest token under which a blob was written. */
 const KEY = 'leaseholdfence'
 
-/** Marks what is left of a deleted blob. */
+/** The metadata key that marks a deleted blob. */
 const DELETED = 'leaseholddeleted'
 
-/** What a fenced write has to pass on to the SDK; without either, it is not fenced. */
+/** The options that a fenced write must pass to the SDK. Without them, the write is not fenced. */
 export interface FencedWrite {
-  /** Nobody has written the blob since its token was compared. */
+  /** The blob was not written since its token was compared. */
   readonly conditions: BlobRequestConditions
   /** The metadata of the blob, with the token in it. */
   readonly metadata: Record<string, string>
-  /** The time limit that was given, if one was. */
+  /** The given time limit. */
   readonly abortSignal?: AbortSignal
 }
 
 /**
- * Checks fencing tokens for blobs that the lease is not on: a holder that has lost its lease without knowing writes
- * nothing over what its successor has written. All who write or delete the blob have to do so through a guard.
+ * Checks fencing tokens for blobs other than that of the lease: a holder that has lost its lease without noticing cannot
+ * overwrite the writes of its successor. Every write and deletion of the blob has to use a guard.
  *
- * The fence is in the metadata of the blob, so that the fence and the write are one step. The service keeps nothing of a
- * blob that is gone. Therefore a deletion through a guard leaves an empty blob, whose metadata has the fence and
- * `leaseholddeleted`. A blob that is deleted past the guard loses its fence.
+ * The token is in the metadata of the blob, so that the check and the write are one step. The service keeps no metadata of
+ * a deleted blob. Therefore a deletion through a guard leaves an empty blob, whose metadata has the token and
+ * `leaseholddeleted`. A blob that is deleted without a guard loses its token.
  */
 export class AzureBlobGuard {
   readonly #container: ContainerClient
 
-  /** The container of the blobs, by a client of the caller's own. */
+  /** The caller's client of the container of the blobs. */
   constructor(container: ContainerClient) {
     this.#container = container
   }
 
   /**
-   * Writes a blob by any operation of the SDK that takes conditions and metadata, unless a larger token has written or
-   * deleted it: then rejects with a `LeaseLostError`. `write` is called again where another write came in between.
-   * Otherwise the errors of `write` pass through unchanged, and the fence has not moved. Failures of the guard's own
-   * requests, and the service's refusal because somebody has leased the blob, are typed errors without the request. `signal` is the time limit: without one, the service is waited for.
+   * Writes a blob by any operation of the SDK that takes conditions and metadata. Rejects with a `LeaseLostError` if the
+   * blob was written or deleted under a larger token. Calls `write` again when another writer was faster. Other errors of
+   * `write` pass through unchanged, and the token of the blob stays. Failures of the guard's own requests, and conflicts
+   * with a lease on the blob, are typed errors. `signal` is the time limit; there is none unless given.
    *
-   * `delete` and `deleteIfExists` of the client that `write` gets leave an empty blob, as {@link AzureBlobGuard.delete}.
+   * `delete` and `deleteIfExists` of the client in `write` leave an empty blob, like {@link AzureBlobGuard.delete}.
    */
   async write<T>(
     blobName: string,
@@ -64,22 +65,22 @@ export class AzureBlobGuard {
         if (!(await isRace(error, blob, etag, limit))) throw error
       }
     }
-    const message = `'${blobName}' was written by others ${ROUNDS} times in a row: try again`
+    const message = `other writers of '${blobName}' were faster ${ROUNDS} times in a row: try again`
     throw new LeaseUnavailableError(message, { leaseName: blobName, store: 'azure-blob' })
   }
 
   /**
-   * Deletes the content and the metadata of a blob, unless a larger token has written or deleted it: then rejects with a
-   * `LeaseLostError`. An empty blob stays, whose metadata has the fence and `leaseholddeleted`, so that an old token is
-   * rejected afterwards too. To a reader it is a deleted blob. Remove it past the guard when no process with an older
-   * token can run any more.
+   * Deletes the content and the metadata of a blob. Rejects with a `LeaseLostError` if the blob was written or deleted under
+   * a larger token. An empty blob stays, whose metadata has the token and `leaseholddeleted`, so that old tokens are still
+   * rejected. Readers have to treat it as deleted. Remove it without the guard when no process with an older token can run
+   * any more.
    */
   async delete(blobName: string, fencingToken: bigint, signal?: AbortSignal): Promise<void> {
     await this.write(blobName, fencingToken, (blob) => blob.delete(), signal)
   }
 }
 
-/** Has the client empty the blob, and keep its fence, where it would delete it. */
+/** Replaces the deletions of the client: they empty the blob and keep its token. */
 function withoutDeletion(blob: BlockBlobClient, fencingToken: bigint, fenced: FencedWrite): BlockBlobClient {
   const metadata = { [KEY]: String(fencingToken), [DELETED]: 'true' }
   const empty = async ({ conditions, ...options }: BlobDeleteOptions = {}) => {
@@ -96,14 +97,14 @@ function withoutDeletion(blob: BlockBlobClient, fencingToken: bigint, fenced: Fe
   })
 }
 
-/** Whether the blob is leased, and the write was not under its lease: that is neither a race nor the user's own fault. */
+/** Whether the blob is leased, and the write was not under its lease. */
 function isLeased(error: unknown, blob: BlockBlobClient): boolean {
   return codeOf(error)?.startsWith('Lease') === true && isAbout(error, blob.url)
 }
 
 /**
- * Whether another write came in between: the service answers 412, or 409 where the blob was made, and the blob is not the
- * one that was compared. What else is 409 or 412 is an error of the user's own, as for another blob or a lease.
+ * Whether another writer was faster: the service answers 412, or 409 if the blob was created, and the ETag has changed.
+ * Any other 409 or 412 is an error of the caller, such as one for another blob.
  */
 async function isRace(
   error: unknown,
@@ -116,7 +117,7 @@ async function isRace(
   return found?.etag !== etag
 }
 
-/** What the write has to pass on, and the ETag of the blob whose token was compared; `undefined` where there is none. */
+/** The options for the write, and the ETag of the blob whose token was compared; `undefined` if there is no blob. */
 async function compare(
   blob: BlockBlobClient,
   fencingToken: bigint,
@@ -129,20 +130,15 @@ async function compare(
   }
   const { metadata = {}, etag = '' } = found
   const [, seen] = Object.entries(metadata).find(([key]) => key.toLowerCase() === KEY) ?? []
-  if (seen === undefined || toToken(seen, blob.name) <= fencingToken) {
-    const others = Object.entries(metadata).filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
-    const kept = { ...Object.fromEntries(others), [KEY]: token }
-    return { fenced: { ...limit, conditions: { ifMatch: etag }, metadata: kept }, etag }
-  }
-  throw new LeaseLostError(
-    `the fencing token ${token} for '${blob.name}' is behind ${seen}: another holds the lease now`,
-    { leaseName: blob.name, store: 'azure-blob', reason: 'taken' },
-  )
+  if (seen !== undefined) checkFence(blob.name, fencingToken, toToken(seen, blob.name), 'azure-blob')
+  const others = Object.entries(metadata).filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
+  const kept = { ...Object.fromEntries(others), [KEY]: token }
+  return { fenced: { ...limit, conditions: { ifMatch: etag }, metadata: kept }, etag }
 }
 
 async function propertiesOf(blob: BlockBlobClient, limit: { readonly abortSignal?: AbortSignal }) {
   try {
-    // A copy, for the SDK adds to the options that it is given.
+    // The SDK adds to the given options, so it gets a copy.
     return await orMissing(() => blob.getProperties({ ...limit }))
   } catch (error) {
     throw failureOf(detailsOf(blob.name), error)
@@ -155,7 +151,7 @@ function detailsOf(blobName: string): { operation: string; leaseName: string; st
 
 function toToken(text: string, blobName: string): bigint {
   if (/^\d+$/.test(text)) return BigInt(text)
-  throw new LeaseConfigurationError(`the metadata '${KEY}' of '${blobName}' is no fencing token: ${text}`, {
+  throw new LeaseConfigurationError(`the metadata '${KEY}' of '${blobName}' is not a fencing token: ${text}`, {
     leaseName: blobName,
     store: 'azure-blob',
   })

@@ -1,167 +1,206 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BlobServiceClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
   type Clock,
-  checkLeaseName,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
-  LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
   LeaseUnavailableError,
+  type Metadata,
   type ReleaseOutcome,
   type RenewOutcome,
-  type RenewRefusal,
+  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
+import { checkLeaseName, StoreChecks } from '@leasehold/core/store'
 import type { BlobResource } from './blob-resource.js'
 import { failureOf } from './failure-of.js'
 import { KnownWrites } from './known-writes.js'
+import { holderOf, notGranted, nothingToBreak, notRenewed } from './lease-outcomes.js'
 import { type Found, isLocked, type LeaseResource, type Written } from './lease-resource.js'
-import { resourcesIn } from './resources-in.js'
-import { codeOf, isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
+import { LeaseResources } from './lease-resources.js'
+import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { settling } from './settling.js'
-import { grantIn, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
+import { grantIn, METADATA_ROOM, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
 import { endOfSecond, isSettled, tokenTime } from './write-time.js'
 
-/** How often an operation that lost a race against another writer is begun anew. */
+/** How often an operation is tried when other writers are faster. */
 const ROUNDS = 5
 
-/** Of a lease that expires, in milliseconds: the service's. */
+/** The service's limits for the ttl of a lease that expires, in milliseconds. */
 const SHORTEST = 15_000
 const LONGEST = 60_000
 
 export interface AzureBlobLeaseStoreOptions {
-  /** Whether the container and the blobs are made where they are missing; `true` unless given. */
+  /** Whether to create the container and the blobs if they are missing; `true` unless given. */
   readonly create?: boolean | undefined
-  /** What the names of the blobs begin with, such as `leases/`; `lease-` for containers and nothing for blobs unless given. */
+  /** The prefix of the names of blobs or containers, such as `leases/`; unless given, `lease-` for containers, none for blobs. */
   readonly prefix?: string | undefined
   /** For the pause until the second of a write is over; the machine's unless given. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Leases over the native leases of Azure Blob Storage: a blob a name, in the given container; or a container a name, in
- * the account of the given service client. The service times them: 15 to 60 s, or infinite. Owner, fencing token and
- * metadata are in the metadata of the blob, written under its lease; its content is never touched.
+ * Leases over the native leases of Azure Blob Storage: one blob per name in the given container, or one container per name
+ * in the account of the given service client. The service times them: 15 to 60 s, or infinite. Owner, fencing token and
+ * metadata are in the metadata of the blob, written under its lease. The content of the blob is never touched.
  */
 export class AzureBlobLeaseStore implements LeaseStore {
   readonly kind = 'azure-blob'
-  readonly limits: StoreLimits = { minTtl: SHORTEST, maxTtl: LONGEST, infinite: true, ordered: false }
-  readonly #resourceOf: (name: string) => LeaseResource
+  readonly limits: StoreLimits = {
+    minTtl: SHORTEST,
+    maxTtl: LONGEST,
+    infinite: true,
+    ordered: false,
+    metadata: METADATA_ROOM,
+  }
+  readonly #resources: LeaseResources
   readonly #create: boolean
   readonly #clock: Clock
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(this.kind, this.limits)
   readonly #known = new KnownWrites()
 
-  /** The client is the caller's own, with its credentials, retries and proxies; it is not closed with the store. */
+  /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
     const { create = true, prefix, clock = systemClock } = options
-    this.#resourceOf = resourcesIn(client, prefix)
+    this.#resources = new LeaseResources(client, prefix)
     this.#create = create
     this.#clock = clock
   }
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    const { name, owner, grantId, ttl, metadata = {} } = request
-    checkLeaseName(name)
-    checkTtl(name, ttl)
-    checkMetadata(metadata, { leaseName: name, store: this.kind })
-    return await this.#inRounds('acquire', name, signal, async (resource) => {
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl } = request
+    this.#checks.acquire(request, call)
+    return await this.#inRounds('acquire', name, call, async (resource, signal) => {
       let found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
       if (found === undefined) return undefined
       const stored = grantIn(name, found.metadata)
       const isRepeated = found.state === 'leased' && stored?.grantId === grantId
-      // The found record may have returned within this second, over a grant of this second. On a container, another write
-      // within it would go unseen as well.
+      // An older record may have returned within this second, over a grant of this second. On a container, another write
+      // in this second would not be noticed either.
       if (!isRepeated && (resource.needsSettled ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
-        if (resource.needsSettled && isLocked(found) && stored !== undefined) return refusal(name, found)
-        // What is locked is refused without a pause, unless the lease is ours already: see #writeGrant.
-        if (resource.needsSettled || !isLocked(found)) found = await this.#settled(found, signal)
+        if (resource.needsSettled && isLocked(found) && stored !== undefined) return notGranted(name, found)
+        // A locked name is refused without a pause, unless the lease is ours already: see #writeGrant.
+        if (resource.needsSettled || !isLocked(found)) found = await this.#settled(found, call)
       }
-      const fencingToken = this.#nextToken(name, found, stored)
-      const record = withGrant(found.metadata, { name, owner, grantId, ttl, metadata, fencingToken })
+      const fencingToken = isRepeated ? stored.fencingToken : this.#nextToken(name, found, stored)
+      const metadata = request.metadata ?? (isRepeated ? stored.metadata : {})
+      // Until the record is written, it is that of the last holder: a crash in between loses nothing.
+      const previous = isRepeated ? stored.previous : stored?.metadata
+      const left = previous === undefined ? {} : { previous }
+      const record = withGrant(found.metadata, { name, owner, grantId, ttl, metadata, fencingToken, ...left })
       const conditions = resource.unwritten(found)
       try {
-        // Tried though the name is held: it may be by an earlier request of ours, whose record was never written.
+        // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
         await resource.leaseClient(grantId).acquireLease(toSeconds(ttl), { conditions, abortSignal: signal })
       } catch (error) {
         if (isStatus(error, 412) || isStatus(error, 404)) return undefined
         if (!isLeaseConflict(error)) throw error
-        return refusal(name, found)
+        return notGranted(name, found)
       }
-      if (isRepeated) return { granted: true, grant: toGrant({ ...stored, ttl }) }
-      if (!(await this.#writeGrant(resource, found, { name, grantId }, record, signal))) return undefined
-      return { granted: true, grant: { name, owner, grantId, ttl, fencingToken } }
+      const isWritten = isRepeated && isDeepStrictEqual(metadata, stored.metadata)
+      if (!isWritten && !(await this.#writeGrant(resource, found, { name, grantId }, record, call))) return undefined
+      return { granted: true, grant: { name, owner, grantId, ttl, fencingToken }, ...left }
     })
   }
 
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
+    return await this.#inRounds('renew', grant.name, call, (resource, signal) => this.#renew(resource, grant, signal))
+  }
+
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call, metadata)
+    return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
+      const outcome = await this.#renew(resource, grant, signal)
+      if (!outcome.renewed) return outcome
+      return (await this.#writeMetadata(resource, grant, metadata, signal)) ? outcome : undefined
+    })
+  }
+
+  /** With metadata it takes three more requests: the record is written under the renewed lease before the release. */
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    return await this.#inRounds('renew', name, signal, async (resource): Promise<RenewOutcome> => {
-      try {
-        const { leaseId = grantId } = await resource.leaseClient(grantId).renewLease({ abortSignal: signal })
-        // Azurite renews an expired lease by any id, and tells whose it is.
-        if (leaseId.toLowerCase() === grantId.toLowerCase()) return { renewed: true }
-        return { renewed: false, reason: 'taken', ...holderOf(name, await resource.find(signal)) }
-      } catch (error) {
-        if (isStatus(error, 404)) return { renewed: false, reason: 'deleted' }
-        if (!isLeaseConflict(error)) throw error
-        const found = await resource.find(signal)
-        return { renewed: false, reason: reasonOf(error, grant, found), ...holderOf(name, found) }
-      }
-    })
+    this.#checks.grant(grant, call, metadata)
+    return await this.#inRounds(
+      'release',
+      name,
+      call,
+      async (resource, signal): Promise<ReleaseOutcome | undefined> => {
+        if (metadata !== undefined) {
+          const outcome = await this.#renew(resource, grant, signal)
+          if (!outcome.renewed) return { released: false, ...(outcome.holder && { holder: outcome.holder }) }
+          if (!(await this.#writeMetadata(resource, grant, metadata, signal))) return undefined
+        }
+        try {
+          await resource.leaseClient(grantId).releaseLease({ abortSignal: signal })
+          return { released: true }
+        } catch (error) {
+          if (isStatus(error, 404)) return { released: false }
+          if (!isLeaseConflict(error)) throw error
+          return { released: false, ...holderOf(name, await resource.find(signal)) }
+        }
+      },
+    )
   }
 
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    const { name, grantId } = grant
-    return await this.#inRounds('release', name, signal, async (resource): Promise<ReleaseOutcome> => {
-      try {
-        await resource.leaseClient(grantId).releaseLease({ abortSignal: signal })
-        return { released: true }
-      } catch (error) {
-        if (isStatus(error, 404)) return { released: false }
-        if (!isLeaseConflict(error)) throw error
-        return { released: false, ...holderOf(name, await resource.find(signal)) }
-      }
-    })
-  }
-
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    checkLeaseName(name)
-    // In a list, since a round that has nothing to tell is begun anew.
-    const [record] = await this.#inRounds('read', name, signal, async (resource) => {
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    // In a list, because an outcome of `undefined` starts another round.
+    const [record] = await this.#inRounds('read', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       if (found === undefined) return [undefined]
       const stored = grantIn(name, found.metadata)
       if (stored === undefined || !isLocked(found)) return [toRecord(name, stored, found.state)]
-      // Between taking the lease and writing the record, the record is that of the holder before.
+      // Between the lease and the write of the record, the record is that of the last holder.
       const isInForce = await resource.isLeasedUnder(stored.grantId, signal)
       return [toRecord(name, isInForce ? stored : undefined, found.state)]
     })
     return record
   }
 
+  /**
+   * Yields the records as last written. `read` asks the service in addition whether the lease in force is that of the
+   * record: between taking a lease and writing its record, or if its holder crashed in between, a listing shows the last
+   * holder as the holder. Names of more than letters, digits, `-` and `_` are listed once this version has written them.
+   */
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    this.#checks.usable(call)
+    try {
+      for await (const { name, metadata, state } of this.#resources.list(prefix, call.signal)) {
+        const record = toRecord(name, grantIn(name, metadata), state)
+        if (record !== undefined) yield record
+        this.#checks.usable(call)
+      }
+    } catch (error) {
+      throw failureOf({ operation: 'list', store: this.kind }, error)
+    }
+  }
+
   async change(
-    { name, grantId }: Grant,
+    held: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<AcquireOutcome> {
-    return await this.#inRounds('change', name, signal, async (resource) => {
+    const { name, grantId } = held
+    this.#checks.change(held, to, call)
+    return await this.#inRounds('change', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       const stored = found && grantIn(name, found.metadata)
-      if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
+      if (found === undefined || stored === undefined) return notGranted(name, found)
       const isRepeated = stored.grantId === to.grantId
-      const grant = isRepeated ? stored : { ...stored, ...to, fencingToken: this.#nextToken(name, found, stored) }
+      const fresh = { ...to, previous: stored.metadata, fencingToken: this.#nextToken(name, found, stored) }
+      const grant: StoredGrant = isRepeated ? stored : { ...stored, ...fresh }
       const record = withGrant(found.metadata, grant)
       const conditions = resource.unwritten(found)
       try {
@@ -169,33 +208,33 @@ export class AzureBlobLeaseStore implements LeaseStore {
       } catch (error) {
         if (isStatus(error, 412)) return undefined
         if (!isLeaseConflict(error) && !isStatus(error, 404)) throw error
-        return refusal(name, found)
+        return notGranted(name, found)
       }
-      if (!isRepeated && !(await this.#writeGrant(resource, found, { ...to, name }, record, signal))) return undefined
-      // The change leaves the clock of the lease as it was: a whole ttl begins with a renewal.
+      if (!isRepeated && !(await this.#writeGrant(resource, found, { ...to, name }, record, call))) return undefined
+      // A change does not renew the lease: this renewal starts a whole ttl.
       await resource.leaseClient(to.grantId).renewLease({ abortSignal: signal })
-      return { granted: true, grant: toGrant(grant) }
+      return { granted: true, grant: toGrant(grant), ...(grant.previous && { previous: grant.previous }) }
     })
   }
 
   /** The service counts in whole seconds: a period is rounded up. */
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ readonly remaining: number }> {
-    checkLeaseName(name)
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }> {
+    this.#checks.break(name, options, call)
     const { period, reason } = options
-    if (period !== undefined && !(period >= 0 && period <= LONGEST)) {
+    if (period !== undefined && period > LONGEST) {
       const message = `the break period must be 0 to ${LONGEST} ms, not ${period}`
       throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
     }
-    return await this.#inRounds('break', name, signal, async (resource) => {
+    return await this.#inRounds('break', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       if (found === undefined || found.state === 'available') throw nothingToBreak(name)
       const stored = grantIn(name, found.metadata)
       if (reason !== undefined && stored !== undefined && isLocked(found)) {
-        // For whoever reads it; the lease is broken also where somebody else writes at the same time.
-        const told = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
-        await write(resource, found, stored.grantId, withGrant(found.metadata, told), signal)
+        // For information only: the lease is also broken if another writer is faster.
+        const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
+        await write(resource, found, stored.grantId, withGrant(found.metadata, record), signal)
       }
-      const seconds = Math.ceil((period ?? (found.infinite ? 0 : LONGEST)) / 1_000)
+      const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
         const client = resource.leaseClient(stored?.grantId ?? '')
         const { leaseTime = 0 } = await client.breakLease(seconds, { abortSignal: signal })
@@ -208,47 +247,62 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   /**
-   * The client of the blob on which the lease of a name is, for its content: see `AzureBlobLease.conditions`. Throws a
-   * `LeaseConfigurationError` where leases are on containers.
+   * The client of the blob with the lease of a name, for its content: see `AzureBlobLease.conditions`. Throws a
+   * `LeaseConfigurationError` if leases are on containers.
    */
   blobOf(name: string): BlockBlobClient {
     checkLeaseName(name)
-    const resource = this.#resourceOf(name)
+    const resource = this.#resources.of(name)
     if (resource.kind === 'blob') return (resource as BlobResource).client
-    const message = 'these leases are on containers: there is no blob that goes with one'
+    const message = 'these leases are on containers: they have no blob'
     throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
   }
 
-  /** Begins an operation anew when another writer came in between; every failure is a typed one. */
+  /** Repeats an operation when another writer was faster; turns every failure into a typed error. */
   async #inRounds<T>(
     operation: string,
     name: string,
-    signal: AbortSignal,
-    round: (resource: LeaseResource) => Promise<T | undefined>,
+    call: StoreCall,
+    round: (resource: LeaseResource, signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T> {
     const details = { leaseName: name, store: this.kind }
-    const resource = this.#resourceOf(name)
+    const resource = this.#resources.of(name)
     for (let count = 0; count < ROUNDS; count += 1) {
-      if (this.#closing.signal.aborted) throw new LeaseUnavailableError(`the ${this.kind} store is closed`, details)
-      signal.throwIfAborted()
+      this.#checks.usable(call)
       try {
-        const outcome = await round(resource)
+        const outcome = await round(resource, call.signal)
         if (outcome !== undefined) return outcome
       } catch (error) {
         throw failureOf({ operation, ...details }, error)
       }
     }
-    const message = `'${name}' was written by others ${ROUNDS} times in a row: try again`
-    throw new LeaseUnavailableError(message, details)
+    throw new LeaseUnavailableError(
+      `other writers of '${name}' were faster ${ROUNDS} times in a row: try again`,
+      details,
+    )
+  }
+
+  async #renew(resource: LeaseResource, grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    try {
+      const { leaseId = grantId } = await resource.leaseClient(grantId).renewLease({ abortSignal: signal })
+      // Azurite renews an expired lease under any id, and answers with the id of the lease.
+      if (leaseId.toLowerCase() === grantId.toLowerCase()) return { renewed: true }
+      return { renewed: false, reason: 'taken', ...holderOf(name, await resource.find(signal)) }
+    } catch (error) {
+      if (isStatus(error, 404)) return { renewed: false, reason: 'deleted' }
+      if (!isLeaseConflict(error)) throw error
+      return notRenewed(error, grant, await resource.find(signal))
+    }
   }
 
   /**
-   * One more than the stored token, and at least the service's time: the record may be older than the last grant, where a
-   * snapshot or metadata that somebody read earlier was written over the last record, or missing.
+   * One more than the stored token, and at least the service's time: the record can be missing, or older than the last
+   * grant, after a restored snapshot or a write of metadata that was read earlier.
    */
   #nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
     const time = tokenTime(found, this.#known.has(name, found.etag))
@@ -256,45 +310,74 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return next > time ? next : time
   }
 
-  /** Whether the record may be older than the last grant, which was made within the same second. */
+  /** Whether the record may be older than the last grant, because that was written in the same second. */
   #mayHaveReturned(name: string, found: Found): boolean {
     return !isSettled(found) && !this.#known.has(name, found.etag)
   }
 
-  /** What was found, once the second of its last write is over. Nothing is written in between, or the lease is not taken. */
-  async #settled(found: Found, signal: AbortSignal): Promise<Found> {
-    await settling(this.#clock, signal)
+  /** Waits until the second of the last write is over. The lease is taken only if nothing is written in between. */
+  async #settled(found: Found, call: StoreCall): Promise<Found> {
+    await settling(this.#clock, call)
     return { ...found, date: endOfSecond(found) }
   }
 
-  /** Writes the record of a new grant, under its lease; `false` where somebody else has written in between. */
+  /**
+   * Writes the record of a new grant under its lease; `false` if another writer was faster. If the service rejects the
+   * record, the lease is released, because no owner knows of it.
+   */
   async #writeGrant(
     resource: LeaseResource,
     found: Found,
     { name, grantId }: Pick<Grant, 'name' | 'grantId'>,
     record: Record<string, string>,
+    call: StoreCall,
+  ): Promise<boolean> {
+    // The token is already that of the next second.
+    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
+    const abortSignal = call.signal
+    try {
+      const written = await write(resource, found, grantId, record, abortSignal)
+      this.#known.keep(name, written?.etag)
+      return written !== undefined
+    } catch (error) {
+      const client = resource.leaseClient(grantId)
+      if (isRefusal(error)) await client.releaseLease({ abortSignal }).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Replaces the metadata of a grant under its lease; `false` if another writer was faster. */
+  async #writeMetadata(
+    resource: LeaseResource,
+    grant: Grant,
+    metadata: Metadata,
     signal: AbortSignal,
   ): Promise<boolean> {
-    // The token is that of the next second already.
-    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, signal)
-    const written = await write(resource, found, grantId, record, signal)
-    this.#known.keep(name, written?.etag)
+    const found = await resource.find(signal)
+    if (found === undefined) return false
+    const stored = grantIn(grant.name, found.metadata)
+    const kept = stored?.grantId === grant.grantId ? stored : grant
+    const written = await write(
+      resource,
+      found,
+      grant.grantId,
+      withGrant(found.metadata, { ...kept, metadata }),
+      signal,
+    )
+    if (this.#known.has(grant.name, found.etag)) this.#known.keep(grant.name, written?.etag)
     return written !== undefined
   }
 
   async #make(resource: LeaseResource, name: string, signal: AbortSignal): Promise<Found | undefined> {
     if (this.#create) return await resource.make(signal)
     throw new LeaseConfigurationError(
-      `there is no ${resource.kind} for lease '${name}', and 'create' is off: make it, or turn 'create' on`,
+      `the ${resource.kind} of lease '${name}' does not exist, and 'create' is off: create it, or turn 'create' on`,
       { leaseName: name, store: this.kind },
     )
   }
 }
 
-/**
- * Writes the record under its lease, if nobody wrote since the found one; `undefined`: somebody did. What the service will
- * never take must leave no lease behind that nobody knows of.
- */
+/** Writes the record under its lease, if nothing was written since `found`; `undefined` if another writer was faster. */
 async function write(
   resource: LeaseResource,
   found: Found,
@@ -306,47 +389,11 @@ async function write(
     return await resource.writeMetadata(record, grantId, found, signal)
   } catch (error) {
     if (isStatus(error, 412) || isStatus(error, 404)) return undefined
-    if (isRefusal(error)) {
-      await resource
-        .leaseClient(grantId)
-        .releaseLease({ abortSignal: signal })
-        .catch(() => {})
-    }
     throw error
   }
 }
 
-function checkTtl(name: string, ttl: number): void {
-  if ((ttl >= SHORTEST && ttl <= LONGEST) || ttl === Number.POSITIVE_INFINITY) return
-  const message = `the ttl must be ${SHORTEST} to ${LONGEST} ms or Infinity, not ${ttl}`
-  throw new LeaseConfigurationError(message, { leaseName: name, store: 'azure-blob' })
-}
-
-/** Whole seconds, rather more than fewer; -1 for a lease that does not expire. */
-function toSeconds(ttl: number): number {
-  return ttl === Number.POSITIVE_INFINITY ? -1 : Math.ceil(ttl / 1_000)
-}
-
-function refusal(name: string, found: Found): AcquireOutcome {
-  return { granted: false, ...holderOf(name, found) }
-}
-
-function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
-  if (found === undefined || !isLocked(found)) return {}
-  const holder = toRecord(name, grantIn(name, found.metadata), found.state)
-  return holder === undefined ? {} : { holder }
-}
-
-function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {
-  if (found === undefined) return 'deleted'
-  if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'
-  const stored = grantIn(name, found.metadata)
-  return isLocked(found) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
-}
-
-function nothingToBreak(name: string): LeaseConflictError {
-  return new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, {
-    leaseName: name,
-    store: 'azure-blob',
-  })
+/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
+function toSeconds(duration: number): number {
+  return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
 }

@@ -1,56 +1,37 @@
-import type { BlockBlobClient } from '@azure/storage-blob'
-import {
-  type CreateLeaseOptions,
-  type LeaseEnvironment,
-  LeaseLostError,
-  LeaseSettings,
-  StoreLease,
-  TimeoutSettings,
-} from '@leasehold/core'
-import type { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
+import { type LeaseStore, StoreLease } from '@leasehold/core'
+import { type OpenContext, providerFactory } from '@leasehold/core/store'
+import { akkaBlobStore } from './akka/akka-blob-store.js'
+import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
+import { type AzureBlobOptions, checkOptions, options } from './azure-blob-options.js'
+import { AzureBlobLease } from './blob-lease.js'
+import { openServiceClient } from './service-client.js'
 
-/** A lease on a blob or a container, whose id makes writes fail at the service once the lease is lost. */
-export class AzureBlobLease extends StoreLease {
-  readonly #store: AzureBlobLeaseStore
+/**
+ * The factory of leases in Azure Blob Storage, for `lease-class = "@leasehold/azure-blob"`. All leases of one provider with
+ * the same options share a store and its client. The leases are {@link AzureBlobLease}s, except with Akka's layout. The
+ * options in the block are {@link AzureBlobOptions}.
+ */
+export const azureBlobLease = providerFactory(options, openStore, (settings, store, environment) => {
+  if (store instanceof AzureBlobLeaseStore) return new AzureBlobLease(settings, store, environment)
+  return new StoreLease(settings, store, environment)
+})
 
-  constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: LeaseEnvironment = {}) {
-    super(settings, store, environment)
-    this.#store = store
+async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Promise<LeaseStore> {
+  checkOptions(values)
+  const {
+    layout,
+    resource,
+    create,
+    prefix,
+    container = layout === 'akka' ? 'akka-coordination-lease' : 'leases',
+  } = values
+  const service = await openServiceClient(values)
+  const time = clock === undefined ? {} : { clock }
+  if (layout !== 'akka') {
+    const client = resource === 'container' ? service : service.getContainerClient(container)
+    return new AzureBlobLeaseStore(client, { create, prefix, ...time })
   }
-
-  /**
-   * The `conditions` of a write to its blob, as the SDK takes them: without this lease the service refuses the write,
-   * with 412 (or 409 while another has it), whatever this process believes. Throws a `LeaseLostError` unless the lease is
-   * held.
-   */
-  conditions(): { readonly leaseId: string } {
-    const { grant } = this
-    if (grant !== undefined && this.checkLease()) return { leaseId: grant.grantId }
-    const { name, owner } = this.settings
-    throw new LeaseLostError(`lease '${name}' is not held: nothing may be written under it`, {
-      leaseName: name,
-      owner,
-      store: this.#store.kind,
-      reason: 'expired',
-    })
-  }
-
-  /**
-   * The client of the blob that the lease is on; its content is the user's. Throws a `LeaseConfigurationError` for a lease
-   * on a container.
-   */
-  get blob(): BlockBlobClient {
-    return this.#store.blobOf(this.settings.name)
-  }
-}
-
-/** As `createLease`, for what only a lease on a blob can do. Throws what `createLease` throws. */
-export function createAzureBlobLease(
-  store: AzureBlobLeaseStore,
-  name: string,
-  options: CreateLeaseOptions = {},
-): AzureBlobLease {
-  const { owner, maxHold, clock, logger, random } = options
-  const settings = new LeaseSettings({ name, owner, timeouts: new TimeoutSettings(options), maxHold })
-  return new AzureBlobLease(settings, store, { clock, logger, random })
+  const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
+  const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }
+  return akkaBlobStore(service.getContainerClient(container), { create, peers, ...time })
 }

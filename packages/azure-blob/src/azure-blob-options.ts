@@ -1,81 +1,79 @@
-import { LeaseConfigurationError, OptionValues } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { type OptionsOf, ProviderOptions } from '@leasehold/core/store'
 
-/** The block of a configuration, in the camel case of the code; what is not given is `undefined`. */
-export interface AzureBlobOptions {
-  /** As the portal shows it. Secret. One of this, `accountKey`, `sasToken` and `credential` is given. */
-  readonly connectionString?: string | undefined
-  /** The name of the storage account; for all but a connection string, unless `endpoint` is given. */
-  readonly account?: string | undefined
-  /** The address of the account's blobs; `https://<account>.blob.core.windows.net` unless given. */
-  readonly endpoint?: string | undefined
-  /** With `account`. Secret. */
-  readonly accountKey?: string | undefined
-  /** A shared access signature for the container. Secret. */
-  readonly sasToken?: string | undefined
-  /** `default`: whatever `DefaultAzureCredential` finds; `managed-identity`: that of the machine, without a search. */
-  readonly credential?: 'default' | 'managed-identity' | undefined
-  /** Of a managed identity that is not the system's own. */
-  readonly clientId?: string | undefined
-  /** Where the blobs are; `leases`, or `akka-coordination-lease` with Akka's layout, unless given. */
-  readonly container?: string | undefined
-  /** See `AzureBlobLeaseStoreOptions`. */
-  readonly prefix?: string | undefined
-  readonly create?: boolean | undefined
-  /** Whether a lease is on a blob of the container, or on a container of its own; `blob` unless given. */
-  readonly resource?: 'blob' | 'container' | undefined
-  /** `native`: leases of the service; `akka`: the blobs of Akka.Coordination.Azure. `native` unless given. */
-  readonly layout?: 'native' | 'akka' | undefined
-  /** The settings of the .NET side, in milliseconds; see `AkkaPeerOptions`. */
-  readonly akkaHeartbeatTimeout?: number | undefined
-  readonly akkaHeartbeatInterval?: number | undefined
-  readonly akkaClockSkew?: number | undefined
-}
+/** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:options`. */
+export const options = new ProviderOptions('azure-blob', {
+  connectionString: {
+    type: 'secret',
+    description:
+      'As the portal shows it. Give exactly one of connection-string, account-key, sas-token and credential.',
+  },
+  account: { type: 'text', description: 'The name of the storage account, for the other three.' },
+  endpoint: {
+    type: 'text',
+    description: 'The address of its blobs. Default: https://<account>.blob.core.windows.net.',
+  },
+  accountKey: { type: 'secret', description: 'A key of the account.' },
+  sasToken: { type: 'secret', description: 'A shared access signature for the container.' },
+  credential: {
+    type: 'choice',
+    words: ['default', 'managed-identity'],
+    description:
+      '`default`: a DefaultAzureCredential. `managed-identity`: the identity of the machine. Needs @azure/identity.',
+  },
+  clientId: { type: 'text', description: 'The id of a user-assigned managed identity.' },
+  container: {
+    type: 'text',
+    description: 'The container of the blobs. Default: leases, or akka-coordination-lease with layout = akka.',
+  },
+  prefix: {
+    type: 'text',
+    description: 'The prefix of the names of blobs, such as leases/. The default for containers is lease-.',
+  },
+  create: {
+    type: 'switch',
+    default: 'on',
+    description: 'Whether to create the container and the blobs if they are missing.',
+  },
+  resource: {
+    type: 'choice',
+    words: ['blob', 'container'],
+    default: '"blob"',
+    description: 'Whether a lease is on a blob of the container, or on a container of its own.',
+  },
+  layout: {
+    type: 'choice',
+    words: ['native', 'akka'],
+    default: '"native"',
+    description: '`native`: leases of the service. `akka`: the blobs of Akka.Coordination.Azure, shared with .NET.',
+  },
+  akkaHeartbeatTimeout: {
+    type: 'duration',
+    default: '120s',
+    description: 'With layout = akka: heartbeat-timeout of the .NET side.',
+  },
+  akkaHeartbeatInterval: {
+    type: 'duration',
+    default: '12s',
+    description: 'With layout = akka: heartbeat-interval of the .NET side.',
+  },
+  akkaClockSkew: {
+    type: 'duration',
+    default: '5s',
+    description: "With layout = akka: how far the clocks of the .NET side may be ahead of the service's clock.",
+  },
+})
 
-/** Throws a `LeaseConfigurationError` that names what is wrong, and shows no secret. */
-export function readOptions(block: Readonly<Record<string, unknown>>): AzureBlobOptions {
-  const values = new OptionValues<keyof AzureBlobOptions>('azure-blob', block)
-  const options: AzureBlobOptions = {
-    connectionString: values.secret('connectionString'),
-    account: values.text('account'),
-    endpoint: values.text('endpoint'),
-    accountKey: values.secret('accountKey'),
-    sasToken: values.secret('sasToken'),
-    credential: values.choice('credential', ['default', 'managed-identity']),
-    clientId: values.text('clientId'),
-    container: values.text('container'),
-    prefix: values.text('prefix'),
-    create: values.switch('create'),
-    resource: values.choice('resource', ['blob', 'container']),
-    layout: values.choice('layout', ['native', 'akka']),
-    akkaHeartbeatTimeout: values.duration('akkaHeartbeatTimeout'),
-    akkaHeartbeatInterval: values.duration('akkaHeartbeatInterval'),
-    akkaClockSkew: values.duration('akkaClockSkew'),
+/** The options of a configuration block, in camel case; durations in milliseconds. */
+export type AzureBlobOptions = OptionsOf<typeof options.declarations>
+
+/** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
+export function checkOptions(values: AzureBlobOptions): void {
+  checkAccess(values)
+  if (values.layout === 'akka' && values.resource === 'container') {
+    throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
   }
-  checkAccess(options)
-  if (options.layout === 'akka' && options.resource === 'container') {
-    throw wrong('layout = akka keeps leases in blobs: it does not go with resource = container')
-  }
-  return options
 }
-
-/** Every key of the block that is read. */
-export const optionKeys = [
-  'connectionString',
-  'account',
-  'endpoint',
-  'accountKey',
-  'sasToken',
-  'credential',
-  'clientId',
-  'container',
-  'prefix',
-  'create',
-  'resource',
-  'layout',
-  'akkaHeartbeatTimeout',
-  'akkaHeartbeatInterval',
-  'akkaClockSkew',
-] as const satisfies (keyof AzureBlobOptions)[]
 
 const ways = ['connectionString', 'accountKey', 'sasToken', 'credential'] as const
 
@@ -84,7 +82,7 @@ function checkAccess(options: AzureBlobOptions): void {
   const [way] = chosen
   if (way === undefined || chosen.length > 1) {
     const found = chosen.length === 0 ? 'none is' : `${chosen.join(' and ')} are`
-    throw wrong(`one of connectionString, accountKey, sasToken and credential has to be given: ${found}`)
+    throw wrong(`give exactly one of connectionString, accountKey, sasToken and credential: ${found} given`)
   }
   const { account, endpoint } = options
   if (way === 'connectionString') return
@@ -94,7 +92,7 @@ function checkAccess(options: AzureBlobOptions): void {
   if (endpoint === undefined) return
   if (!URL.canParse(endpoint)) throw wrong('endpoint must be an address such as https://name.blob.core.windows.net')
   if (way === 'credential' && new URL(endpoint).protocol !== 'https:') {
-    throw wrong('endpoint must begin with https: a credential sends a token, which nobody else may read')
+    throw wrong('endpoint must start with https: a credential sends a token, which must be encrypted')
   }
 }
 

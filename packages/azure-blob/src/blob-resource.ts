@@ -2,7 +2,7 @@ import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/s
 import { type Found, type LeaseResource, toFound, type Written } from './lease-resource.js'
 import { codeOf, isStatus, orMissing, unlessRefused } from './service-answer.js'
 
-/** A lease on a blob. Its content is never touched. */
+/** A lease on a blob. The content of the blob is never touched. */
 export class BlobResource implements LeaseResource {
   readonly kind = 'blob'
   readonly needsSettled = false

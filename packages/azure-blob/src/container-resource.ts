@@ -2,7 +2,7 @@ import type { BlobLeaseClient, BlobServiceClient, ContainerClient } from '@azure
 import { type Found, type LeaseResource, toFound, type Written } from './lease-resource.js'
 import { codeOf, isStatus, orMissing, unlessRefused } from './service-answer.js'
 
-/** A lease on a container. The service lets nobody else delete it; the blobs in it are not guarded. */
+/** A lease on a container. It protects the container from deletion, but not the blobs in it. */
 export class ContainerResource implements LeaseResource {
   readonly kind = 'container'
   readonly needsSettled = true
@@ -33,12 +33,12 @@ export class ContainerResource implements LeaseResource {
     return this.#client.getBlobLeaseClient(grantId)
   }
 
-  /** The service looks at no ETag here, only at times, of whole seconds. */
+  /** The service checks no ETag here, only times in whole seconds. */
   unwritten({ lastModified }: Found): { ifUnmodifiedSince: Date } {
     return { ifUnmodifiedSince: lastModified }
   }
 
-  /** Here the service takes no condition beside the lease, which is only taken while nothing was written. */
+  /** The service accepts no condition besides the lease, which is taken only if nothing was written. */
   async writeMetadata(
     metadata: Record<string, string>,
     leaseId: string,

@@ -8,10 +8,10 @@ import {
 } from '@leasehold/core'
 import { codeOf, isRefusal, restFailureOf } from './service-answer.js'
 
-/** By how much the clocks may differ before the service refuses what a client has signed, in milliseconds. */
+/** The difference between the clocks from which the service rejects signatures, in milliseconds. */
 const SIGNATURE_AGE = 15 * 60_000
 
-/** The errors of `@azure/identity`, where nobody could be asked, or nobody would give a token. */
+/** The errors of `@azure/identity` when a credential gives no token. */
 const credentialFailures: ReadonlySet<string> = new Set([
   'CredentialUnavailableError',
   'AuthenticationError',
@@ -19,18 +19,20 @@ const credentialFailures: ReadonlySet<string> = new Set([
   'AuthenticationRequiredError',
 ])
 
-/** What may stand beside a failure for whoever reads it. */
+/** The details of the request for the error. */
 export interface RequestDetails {
   readonly operation: string
-  readonly leaseName: string
+  /** Absent for a listing. */
+  readonly leaseName?: string
   readonly store: string
 }
 
-/** The typed error for whatever a request failed with. It has nothing of the request in it: there are secrets there. */
+/** The typed error for the failure of a request. It has no part of the request, which contains secrets. */
 export function failureOf({ operation, leaseName, store }: RequestDetails, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const details = { leaseName, store, cause: withoutRequest(error) }
-  const failed = `${operation} of lease '${leaseName}' failed: ${reasonOf(error)}`
+  const details = { ...(leaseName === undefined ? {} : { leaseName }), store, cause: withoutRequest(error) }
+  const subject = leaseName === undefined ? 'leases' : `lease '${leaseName}'`
+  const failed = `${operation} of ${subject} failed: ${reasonOf(error)}`
   if (error instanceof Error && error.name === 'AbortError') return new LeaseTimeoutError(failed, details)
   if (error instanceof Error && credentialFailures.has(error.name)) {
     return new LeaseUnauthorisedError(`${failed}: the credential gave no token`, details)
@@ -40,7 +42,7 @@ export function failureOf({ operation, leaseName, store }: RequestDetails, error
     case 403:
       return unauthorised(failed, error, details)
     case 404:
-      return new LeaseConfigurationError(`${failed}: make it, or let the store make what is missing`, details)
+      return new LeaseConfigurationError(`${failed}: create it, or turn 'create' on`, details)
     default:
       if (isRefusal(error)) return new LeaseConfigurationError(failed, details)
       return new LeaseUnavailableError(failed, { ...details, retryAfter: retryAfterOf(error) })
@@ -59,17 +61,17 @@ function unauthorised(failed: string, error: unknown, details: LeaseErrorDetails
   }
   const advice = codeOf(error)?.startsWith('Authentication')
     ? 'check the key, the SAS token or the credential, and the clock of this machine'
-    : "this identity needs the role 'Storage Blob Data Contributor' on the container, and the account has to let this network in"
+    : "this identity needs the role 'Storage Blob Data Contributor' on the container, and the account has to permit this network"
   return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
 }
 
-/** For how long the service asks to be left alone, in milliseconds. */
+/** The pause that the service asks for, in milliseconds. */
 function retryAfterOf(error: unknown): number | undefined {
   const seconds = Number(restFailureOf(error)?.response?.headers.get('retry-after') ?? Number.NaN)
   return Number.isNaN(seconds) ? undefined : seconds * 1_000
 }
 
-/** How far this machine's clock was ahead of the service's, in milliseconds, by the times that the two put down. */
+/** How far this machine's clock was ahead of the service's, by the dates in request and answer, in milliseconds. */
 function clockOffsetOf(error: unknown): number {
   const failure = restFailureOf(error)
   const sent = Date.parse(failure?.request?.headers.get('x-ms-date') ?? '')
@@ -77,7 +79,7 @@ function clockOffsetOf(error: unknown): number {
   return Number.isNaN(sent - answered) ? 0 : sent - answered
 }
 
-/** The first line: the others repeat ids and times. */
+/** The first line of the message; the other lines repeat ids and times. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const [line = ''] = message.split('\n')
@@ -86,7 +88,7 @@ function reasonOf(error: unknown): string {
   return redact(code === undefined || reason.includes(code) ? reason : `${reason} (${code})`)
 }
 
-/** What is left to look into: the kind of failure, without the request and its headers. */
+/** The cause without the request and its headers. */
 function withoutRequest(error: unknown): Error {
   const cause: Error & { code?: string | undefined; statusCode?: number | undefined } = new Error(reasonOf(error))
   cause.name = error instanceof Error ? error.name : 'Error'
@@ -95,7 +97,7 @@ function withoutRequest(error: unknown): Error {
   return cause
 }
 
-/** Addresses may have a signature in them. */
+/** Addresses can contain a signature. */
 function redact(text: string): string {
   return text.replaceAll(/\b(sig|AccountKey|SharedAccessSignature)=[^&;\s]*/gi, '$1=…')
 }

@@ -1,18 +1,18 @@
-/** Of so many names the last write is remembered; what was forgotten costs the next grant a pause. */
+/** The largest number of names whose last write is kept. For other names, the next grant takes a pause. */
 const MOST = 10_000
 
 /**
- * The writes of which this process knows that the record in them is the last one of its name, by their ETags: grants that
- * it wrote, and what it wrote on top of these.
+ * The ETags of writes with the last record of their name, as far as this process knows: its own grants, and its writes over
+ * them.
  *
- * The service tells times in whole seconds. Any other record that was written within this second may be an older one that
- * has returned, from a snapshot or with metadata that somebody read earlier; a later token may have been granted since.
+ * The times of the service are whole seconds. Any other record that was written in this second may be an older one that
+ * has returned, from a snapshot or with metadata that was read earlier, over a grant with a larger token.
  */
 export class KnownWrites {
   /** By name, the oldest first. */
   readonly #etags = new Map<string, string>()
 
-  /** `undefined`: nothing is known of the name any more. */
+  /** `undefined` removes the name. */
   keep(name: string, etag: string | undefined): void {
     this.#etags.delete(name)
     if (etag === undefined) return

@@ -1,4 +1,4 @@
-/** The parts of the SDK's `RestError` that are looked at; by shape, for an application may have a copy of its own. */
+/** The fields of the SDK's `RestError` in use. Checked by shape: an application can have another copy of the SDK. */
 interface RestFailure {
   readonly name: 'RestError'
   readonly message: string
@@ -12,35 +12,35 @@ interface HeaderLookup {
   get(name: string): string | undefined
 }
 
-/** The failure of a request, as the SDK tells it; `undefined` for any other error. */
+/** The failure of a request; `undefined` for any other error. */
 export function restFailureOf(error: unknown): RestFailure | undefined {
   return error instanceof Error && error.name === 'RestError' ? (error as unknown as RestFailure) : undefined
 }
 
-/** Whether the service refused with this status. */
+/** Whether the service answered with this status. */
 export function isStatus(error: unknown, status: number): boolean {
   return restFailureOf(error)?.statusCode === status
 }
 
-/** Whether the service refused because of the state of the lease, which it names; what else is 409 passes. */
+/** Whether the service refused because of the state of the lease. Other conflicts are temporary. */
 export function isLeaseConflict(error: unknown): boolean {
   return isStatus(error, 409) && codeOf(error)?.startsWith('Lease') === true
 }
 
-/** Whether the request was for what has this address, whatever its query asked for. */
+/** Whether the request was for this address, with any query. */
 export function isAbout(error: unknown, url: string): boolean {
   const { request } = restFailureOf(error) ?? {}
   return request !== undefined && new URL(request.url).pathname === new URL(url).pathname
 }
 
-/** The service's own code of a refusal, such as `LeaseAlreadyPresent`; of a request without an answer, the system's. */
+/** The code of the service, such as `LeaseAlreadyPresent`; of the system, if there was no answer. */
 export function codeOf(error: unknown): string | undefined {
   const failure = restFailureOf(error)
-  // An answer to HEAD has no body to read the code from.
+  // An answer to HEAD has no body with the code.
   return failure?.code ?? failure?.response?.headers.get('x-ms-error-code')
 }
 
-/** `undefined` where the service says that there is no such thing. */
+/** `undefined` if the service answers 404. */
 export async function orMissing<T>(request: () => Promise<T>): Promise<T | undefined> {
   try {
     return await request()
@@ -50,7 +50,7 @@ export async function orMissing<T>(request: () => Promise<T>): Promise<T | undef
   }
 }
 
-/** Whether the request was let through: not where its lease is not the one in force, or what it is on is gone. */
+/** Whether the request succeeded; `false` if its lease is not in force, or the blob or container is gone. */
 export async function unlessRefused(request: () => Promise<unknown>): Promise<boolean> {
   try {
     await request()
@@ -61,11 +61,11 @@ export async function unlessRefused(request: () => Promise<unknown>): Promise<bo
   }
 }
 
-/** Statuses that tell of the moment, or of what others do: the same request may succeed later. */
-const passing: ReadonlySet<number> = new Set([404, 408, 409, 412, 429])
+/** Statuses after which the same request can succeed later. */
+const temporary: ReadonlySet<number> = new Set([404, 408, 409, 412, 429])
 
-/** Whether the service will never take this request: it had no effect, and asking again is of no use. */
+/** Whether the service will always reject this request. It had no effect. */
 export function isRefusal(error: unknown): boolean {
   const status = restFailureOf(error)?.statusCode ?? 0
-  return status >= 400 && status < 500 && !passing.has(status)
+  return status >= 400 && status < 500 && !temporary.has(status)
 }

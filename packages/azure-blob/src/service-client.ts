@@ -2,10 +2,10 @@ import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } fr
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { AzureBlobOptions } from './azure-blob-options.js'
 
-/** What fails is repeated by the engine, which knows how long the lease is valid; the SDK would repeat beyond that. */
+/** The engine repeats failed requests while the lease is valid; the SDK would repeat them for longer. */
 const pipeline = { retryOptions: { maxTries: 1 } }
 
-/** The client of the account that the options name. Rejects with a `LeaseConfigurationError` that shows no secret. */
+/** The client of the account in the options. Rejects with a `LeaseConfigurationError` that shows no secret. */
 export async function openServiceClient(options: AzureBlobOptions): Promise<BlobServiceClient> {
   const { connectionString, account = '', accountKey, sasToken } = options
   if (connectionString !== undefined) return fromConnectionString(connectionString)
@@ -30,9 +30,9 @@ function fromConnectionString(connectionString: string): BlobServiceClient {
   try {
     return BlobServiceClient.fromConnectionString(connectionString, pipeline)
   } catch {
-    // What the SDK says may quote the string, in which the key is.
+    // The message of the SDK can quote the string with its key.
     throw new LeaseConfigurationError(
-      'connectionString is none: copy it whole, as in DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
+      'connectionString is invalid: copy all of it, as in DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
       { store: 'azure-blob' },
     )
   }

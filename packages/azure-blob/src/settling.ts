@@ -1,25 +1,24 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { Clock } from '@leasehold/core'
+import type { Clock, StoreCall } from '@leasehold/core'
 
-/** The service tells times in whole seconds. */
+/** The times of the service are whole seconds. */
 const SECOND = 1_000
 
 /**
- * Waits until the second of the last write is over, whichever part of it had passed. As a request does, and a timer of the
- * clock does not, it keeps the process alive: whoever awaits a lease gets an answer.
+ * Waits for a second, after which the second of the last write is over. It keeps the process alive like a request, unlike
+ * the timers of the clock: the caller waits for the answer.
  */
-export async function settling(clock: Clock, signal: AbortSignal): Promise<void> {
+export async function settling(clock: Clock, call: StoreCall): Promise<void> {
   const { port1: alive } = new MessageChannel()
   alive.ref()
   let end = (): void => {}
   try {
     await new Promise<void>((resolve, reject) => {
       const cancel = clock.schedule(SECOND, resolve)
-      const onAbort = (): void => reject(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
+      const unlisten = call.onAbort(() => reject(call.signal.reason))
       end = () => {
         cancel()
-        signal.removeEventListener('abort', onAbort)
+        unlisten()
       }
     })
   } finally {

@@ -1,69 +1,94 @@
-import { type Grant, LeaseConfigurationError, type LeaseRecord, type LeaseState } from '@leasehold/core'
+import { type Grant, LeaseConfigurationError, type LeaseRecord, type LeaseState, type Metadata } from '@leasehold/core'
 
-/** The metadata of a blob or a container, as the service has it: names without case, values of plain ASCII. */
-export type Metadata = Readonly<Record<string, string>>
+/** The metadata of a blob or a container at the service: names without case, values in ASCII. */
+export type BlobMetadata = Readonly<Record<string, string>>
 
-/** What the metadata keeps of the last grant, beside what is there of its user. */
+/** The fields of a record in that metadata, beside the user's own entries. */
 const keys = {
   owner: 'leaseholdowner',
   grantId: 'leaseholdgrant',
   fencingToken: 'leaseholdtoken',
   ttl: 'leaseholdttl',
   metadata: 'leaseholdmetadata',
+  previous: 'leaseholdprevious',
+  name: 'leaseholdname',
 } as const
 
-/** The last grant of a name, as it was written under its lease. */
+/** The size limit of the service, for names and values together, in bytes. */
+const LONGEST = 8_192
+
+/**
+ * The limit for the metadata of a lease, in bytes. It is chosen so that `metadata`, `previous`, and the longest name and
+ * owner fit into {@link LONGEST}, whatever their characters.
+ */
+export const METADATA_ROOM = 1_024
+
+/** The last grant of a name, as written under its lease. */
 export interface StoredGrant extends Grant {
-  readonly metadata: Readonly<Record<string, string>>
+  readonly metadata: Metadata
+  /** The metadata that the holder found. */
+  readonly previous?: Metadata
 }
 
-/** What is read back of {@link withGrant}; `undefined` where there is no grant in it. */
-export function grantIn(name: string, found: Metadata): StoredGrant | undefined {
-  const stored = new Map(Object.entries(found).map(([key, value]) => [key.toLowerCase(), value]))
+/** The grant that {@link withGrant} wrote; `undefined` if there is none. */
+export function grantIn(name: string, found: BlobMetadata): StoredGrant | undefined {
+  const stored = lowerCased(found)
   const token = stored.get(keys.fencingToken)
   if (token === undefined) return undefined
   try {
     const ttl = stored.get(keys.ttl)
+    const previous = stored.get(keys.previous)
     return {
       name,
-      owner: decodeURIComponent(stored.get(keys.owner) ?? ''),
+      owner: unpackText(stored.get(keys.owner) ?? ''),
       grantId: stored.get(keys.grantId) ?? '',
       fencingToken: BigInt(token),
       ttl: ttl === 'infinite' ? Number.POSITIVE_INFINITY : Number(ttl),
-      metadata: parseTexts(decodeURIComponent(stored.get(keys.metadata) ?? '')),
+      metadata: unpackTexts(stored.get(keys.metadata) ?? ''),
+      ...(previous === undefined ? {} : { previous: unpackTexts(previous) }),
     }
   } catch (cause) {
     throw new LeaseConfigurationError(
-      `the metadata under lease '${name}' is no lease record: remove its entries that begin with 'leasehold'`,
+      `the metadata under lease '${name}' is not a lease record: remove its entries that start with 'leasehold'`,
       { leaseName: name, store: 'azure-blob', cause },
     )
   }
 }
 
-/** What the service takes, names and values together, in bytes. */
-const LONGEST = 8_192
+/** The lease name in the metadata; `undefined` if there is none, or it cannot be read. */
+export function nameIn(found: BlobMetadata): string | undefined {
+  const name = lowerCased(found).get(keys.name)
+  try {
+    return name === undefined ? undefined : unpackText(name)
+  } catch {
+    return undefined
+  }
+}
 
 /**
- * The metadata with this grant in it. All that is not ours is kept, for a write replaces all of it. Throws a
- * `LeaseConfigurationError` where that is more than the service takes.
+ * The metadata with this grant in it. A write replaces all metadata, so the user's own entries are kept. Throws a
+ * `LeaseConfigurationError` if the result is too long for the service.
  */
-export function withGrant(found: Metadata, grant: StoredGrant): Record<string, string> {
+export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<string, string> {
   const ours = new Set<string>(Object.values(keys))
   const others = Object.entries(found).filter(([key]) => !ours.has(key.toLowerCase()))
   const entries = {
-    [keys.owner]: encodeURIComponent(grant.owner),
+    [keys.owner]: packText(grant.owner),
     [keys.grantId]: grant.grantId,
     [keys.fencingToken]: String(grant.fencingToken),
     [keys.ttl]: grant.ttl === Number.POSITIVE_INFINITY ? 'infinite' : String(grant.ttl),
-    [keys.metadata]: encodeURIComponent(JSON.stringify(grant.metadata)),
+    [keys.metadata]: packTexts(grant.metadata),
+    [keys.previous]: grant.previous === undefined ? '' : packTexts(grant.previous),
+    // The name of the blob or container can be an escaped or shortened form.
+    [keys.name]: packText(grant.name),
   }
-  // What is empty, as the owner of a free name, cannot be told from what is missing.
+  // The service drops entries without a value.
   const all = [...others, ...Object.entries(entries).filter(([, value]) => value !== '')]
   const length = all.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
   if (length <= LONGEST) return Object.fromEntries(all)
   throw new LeaseConfigurationError(
-    `owner and metadata of lease '${grant.name}' take ${length} bytes as metadata of the service, which holds ` +
-      `${LONGEST}: shorten them`,
+    `the record of lease '${grant.name}', with the other metadata of its blob or container, has ${length} bytes, but ` +
+      `the service has room for ${LONGEST}: shorten the owner or the metadata`,
     { leaseName: grant.name, store: 'azure-blob' },
   )
 }
@@ -73,16 +98,70 @@ export function toGrant({ name, owner, grantId, fencingToken, ttl }: StoredGrant
 }
 
 /**
- * The record of a name: the state is the service's. A lease of somebody who writes no record, or has not yet written it,
- * or whose record was written over, has no owner that could be told.
+ * The record of a name; the state is the service's. `stored` is `undefined` where the lease has no record: another program
+ * took it, or the holder has not written the record yet.
  */
 export function toRecord(name: string, stored: StoredGrant | undefined, state: LeaseState): LeaseRecord | undefined {
-  if (stored !== undefined) return { ...stored, state }
+  if (stored !== undefined) {
+    const { previous, ...record } = stored
+    const isLocked = state === 'leased' || state === 'breaking'
+    return { ...record, ...(isLocked && previous !== undefined ? { previous } : {}), state }
+  }
   if (state === 'available') return undefined
   return { name, owner: '', grantId: '', fencingToken: 0n, ttl: Number.NaN, metadata: {}, state }
 }
 
-function parseTexts(json: string): Readonly<Record<string, string>> {
+function lowerCased(found: BlobMetadata): ReadonlyMap<string, string> {
+  return new Map(Object.entries(found).map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+/** The mark of a value in base64url. Percent-encoding, in which older records have all texts, never starts with it. */
+const PACKED = '+'
+
+/** Bytes that UTF-8 never contains: the end of a key with a value, and the end of an entry. */
+const [KEY_END, ENTRY_END] = [0xfe, 0xff] as const
+
+/** Percent-encoding is readable in the portal; base64url is shorter for other alphabets. */
+function packText(text: string): string {
+  const readable = encodeURIComponent(text)
+  const packed = PACKED + Buffer.from(text).toString('base64url')
+  return readable.length <= packed.length ? readable : packed
+}
+
+function unpackText(value: string): string {
+  return value.startsWith(PACKED) ? bytesIn(value).toString() : decodeURIComponent(value)
+}
+
+/** JSON would grow up to eightfold. Lone surrogates have no UTF-8: such texts need JSON all the same. */
+function packTexts(texts: Metadata): string {
+  const entries = Object.entries(texts)
+  if (!entries.flat().every((text) => text.isWellFormed())) return encodeURIComponent(JSON.stringify(texts))
+  const parts = entries.flatMap(([key, value]) =>
+    value === '' ? [Buffer.from(key), [ENTRY_END]] : [Buffer.from(key), [KEY_END], Buffer.from(value), [ENTRY_END]],
+  )
+  return PACKED + Buffer.concat(parts.map((part) => Buffer.from(part))).toString('base64url')
+}
+
+function unpackTexts(value: string): Metadata {
+  if (!value.startsWith(PACKED)) return textsIn(decodeURIComponent(value))
+  const bytes = bytesIn(value)
+  const entries: [string, string][] = []
+  let start = 0
+  for (let end = bytes.indexOf(ENTRY_END); end !== -1; end = bytes.indexOf(ENTRY_END, start)) {
+    const entry = bytes.subarray(start, end)
+    const keyEnd = entry.indexOf(KEY_END)
+    const key = keyEnd === -1 ? entry : entry.subarray(0, keyEnd)
+    entries.push([key.toString(), keyEnd === -1 ? '' : entry.subarray(keyEnd + 1).toString()])
+    start = end + 1
+  }
+  return Object.fromEntries(entries)
+}
+
+function bytesIn(value: string): Buffer {
+  return Buffer.from(value.slice(PACKED.length), 'base64url')
+}
+
+function textsIn(json: string): Metadata {
   const value: unknown = json === '' ? {} : JSON.parse(json)
   if (typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string')) {
     return value as Record<string, string>

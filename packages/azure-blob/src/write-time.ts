@@ -1,7 +1,7 @@
-/** The service tells times in whole seconds. */
+/** The times of the service are whole seconds. */
 const SECOND = 1_000
 
-/** What an answer tells of the last write of a blob or a container, by the service's clock. */
+/** The times in an answer about a blob or a container, by the service's clock. */
 export interface WriteStamp {
   /** Of the last write. */
   readonly lastModified: Date
@@ -20,9 +20,9 @@ export function endOfSecond({ lastModified }: Pick<WriteStamp, 'lastModified'>):
 }
 
 /**
- * The service's time for the next token, in milliseconds since 1970: above all tokens granted in earlier seconds, and not
- * above those granted in a later one. Where the second of the last write was not over, the caller has to wait for its end,
- * or to know that the record is the last one.
+ * The service's time for the next token, in milliseconds since 1970: larger than all tokens of earlier seconds, and not
+ * larger than those of a later one. If the second of the last write was not over, the caller has to wait for its end, or
+ * to know that the record is the last one.
  */
 export function tokenTime(stamp: WriteStamp, isKnown: boolean): bigint {
   const time = isSettled(stamp) || isKnown ? stamp.date : endOfSecond(stamp)

@@ -77,7 +77,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     // The machine of the test and the service have one clock: Akka's may be ahead by the skew.
     const end = before + ttl + PEERS.clockSkew
     expect(akka.hasTimedOut(await akka.read(), end)).toBe(false)
-    // Not for ever, either: the service tells the time in seconds.
+    // But not for ever: the times of the service are whole seconds.
     expect(akka.hasTimedOut(await akka.read(), wallClock() + ttl + PEERS.clockSkew + 2_000)).toBe(true)
     const renewed = wallClock()
     await store.renew(grant, never)
@@ -129,11 +129,11 @@ describe.concurrent('a lease that is shared with Akka', () => {
     { text: '[]', what: 'no object' },
     { text: '{"Owner":7}', what: 'no owner' },
     { text: `{"Owner":"${'x'.repeat(70_000)}"}`, what: 'too long an owner' },
-  ])('whose blob has $what in it is told, and not written over', async ({ text }) => {
+  ])('whose blob has $what in it is an error, and is not overwritten', async ({ text }) => {
     const name = `odd-${randomUUID()}`
     await container.getBlockBlobClient(name).upload(text, text.length)
     await expect(open().acquire(claim(name), never)).rejects.toThrow(LeaseConfigurationError)
-    await expect(open().acquire(claim(name), never)).rejects.toThrow(/no lease of Akka/)
+    await expect(open().acquire(claim(name), never)).rejects.toThrow(/does not contain a lease of Akka/)
     expect(String(await container.getBlobClient(name).downloadToBuffer())).toBe(text)
   })
 
@@ -175,6 +175,6 @@ describe('the names that Akka gives', () => {
     { clockSkew: -1 },
     { heartbeatTimeout: Number.POSITIVE_INFINITY },
   ])('settings that Akka cannot have are refused when built: %o', (peers) => {
-    expect(() => akkaBlobStore(container, { peers })).toThrow(/the settings of the Akka side make no sense/)
+    expect(() => akkaBlobStore(container, { peers })).toThrow(/the settings of the Akka side are invalid/)
   })
 })

@@ -19,7 +19,7 @@ function moveWallClock(by: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: wallClock() + by })
 }
 
-/** What the service does, and Azurite does not: it refuses what was signed with a date that is too far from its own. */
+/** Rejects signatures whose date is too far off, like the service and unlike Azurite. */
 function checksDates(now: () => number): Rule {
   return ({ date = '' }) => {
     if (Math.abs(Date.parse(date) - now()) < 15 * 60_000) return undefined
@@ -43,14 +43,14 @@ describe('a machine whose clock is off by hours', () => {
     for (const end of finish) await end()
   })
 
-  it('is told to look at the key, and the clock, where the service only says that the signature is wrong', async (test) => {
+  it('names the key and the clock if the service only rejects the signature', async (test) => {
     const proxied = await Proxied.open(test, azurite)
     const headers = { 'x-ms-error-code': 'AuthenticationFailed' }
     proxied.proxy.behave(() => ({ kind: 'answer', status: 403, headers }))
     await expect(proxied.acquire()).rejects.toThrow(/check the key, the SAS token or the credential, and the clock/)
   })
 
-  it('is told which role it needs where it has none', async (test) => {
+  it('names the missing role', async (test) => {
     const proxied = await Proxied.open(test, azurite)
     const headers = { 'x-ms-error-code': 'AuthorizationPermissionMismatch' }
     proxied.proxy.behave(() => ({ kind: 'answer', status: 403, headers }))

@@ -15,7 +15,7 @@ async function countOf({ proxy }: Proxied, operations: () => Promise<unknown>): 
   return proxy.requests.length - before
 }
 
-describe.concurrent('what the service counts as transactions', () => {
+describe.concurrent('the transactions of the service', () => {
   it('is 3 for a grant, 1 for a heartbeat, 1 for a release', async (test) => {
     const proxied = await Proxied.held(test, azurite)
     await proxied.lease.release()

@@ -26,7 +26,7 @@ function toRequest(place: number, behaviour: Behaviour): Rule {
 
 const busy = { 'retry-after': '1', 'x-ms-error-code': 'ServerBusy' }
 
-/** What goes by without an answer that says how the lease stands. */
+/** Faults without an answer about the state of the lease. */
 const PASSING: readonly (readonly [string, Behaviour])[] = [
   ['409, not of a lease', { kind: 'answer', status: 409, headers: { 'x-ms-error-code': 'ContainerBeingDeleted' } }],
   ['412', { kind: 'answer', status: 412 }],
@@ -140,14 +140,14 @@ describe.concurrent('a claim', () => {
       } else {
         expect(told).toBe('unavailable')
       }
-      // What may have been granted is given back in the background, long before it would expire.
+      // A possible grant is released in the background, long before it would expire.
       const next = () => proxied.outside.acquire(claimOf(proxied.name, { owner: 'next' }), never)
       await vi.waitUntil(async () => (await next()).granted, { timeout: TTL / 2, interval: 200 })
       for (const end of finish) await end()
     },
   )
 
-  it('that hangs is given up in time, and waits no longer than it was told to', { timeout: 60_000 }, async (test) => {
+  it('that hangs is given up within the time limit', { timeout: 60_000 }, async (test) => {
     const proxied = await Proxied.open(test, azurite)
     proxied.proxy.behave(() => ({ kind: 'black-hole' }))
     const start = systemClock.now()
@@ -159,14 +159,14 @@ describe.concurrent('a claim', () => {
 })
 
 describe.concurrent('a holder', () => {
-  it('is told within one heartbeat that another client has broken its lease', { timeout: 60_000 }, async (test) => {
+  it('notices within one heartbeat that another client has broken its lease', { timeout: 60_000 }, async (test) => {
     const held = await Proxied.held(test, azurite)
     await held.lease.blob.getBlobLeaseClient(randomUUID()).breakLease(0)
     await vi.waitUntil(() => held.lost.length > 0, { timeout: times.heartbeatInterval + times.operationTimeout })
     expect(held.lost).toMatchObject([{ reason: 'broken' }])
   })
 
-  it('is told that its container was deleted, and claims anew above its old token', {
+  it('notices that its container was deleted, and its next token is larger', {
     timeout: 60_000,
   }, async (test) => {
     const held = await Proxied.held(test, azurite)
@@ -179,7 +179,7 @@ describe.concurrent('a holder', () => {
     expect(held.lease.fencingToken).toBeGreaterThan(token)
   })
 
-  it('of an infinite lease is told that it was broken', { timeout: 60_000 }, async (test) => {
+  it('of an infinite lease notices that it was broken', { timeout: 60_000 }, async (test) => {
     const infinite = { heartbeatTimeout: Number.POSITIVE_INFINITY, heartbeatInterval: 1_000 }
     const held = await Proxied.held(test, azurite, undefined, infinite)
     expect((await held.lease.blob.getProperties()).leaseDuration).toBe('infinite')

@@ -44,7 +44,7 @@ describe('a deletion through the guard', () => {
     expect((await container.getBlobClient('made anew').getProperties()).metadata).toEqual({ leaseholdfence: '4' })
   })
 
-  it('needs the lease of a blob that somebody has leased', async () => {
+  it('needs the lease of a blob that is leased', async () => {
     const leased = container.getBlockBlobClient('leased and deleted')
     await leased.upload('text', 4)
     const { leaseId = '' } = await leased.getBlobLeaseClient(randomUUID()).acquireLease(60)

@@ -11,7 +11,7 @@ afterAll(() => azurite.stop())
 
 const NAME = 'data'
 
-/** What the guard gives, and the blob that it guards. */
+/** The guard and its blob. */
 interface Guarded extends GuardedResource {
   readonly guard: AzureBlobGuard
 }

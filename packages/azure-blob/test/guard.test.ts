@@ -11,7 +11,7 @@ afterAll(() => azurite.stop())
 const container = azurite.container(`guard-${randomUUID()}`)
 await container.create()
 const store = new AzureBlobLeaseStore(container)
-// The longest of the service: a busy machine takes seconds for what is asked at once.
+// The longest ttl of the service: a busy machine takes seconds for concurrent requests.
 const times = { heartbeatTimeout: 60_000, heartbeatInterval: 10_000, operationTimeout: 20_000 }
 
 async function statusOf(request: Promise<unknown>): Promise<number | undefined> {
@@ -22,7 +22,7 @@ async function statusOf(request: Promise<unknown>): Promise<number | undefined> 
 }
 
 describe.concurrent('the conditions of a lease', () => {
-  it('let its holder write the blob, and nobody else', async () => {
+  it('let only its holder write the blob', async () => {
     const lease = createAzureBlobLease(store, 'conditions', times)
     await lease.acquire()
     expect(await statusOf(lease.blob.upload('mine', 4, { conditions: lease.conditions() }))).toBe(200)
@@ -65,7 +65,7 @@ describe.concurrent('a fenced write', () => {
     await write('report', 7n, 'again')
     await write('report', 9n, 'successor')
     await expect(write('report', 8n, 'late')).rejects.toThrow(LeaseLostError)
-    await expect(write('report', 8n, 'late')).rejects.toThrow(/token 8 for 'report' is behind 9/)
+    await expect(write('report', 8n, 'late')).rejects.toThrow(/token 8 for 'report' is older than 9/)
     expect(await read('report')).toBe('successor')
   })
 
@@ -103,7 +103,7 @@ describe.concurrent('a fenced write', () => {
     expect(await read('beaten')).toBe('other')
   })
 
-  it('to a blob that somebody has leased is refused at once, and says so', async () => {
+  it('to a leased blob is rejected at once, with the reason', async () => {
     const leased = container.getBlockBlobClient('leased')
     await leased.upload('', 0)
     await leased.getBlobLeaseClient().acquireLease(60)
@@ -117,14 +117,14 @@ describe.concurrent('a fenced write', () => {
     expect(await container.getBlobClient('limited').exists()).toBe(false)
   })
 
-  it('tells what the token of a blob is, if it is none, and what a token has to be', async () => {
+  it('names an invalid token of a blob, and rejects invalid tokens', async () => {
     await container.getBlockBlobClient('odd').upload('', 0, { metadata: { leaseholdfence: 'x' } })
-    await expect(write('odd', 1n, 'text')).rejects.toThrow(/no fencing token: x/)
+    await expect(write('odd', 1n, 'text')).rejects.toThrow(/not a fencing token: x/)
     await expect(write('odd', -1n, 'text')).rejects.toThrow(LeaseConfigurationError)
     await expect(write('odd', 1 as unknown as bigint, 'text')).rejects.toThrow(/bigint of 0 or more, not 1/)
   })
 
-  it('is told in its own way by the fence of a lease that was lost without knowing', async () => {
+  it('of a lease that was lost without notice has its own error', async () => {
     // Without heartbeats, by which the late one would learn of it.
     const late = await granted(store, 'fenced')
     await store.break('fenced', { period: 0 }, never)

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Azurite looks at what a token says, not at who signed it. */
+/** Azurite checks the content of a token, not its signature. */
 function tokenUntil(exp: number): string {
   const issuer = 'https://sts.windows.net/00000000-0000-0000-0000-000000000000/'
   const claims = { aud: 'https://storage.azure.com', iss: issuer, nbf: exp - 7_200, iat: exp - 7_200, exp }
@@ -43,7 +43,7 @@ function tokenUntil(exp: number): string {
   return `${part({ typ: 'JWT', alg: 'RS256' })}.${part(claims)}.${Buffer.from('signature').toString('base64url')}`
 }
 
-/** What a process says that claims a lease by this credential. */
+/** The output of a process that claims a lease with this credential. */
 async function claimBy(credential: string, header: string): Promise<string> {
   const file = new URL('./support/identity-child.ts', import.meta.url).pathname
   const endpoint = `https://127.0.0.1:${azurite.port}/${ACCOUNT}`
@@ -52,7 +52,7 @@ async function claimBy(credential: string, header: string): Promise<string> {
     IDENTITY_ENDPOINT: `http://127.0.0.1:${(identities.address() as AddressInfo).port}`,
     IDENTITY_HEADER: header,
   }
-  // Only what the credential is to find, and the certificate, which a process has to be told at its start.
+  // Only the variables of the credential, and the certificate, which Node reads at its start.
   const env = { PATH: '/nowhere', HOME: folder, NODE_EXTRA_CA_CERTS: tls.cert, ...identity }
   const child = spawn(process.execPath, options, { env })
   let said = ''

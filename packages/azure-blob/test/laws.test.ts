@@ -26,7 +26,7 @@ const blobs: StoreSubject = {
       prepare: prepared(open),
       delete: async (name) => {
         const { grantId = '', state } = (await open().read(name, never)) ?? {}
-        // The service lets nobody delete what is leased without the id of the lease.
+        // The service rejects the deletion of a leased blob without the id of the lease.
         const conditions = state === 'leased' || state === 'breaking' ? { leaseId: grantId } : {}
         await open().blobOf(name).delete({ conditions })
       },

@@ -38,7 +38,7 @@ class Contenders {
     void this.#look()
   }
 
-  /** The names that somebody holds. */
+  /** The names that are held. */
   get held(): ReadonlySet<string> {
     return new Set(this.#leases.filter((lease) => lease.checkLease()).map(({ settings }) => settings.name))
   }
@@ -92,7 +92,7 @@ function expectSafe({ overlaps, tokens }: Contenders): void {
 }
 
 describe.concurrent('the service', () => {
-  it('that is frozen for longer than the ttl: nobody holds anything, then one each', {
+  it('that is frozen for longer than the ttl: no lease is held, then each by one owner', {
     timeout: 180_000,
   }, async (test) => {
     const { azurite, contenders, allHeld } = await begin(test)
@@ -132,7 +132,7 @@ describe.concurrent('the service', () => {
     for (const [, tokens] of contenders.tokens) expect(tokens.length).toBeGreaterThan(1)
   })
 
-  it('that is restarted under load, with what it had: one each, whose tokens go on', {
+  it('that is restarted under load, with its data: one holder each, with growing tokens', {
     timeout: 180_000,
   }, async (test) => {
     const folder = mkdtempSync(join(tmpdir(), 'leasehold-azurite-'))

@@ -1,7 +1,7 @@
-import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
+import { AbortableCall } from '@leasehold/core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Column, cellsOf, LEASE_TABLE, USE_TABLE } from '../../core/test/memory/lease-blob-tables.js'
 import { restFailureOf } from '../src/service-answer.js'
@@ -21,7 +21,7 @@ const LONG = 60_000
 /** The service counts in seconds, and looks at its leases when it is asked. */
 const EXPIRED = SHORT + 2_000
 
-/** A new blob whose lease is in the state of a column. `expiring`: what can run out does so within {@link EXPIRED}. */
+/** A new blob whose lease is in the state of a column. `expiring`: it expires within {@link EXPIRED}. */
 async function sceneIn(column: Column, by: 'byStore' | 'byClient', expiring: boolean): Promise<BlobScene> {
   const scene = new BlobScene(store)
   const hand: Hand = scene[by]
@@ -39,7 +39,7 @@ type Act = (hand: Hand) => Promise<boolean>
 
 const EXPIRES = 'duration expires'
 
-/** What the store does too. */
+/** The operations that the store also has. */
 const ACTIONS: readonly (readonly [string, Act])[] = [
   ['acquire (A)', (hand) => hand.acquire('A', LONG)],
   ['acquire (B)', (hand) => hand.acquire('B', LONG)],
@@ -70,9 +70,9 @@ const USES: ReadonlyMap<string, (scene: BlobScene) => Promise<unknown>> = new Ma
 
 /** Where Azurite does not do as the reference says. Our store in memory does. */
 const AZURITES: ReadonlyMap<string, string> = new Map([
-  // Any id renews an expired lease, under its old id; the answer tells that id.
+  // Any id renews an expired lease, under its old id, which is in the answer.
   ['renew (B) | expired (A)', 'leased (A)'],
-  // 412 LeaseIdMismatchWithBlobOperation: also what the service's list of error codes has.
+  // 412 LeaseIdMismatchWithBlobOperation: also in the service's list of error codes.
   ['write with (B) | leased (A)', '412'],
   ['read with (B) | leased (A)', '412'],
   ['read with (B) | breaking (A)', '412'],
@@ -112,7 +112,7 @@ describe.concurrent('the life cycle of a lease, through the store', () => {
     const succeeded = await act(scene.byStore)
     const after = await scene.store.read(scene.name, new AbortableCall())
     expect(succeeded ? await scene.endState() : '409').toBe(expected)
-    // What Azurite does to an expired lease that another id renews is not undone; but nobody is told that it is held.
+    // Azurite renews an expired lease under another id. The store does not undo it, but does not report it as held.
     if (!succeeded && !AZURITES.has(`${action} | ${column}`)) expect(after).toEqual(before)
     expect(String(await scene.blob.downloadToBuffer())).toBe('before')
   })

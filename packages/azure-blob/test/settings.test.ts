@@ -87,33 +87,33 @@ describe('a lease of a configuration', () => {
     await expect(lease.acquire()).rejects.toThrow(/closed/)
   })
 
-  it('names its package, and what it exports is found', async () => {
+  it('names its package, and its export is found', async () => {
     const block = { 'lease-class': '@leasehold/azure-blob', 'connection-string': azurite.connectionString() }
     await using provider = new LeaseProvider({ job: { ...times, ...block } })
     await expect(provider.getLease('job', 'job')).resolves.toBeInstanceOf(StoreLease)
   })
 })
 
-describe('a block that does not do is refused when it is read', () => {
+describe('an invalid block is rejected when it is read', () => {
   const key = { account: ACCOUNT, 'account-key': 'c2VjcmV0' }
   it.each([
-    { block: {}, says: /one of connectionString, accountKey, sasToken and credential has to be given: none is/ },
-    { block: { ...key, 'sas-token': 'x' }, says: /accountKey and sasToken are/ },
+    { block: {}, says: /give exactly one of connectionString, accountKey, sasToken and credential: none is given/ },
+    { block: { ...key, 'sas-token': 'x' }, says: /accountKey and sasToken are given/ },
     { block: { 'account-key': 'c2VjcmV0' }, says: /accountKey needs account/ },
     { block: { 'account-key': 'c2VjcmV0', endpoint: 'https://x' }, says: /accountKey needs account/ },
     { block: { credential: 'default' }, says: /credential needs account/ },
-    { block: { credential: 'default', endpoint: 'http://x' }, says: /endpoint must begin with https/ },
+    { block: { credential: 'default', endpoint: 'http://x' }, says: /endpoint must start with https/ },
     { block: { credential: 'azure-cli', account: 'x' }, says: /credential must be default or managed-identity/ },
     { block: { ...key, endpoint: 'nowhere' }, says: /endpoint must be an address/ },
     { block: { ...key, resource: 'queue' }, says: /resource must be blob or container, not queue/ },
     { block: { ...key, layout: 'pekko' }, says: /layout must be native or akka, not pekko/ },
-    { block: { ...key, layout: 'akka', resource: 'container' }, says: /does not go with resource = container/ },
-    { block: { ...key, layout: 'akka', 'akka-heartbeat-timeout': '20s' }, says: /the Akka side make no sense/ },
+    { block: { ...key, layout: 'akka', resource: 'container' }, says: /it excludes resource = container/ },
+    { block: { ...key, layout: 'akka', 'akka-heartbeat-timeout': '20s' }, says: /the Akka side are invalid/ },
     { block: { ...key, 'akka-clock-skew': 'soon' }, says: /akka-clock-skew must be a duration/ },
     { block: { ...key, create: 'perhaps' }, says: /create must be on or off, not perhaps/ },
     { block: { ...key, prefix: 7 }, says: /prefix must be a text, not 7/ },
     { block: { account: ACCOUNT, 'account-key': ['c2VjcmV0'] }, says: /account-key must be a text, not a list/ },
-    { block: { 'connection-string': 'c2VjcmV0' }, says: /connectionString is none: copy it whole/ },
+    { block: { 'connection-string': 'c2VjcmV0' }, says: /connectionString is invalid: copy all of it/ },
     {
       block: { ...key, 'heartbeat-timeout': '10s', 'heartbeat-interval': '1s' },
       says: /15000 to 60000 ms, or Infinity: change it/,
@@ -170,7 +170,7 @@ describe('no secret is shown', () => {
     for (const thing of [error, error?.cause, lease, lease.settings, ...logged]) {
       for (const text of [secret, encodeURIComponent(secret)]) expect(shown(thing)).not.toContain(text)
     }
-    // What the SDK itself would have shown in the request is not there at all.
+    // The error has no part of the SDK's request.
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(
       /authorization:|'authorization'|SharedKey |x-ms-date/i,
     )

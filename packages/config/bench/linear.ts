@@ -1,4 +1,4 @@
-/** Time by size: prints a table and fails where a bound is not kept. */
+/** Measures time by input size. Prints a table and fails if a bound is exceeded. */
 import { parseHocon } from '@leasehold/config'
 
 const ROUNDS = 20
@@ -8,7 +8,7 @@ const MOST_TIMES = 2.2
 
 function service(number: number): string {
   return `service-${number} {
-  # What ordinary files have: comments, units, lists, paths and substitutions.
+  # Typical content: comments, units, lists, paths and substitutions.
   host = "host-${number}.example.org"
   port = ${8_000 + number}
   timeout = 30 seconds
@@ -31,7 +31,7 @@ function millisecondsFor(text: string): number {
   return performance.now() - start
 }
 
-/** Of all rounds: the collection of garbage falls on some of them, and is work like any other. */
+/** The mean of all rounds, so that the cost of garbage collection is included. */
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }

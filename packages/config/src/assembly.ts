@@ -1,24 +1,24 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
+import { ConfigLimitError } from './config-error.js'
 import type { Limits } from './limits.js'
 import { isSamePath } from './path-expression.js'
 import { type Append, type Assignment, type Scope, Slot } from './slot.js'
 import type { Document, Expression, Field, ObjectLiteral, Statement } from './syntax-tree.js'
 
-/** Where statements are carried out: in an object, whose path and slot these are. */
+/** The object whose statements are processed. */
 interface Place {
   readonly slot: Slot
   readonly path: readonly string[] | undefined
   readonly enclosing: readonly string[]
   readonly prefix: readonly string[]
-  /** The order of the mark that the object counts under. */
+  /** The order number of the object's mark. */
   readonly since: number
-  /** The scope of the value that the object is part of. */
+  /** The scope of the value that contains the object. */
   readonly outer: Scope | undefined
 }
 
 /**
- * Lays the statements of documents over one another: for each key, what was assigned to it, one after the other.
- * Nothing is resolved here, so that a substitution in one document can refer to another.
+ * Collects the assignments of all documents by key, in order. Substitutions are not resolved here, because a
+ * substitution in one document can refer to another document.
  */
 export class Assembly {
   readonly #limits: Limits
@@ -28,7 +28,7 @@ export class Assembly {
     this.#limits = limits
   }
 
-  /** The root of documents, the last of which wins. */
+  /** The root object of the documents. The last document wins. */
   root(documents: readonly Document[]): Slot {
     const slot = new Slot()
     for (const { statements } of documents)
@@ -36,7 +36,7 @@ export class Assembly {
     return slot
   }
 
-  /** The root of an object that is part of another value. */
+  /** The root of an object literal that is part of another value. */
   literal({ statements }: ObjectLiteral, scope: Scope): Slot {
     const slot = new Slot()
     const { path, enclosing, prefix } = scope
@@ -62,7 +62,7 @@ export class Assembly {
     }
     slot = slot.child(path.at(-1) ?? '')
     if ((place.path?.length ?? 0) + path.length > this.#limits.maxDepth) {
-      throw new ConfigLimitError(`nested deeper than maxDepth, ${this.#limits.maxDepth}, allows`, origin)
+      throw new ConfigLimitError(`objects are nested deeper than maxDepth (${this.#limits.maxDepth})`, origin)
     }
     if (!append && value.kind === 'scalar') {
       slot.assign({ kind: 'scalar', order, value }, since)

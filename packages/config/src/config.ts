@@ -1,37 +1,37 @@
 import { Assembly } from './assembly.js'
-import { ConfigError } from './errors/config-error.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigMissingError } from './errors/config-missing-error.js'
-import { ConfigTypeError } from './errors/config-type-error.js'
+import { ConfigError, ConfigLimitError, ConfigMissingError, ConfigTypeError } from './config-error.js'
 import { Evaluation } from './evaluation.js'
 import { documentFrom, documentOfResolved } from './from-object.js'
-import { type ConfigLimits, type Limits, limitsOf } from './limits.js'
-import { numericKeys } from './numeric-keys.js'
-import type { Origin } from './origin.js'
+import { type ConfigLimits, isStackOverflow, type Limits, limitsOf } from './limits.js'
 import { formatPath, parsePath } from './path-expression.js'
-import { describeValue, withoutSecrets } from './rendering.js'
-import { type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
+import {
+  describeValue,
+  numericKeys,
+  type ResolvedObject,
+  type ResolvedValue,
+  toPlain,
+  withoutSecrets,
+} from './resolved-value.js'
 import { type Environment, Resolver } from './resolver.js'
 import { isSecretPath } from './secrets.js'
-import { isStackOverflow } from './stack-overflow.js'
-import type { Document } from './syntax-tree.js'
+import type { Document, Origin } from './syntax-tree.js'
 import { toBytes, toMilliseconds } from './units.js'
 import { numberOf } from './unquoted-value.js'
 
-/** What a {@link Config} of plain data is made with. */
+/** Options of {@link Config.from}. */
 export interface ConfigFromOptions {
-  /** What errors say the values came from; `object` unless given. */
+  /** The name of the data in errors. Default: `object`. */
   readonly source?: string | undefined
   readonly limits?: ConfigLimits | undefined
 }
 
-/** @internal What configurations are made of. */
+/** @internal The parts of a configuration. */
 export interface ConfigParts {
-  /** The last wins. */
+  /** In merge order: the last document wins. */
   readonly documents: readonly Document[]
   readonly limits: Limits
   readonly env: Environment
-  /** Where this configuration stood in the one that it was taken from. */
+  /** The path of this configuration within the configuration that `getConfig` was called on. */
   readonly path: readonly string[]
 }
 
@@ -45,12 +45,12 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * A configuration: an object whose values are asked for by path (`a.b."c.d"`), with the conversions of HOCON and no
- * others. Immutable. Substitutions are replaced when a value is first asked for, over all layers together.
+ * An immutable configuration. Getters read values by path (`a.b."c.d"`) and convert them by the rules of HOCON.
+ * Substitutions are resolved at the first read, over all layers together.
  *
- * Getters throw a `ConfigMissingError` where there is no value or it is null, a `ConfigTypeError` where it is of another
- * kind; both name the path, the value's origin and what was expected, and no secret. The first use throws a
- * `ConfigResolveError` where a substitution has no value. Showing a configuration shows no secrets either.
+ * Getters throw a `ConfigMissingError` if the value is missing or null, and a `ConfigTypeError` if it has another type.
+ * Both errors name the path, the origin and the expected type, and contain no secret. The first read throws a
+ * `ConfigResolveError` if a substitution has no value. `toString`, `JSON.stringify` and `console.log` mask secrets.
  */
 export class Config {
   readonly #parts: ConfigParts
@@ -61,24 +61,24 @@ export class Config {
     this.#parts = parts
   }
 
-  /** The configuration that plain data is; keys are taken as they stand, and are no paths. */
+  /** Makes a configuration from plain data. Keys are not parsed as paths. */
   static from(data: object, { source = 'object', limits }: ConfigFromOptions = {}): Config {
     const all = limitsOf(limits)
     return new Config({ documents: [documentFrom(data, source, all)], limits: all, env: {}, path: [] })
   }
 
-  /** Whether there is a value at the path, and it is not null. */
+  /** Whether the path has a value other than null. */
   has(path: string): boolean {
     const value = this.#find(parsePath(path))
     return value !== undefined && !(value.kind === 'scalar' && value.value === null)
   }
 
-  /** A string; a number or a boolean as it is spelled. */
+  /** Returns a string. A number or a boolean is returned as spelled in the text. */
   getString(path: string): string {
     return this.#scalar(path, 'a string', ({ value, text }) => (typeof value === 'string' ? value : text))
   }
 
-  /** A number, or a string that is one by the rules of JSON. */
+  /** Returns a number. Also accepts a string that is a JSON number. */
   getNumber(path: string): number {
     return this.#scalar(path, 'a number', ({ value }) => {
       if (typeof value === 'string') return numberOf(value)
@@ -86,24 +86,24 @@ export class Config {
     })
   }
 
-  /** A boolean, or one of the strings `true`, `yes`, `on`, `false`, `no`, `off`. */
+  /** Returns a boolean. Also accepts the strings `true`, `yes`, `on`, `false`, `no` and `off`. */
   getBoolean(path: string): boolean {
     return this.#scalar(path, 'true or false', ({ value }) =>
       typeof value === 'boolean' ? value : booleans.get(String(value)),
     )
   }
 
-  /** A duration in milliseconds: a number of them, or a string with a unit (`ns us ms s m h d` and their long names). */
+  /** Returns a duration in milliseconds. Strings may have a unit (`ns us ms s m h d`, or its long name). */
   getDuration(path: string): number {
     return this.#scalar(path, 'a duration such as 12s or 500 ms', ({ value }) => toMilliseconds(value))
   }
 
-  /** A size in bytes, rounded down: a number of them, or a string with a unit (`512K`, `10 MB`, `1GiB`). */
+  /** Returns a size in bytes, rounded down. Strings may have a unit (`512K`, `10 MB`, `1GiB`). */
   getBytes(path: string): number {
     return this.#scalar(path, 'a size such as 512K or 10 MB', ({ value }) => toBytes(value))
   }
 
-  /** A list as plain data; an object whose keys are numbers counts as one. */
+  /** Returns a list as plain data. Also accepts an object with numeric keys. */
   getList(path: string): unknown[] {
     const value = this.#get(path, 'a list')
     if (value.kind === 'list') return value.items.map((item) => toPlain(item))
@@ -115,7 +115,7 @@ export class Config {
     })
   }
 
-  /** The object at the path as a configuration of its own. */
+  /** Returns the object at the path as a separate configuration. */
   getConfig(path: string): Config {
     const value = this.#get(path, 'an object')
     if (value.kind !== 'object') throw this.#typeError(path, 'an object', value)
@@ -124,14 +124,14 @@ export class Config {
     return new Config({ documents: [documentOfResolved(value, isSecretPath(whole))], limits, env, path: whole })
   }
 
-  /** Where the value at the path came from, `undefined` where there is none. */
+  /** Returns the position of the value at the path. `undefined` if there is no value. */
   originOf(path: string): Origin | undefined {
     return this.#find(parsePath(path))?.origin
   }
 
   /**
-   * This configuration, with what it does not have taken from another. Objects are merged; a value that is no object
-   * hides what is below it. Substitutions of either see both.
+   * Merges this configuration over `fallback`. Objects are merged by key. Any other value replaces the value of the
+   * fallback. Substitutions in either configuration can refer to both.
    */
   withFallback(fallback: Config | object): Config {
     const { documents, limits, env, path } = this.#parts
@@ -139,28 +139,28 @@ export class Config {
     return new Config({ documents: [...below.documents, ...documents], limits, env: { ...below.env, ...env }, path })
   }
 
-  /** Replaces all substitutions now, and returns this; throws a `ConfigResolveError` where one has no value. */
+  /** Resolves all substitutions now and returns this. Throws a `ConfigResolveError` if a substitution has no value. */
   resolve(): this {
     this.#root()
     return this
   }
 
-  /** All of it as plain data, secrets too. */
+  /** Returns the whole configuration as plain data, including secrets. */
   toObject(): Record<string, unknown> {
     return toPlain(this.#root()) as Record<string, unknown>
   }
 
-  /** All of it as text, JSON, without secrets. */
+  /** Returns the whole configuration as JSON text, with secrets masked. */
   toString(): string {
     return JSON.stringify(this.toJSON(), undefined, 2)
   }
 
-  /** For `JSON.stringify`: as data, without secrets. */
+  /** For `JSON.stringify`: returns plain data with secrets masked. */
   toJSON(): unknown {
     return withoutSecrets(this.#root())
   }
 
-  /** For Node's `console.log`: without secrets. */
+  /** For Node's `console.log`: masks secrets. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     try {
       return `Config ${this.toString()}`
@@ -216,6 +216,6 @@ function resolveParts({ documents, limits, env }: ConfigParts): ResolvedObject {
     return new Evaluation(resolver, limits).root()
   } catch (error) {
     if (!isStackOverflow(error)) throw error
-    throw new ConfigLimitError('nested too deep for the stack of this thread')
+    throw new ConfigLimitError('the configuration is nested too deep for the stack of this thread: lower maxDepth')
   }
 }

@@ -1,13 +1,9 @@
-import { ConfigError } from './errors/config-error.js'
-import { ConfigIncludeError } from './errors/config-include-error.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { ConfigError, ConfigIncludeError, ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import type { IncludedText, IncludeReader } from './include-source.js'
 import type { IncludeStatement } from './include-statement.js'
-import type { Limits } from './limits.js'
+import { isStackOverflow, type Limits } from './limits.js'
 import { Parser } from './parser.js'
 import { parseProperties } from './properties.js'
-import { isStackOverflow } from './stack-overflow.js'
 import type { Document, Statement } from './syntax-tree.js'
 
 export interface DocumentReaderOptions {
@@ -15,10 +11,10 @@ export interface DocumentReaderOptions {
   readonly readInclude: IncludeReader
 }
 
-/** Parses texts, and what they include. */
+/** Parses texts and the texts that they include. */
 export class DocumentReader {
   readonly #options: DocumentReaderOptions
-  /** What is being read, each within the one before. */
+  /** The ids of the texts being read, from the outermost to the innermost include. */
   readonly #within: string[] = []
   #included = 0
 
@@ -32,7 +28,11 @@ export class DocumentReader {
       return { source: id, statements: this.#parse(text, id, format) }
     } catch (error) {
       if (!isStackOverflow(error)) throw error
-      throw new ConfigLimitError('nested too deep for the stack', { source: id, line: 0, column: 0 })
+      throw new ConfigLimitError('the text is nested too deep for the stack of this thread: lower maxDepth', {
+        source: id,
+        line: 0,
+        column: 0,
+      })
     } finally {
       this.#within.pop()
     }
@@ -42,7 +42,7 @@ export class DocumentReader {
     if (format === 'properties') return parseProperties(text, source)
     const { limits } = this.#options
     const statements = new Parser(text, { source, limits, include: (statement) => this.#include(statement) }).parse()
-    // What is JSON means the same in HOCON; what is not, would not be understood by others who read the file.
+    // JSON has the same meaning in HOCON. Other HOCON syntax in a `.json` file would break other readers of the file.
     if (format === 'json') checkJson(text, source)
     return statements
   }
@@ -51,17 +51,20 @@ export class DocumentReader {
     const { name, required, origin } = statement
     const texts = this.#bring(statement)
     if (required && texts.length === 0) {
-      throw new ConfigIncludeError(`'${name}' is required, and there is no such file`, origin)
+      throw new ConfigIncludeError(`'${name}' is required but does not exist`, origin)
     }
     return texts.map((text) => {
       this.#included += 1
       const { maxIncludes, maxDepth } = this.#options.limits
       if (this.#within.includes(text.id)) {
-        throw new ConfigIncludeError(`a cycle of includes: ${[...this.#within, text.id].join(' includes ')}`, origin)
+        throw new ConfigIncludeError(
+          `the includes form a cycle: ${[...this.#within, text.id].join(' includes ')}`,
+          origin,
+        )
       }
       if (this.#included > maxIncludes || this.#within.length > maxDepth) {
         throw new ConfigLimitError(
-          `more includes than maxIncludes, ${maxIncludes}, or deeper than maxDepth allows`,
+          `the includes exceed maxIncludes (${maxIncludes}) or are nested deeper than maxDepth (${maxDepth})`,
           origin,
         )
       }
@@ -87,6 +90,6 @@ function checkJson(text: string, source: string): void {
     const message = error instanceof Error ? error.message : String(error)
     const before = text.slice(0, Number(/position (\d+)/.exec(message)?.[1] ?? 0)).split('\n')
     const origin = { source, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    throw new ConfigSyntaxError(`not JSON, as the name of the file says: ${message}`, origin, error)
+    throw new ConfigSyntaxError(`a .json file must contain JSON: ${message}`, origin, error)
   }
 }

@@ -5,9 +5,9 @@ const FORCE = 'CONFIG_FORCE_'
 const PRODUCT = 'LEASEHOLD_'
 
 /**
- * The settings that environment variables force, each a string. `CONFIG_FORCE_jobs_max__hold` is `jobs.max-hold`, as in
- * lightbend/config: one underscore is a dot, two are a hyphen, three an underscore. `LEASEHOLD_LEASE_MAX__HOLD` is
- * `leasehold.lease.max-hold`: the same, in lower case, with the prefix for the first key.
+ * Returns the settings given by environment variables. All values are strings. `CONFIG_FORCE_jobs_max__hold` sets
+ * `jobs.max-hold`, as in lightbend/config: one underscore is a dot, two are a hyphen, three are an underscore.
+ * `LEASEHOLD_LEASE_MAX__HOLD` sets `leasehold.lease.max-hold`: the same rule, in lower case, with the prefix as first key.
  */
 export function environmentOverrides(env: Environment): Document {
   const fields = Object.entries(env)
@@ -15,7 +15,7 @@ export function environmentOverrides(env: Environment): Document {
       const path = value === undefined ? undefined : pathOf(name)
       return path === undefined || value === undefined ? [] : [fieldOf(name, path, value)]
     })
-    // A variable for a key, and one for a key below it: the object wins, whatever the order.
+    // If one variable sets a key and another sets a key below it, the longer path wins.
     .sort((one, other) => one.path.length - other.path.length)
   return { source: 'environment', statements: fields }
 }

@@ -1,15 +1,12 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import type { Entry, ObjectView } from './object-view.js'
-import type { Origin } from './origin.js'
 import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
 import type { Append } from './slot.js'
-import type { Expression } from './syntax-tree.js'
-import type { Item, ListValue, Value } from './value.js'
+import type { Expression, Origin } from './syntax-tree.js'
+import type { Item, ListValue, ObjectView, Value } from './value.js'
 
-/** A value that contains itself; ends at the optional substitution that it leads through, if there is one. */
+/** Thrown when a value contains itself. Caught at an optional substitution of the cycle, if there is one. */
 class Cycle extends Error {
   readonly origin: Origin
 
@@ -19,7 +16,7 @@ class Cycle extends Error {
   }
 }
 
-/** Replaces every substitution, once. */
+/** Resolves every value of the configuration once. */
 export class Evaluation {
   readonly #resolver: Resolver
   readonly #limits: Limits
@@ -31,14 +28,14 @@ export class Evaluation {
     this.#limits = limits
   }
 
-  /** The whole configuration; throws a `ConfigResolveError` where something has no value. */
+  /** Returns the whole configuration. Throws a `ConfigResolveError` if a substitution has no value. */
   root(): ResolvedObject {
     try {
       return this.#object(this.#resolver.root)
     } catch (error) {
       if (!(error instanceof Cycle)) throw error
       throw new ConfigResolveError(
-        'a cycle: this value contains itself, by the substitutions within it; expected a value that does not lead back here',
+        'this value contains itself through a cycle of substitutions: remove one of them',
         error.origin,
       )
     }
@@ -56,7 +53,10 @@ export class Evaluation {
         value.kind === 'list' ? this.#list(value) : this.#object(value),
       )
       if (resolved.size > this.#limits.maxValues) {
-        throw new ConfigLimitError(`more values than maxValues, ${this.#limits.maxValues}, allows`, origin)
+        throw new ConfigLimitError(
+          `the configuration has more values than maxValues (${this.#limits.maxValues})`,
+          origin,
+        )
       }
       this.#done.set(value, resolved)
       return resolved
@@ -84,7 +84,7 @@ export class Evaluation {
       return this.#value(value, item.source?.expression.origin ?? origin)
     } catch (error) {
       if (!(error instanceof Cycle) || !isOptional(item.source?.expression)) throw error
-      item.resolved = { value: undefined }
+      this.#resolver.forgetValue(item)
       return undefined
     }
   }
@@ -101,7 +101,7 @@ export class Evaluation {
     return { kind: 'object', fields, origin: view.origin, secret: view.secret, size }
   }
 
-  /** Where a value contains itself by an optional substitution, the key has the value that it had before. */
+  /** If a value contains itself through an optional substitution, the key keeps its earlier value. */
   #field(view: ObjectView, key: string): ResolvedValue | undefined {
     for (let entry = view.get(key); entry !== undefined; entry = view.get(key)) {
       const { value, assignment } = entry
@@ -109,16 +109,12 @@ export class Evaluation {
         return this.#value(value, assignment?.origin ?? value.origin)
       } catch (error) {
         if (!(error instanceof Cycle) || !isOptional(assignment?.expression)) throw error
-        forget(entry)
+        if (assignment !== undefined) this.#resolver.forgetValue(assignment)
         view.forget(key)
       }
     }
     return undefined
   }
-}
-
-function forget({ assignment }: Entry): void {
-  if (assignment !== undefined) assignment.resolved = { value: undefined }
 }
 
 function isOptional(expression: Expression | Append | undefined): boolean {

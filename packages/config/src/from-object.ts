@@ -1,17 +1,18 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigOptionError } from './errors/config-option-error.js'
+import { ConfigLimitError, ConfigOptionError } from './config-error.js'
 import type { Limits } from './limits.js'
-import type { Origin } from './origin.js'
 import { formatPath } from './path-expression.js'
 import type { ResolvedObject, ResolvedValue } from './resolved-value.js'
-import type { Document, Expression, Field } from './syntax-tree.js'
+import type { Document, Expression, Field, Origin } from './syntax-tree.js'
 
-/** A document of plain data, whose keys are taken as they stand. What is `undefined` is left out. */
+/** Makes a document from plain data. Keys are not parsed as paths. `undefined` values are left out. */
 export function documentFrom(data: object, source: string, limits: Limits): Document {
   const origin: Origin = { source, line: 0, column: 0 }
   const expressionOf = (value: unknown, path: readonly string[]): Expression => {
     if (path.length > limits.maxDepth) {
-      throw new ConfigLimitError(`nested deeper than maxDepth, ${limits.maxDepth}, allows, or contains itself`, origin)
+      throw new ConfigLimitError(
+        `the data is nested deeper than maxDepth (${limits.maxDepth}), or contains itself`,
+        origin,
+      )
     }
     if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
       return { kind: 'scalar', value, text: String(value), origin, secret: false }
@@ -36,7 +37,7 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
   return { source, statements: fieldsOf(data, []) }
 }
 
-/** A document of what was resolved, each value with its own origin; `secret`: none of it is to be shown. */
+/** Makes a document from resolved values. Each value keeps its origin. `secret` marks all values as secret. */
 export function documentOfResolved(value: ResolvedObject, secret: boolean): Document {
   return { source: value.origin.source, statements: fieldsOfResolved(value, secret || value.secret) }
 }

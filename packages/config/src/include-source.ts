@@ -3,41 +3,41 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { IncludeKind } from './include-statement.js'
 
-/** The languages that a configuration may be written in. */
+/** The formats of a configuration. */
 export type ConfigFormat = 'conf' | 'json' | 'properties'
 
-/** What an include statement asks for. */
+/** The content of an include statement. */
 export interface IncludeRequest {
   readonly kind: IncludeKind
-  /** As it is written. */
+  /** The name as written in the statement. */
   readonly name: string
-  /** The `id` of the text with the statement. */
+  /** The `id` of the text that contains the statement. */
   readonly from: string | undefined
 }
 
-/** A text to be included. */
+/** A text to include. */
 export interface IncludedText {
-  /** What tells it apart from others, and what errors name: the path of a file. */
+  /** A unique name, used in errors. For a file: its path. */
   readonly id: string
   readonly text: string
   readonly format: ConfigFormat
 }
 
-/** Brings what an include statement asks for, in the order in which it is merged; nothing where there is none. */
+/** Reads the texts of an include statement, in merge order (the last wins). Returns an empty array if there are none. */
 export type IncludeReader = (request: IncludeRequest) => readonly IncludedText[]
 
-/** In the order in which they are merged: what is written in HOCON wins. */
+/** In merge order: HOCON wins. */
 const formats: readonly ConfigFormat[] = ['properties', 'json', 'conf']
 
-/** The language of a file by its name; HOCON unless it says otherwise. */
+/** The format of a file by its extension. Default: HOCON. */
 function formatOf(file: string): ConfigFormat {
   return formats.find((format) => file.endsWith(`.${format}`)) ?? 'conf'
 }
 
 /**
- * Reads includes from files: `file()` and absolute names as they are, bare names beside the file with the statement,
- * `classpath()`, and bare names that are not found, in each of the folders given, and `url()` where it is a `file:` one.
- * A name without an extension stands for all three.
+ * Reads includes from files. `file()` and absolute names are paths. Bare names are relative to the including file; if
+ * no file is found there, the given folders are searched. `classpath()` searches the given folders. `url()` accepts
+ * `file:` URLs only. A name without an extension matches all three formats.
  */
 export function fileReader(folders: readonly string[] = []): IncludeReader {
   const inFolders = (name: string): IncludedText[] =>
@@ -56,7 +56,7 @@ export function fileReader(folders: readonly string[] = []): IncludeReader {
   }
 }
 
-/** A file, or the files of a name without an extension. */
+/** Reads a file, or all files that match a name without an extension. */
 export function probe(path: string): IncludedText[] {
   const files = formats.some((format) => path.endsWith(`.${format}`))
     ? [path]
@@ -75,7 +75,7 @@ function readUrl(name: string): IncludedText[] {
   return text === undefined ? [] : [{ id: file, text, format: formatOf(pathToFileURL(file).pathname) }]
 }
 
-/** `undefined` where there is no such file; other failures are the user's to know. */
+/** Returns `undefined` if the file does not exist. Throws all other errors. */
 function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

@@ -1,31 +1,30 @@
-import type { Origin } from './origin.js'
 import type { Scanner } from './scanner.js'
-import type { Document, Include } from './syntax-tree.js'
+import type { Document, Include, Origin } from './syntax-tree.js'
 
-/** How an include statement names what it includes; `heuristic` is a bare string. */
+/** The form of an include statement. `heuristic` is a bare string. */
 export type IncludeKind = 'heuristic' | 'file' | 'url' | 'classpath'
 
 export interface IncludeStatement {
   readonly kind: IncludeKind
   readonly name: string
   readonly required: boolean
-  /** What the text with the statement came from. */
+  /** The name of the text that contains the statement. */
   readonly from: string
   readonly origin: Origin
 }
 
-/** The documents that a statement stands for, in the order in which they are merged. */
+/** Returns the documents of a statement in merge order. */
 export type IncludeLoader = (statement: IncludeStatement) => readonly Document[]
 
 const KEYWORD = 'include'
 const kinds = ['file', 'url', 'classpath'] as const
 
-/** Whether an include statement begins here: the word alone, at the start of a key. */
+/** Whether an include statement begins here: `include` as a whole word at the start of a key. */
 export function seesInclude(scanner: Scanner): boolean {
   return scanner.seesWord(KEYWORD)
 }
 
-/** Reads the statement that begins here, and what it includes. */
+/** Reads the statement that begins here and loads its documents. */
 export function readIncludeStatement(scanner: Scanner, from: string, load: IncludeLoader): Include {
   const { origin } = scanner
   scanner.take(KEYWORD)
@@ -40,7 +39,7 @@ export function readIncludeStatement(scanner: Scanner, from: string, load: Inclu
 function readName(scanner: Scanner): { kind: IncludeKind; name: string } {
   const kind = kinds.find((known) => scanner.take(`${known}(`))
   if (kind !== undefined) scanner.skip()
-  if (scanner.next !== '"') throw scanner.unexpected('the name of what to include, in quotes')
+  if (scanner.next !== '"') throw scanner.unexpected('a quoted name to include')
   const name = scanner.quoted()
   if (kind !== undefined) close(scanner)
   return { kind: kind ?? 'heuristic', name }

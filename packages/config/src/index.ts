@@ -1,16 +1,19 @@
 export { Config, type ConfigFromOptions } from './config.js'
-export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'
-export { ConfigIncludeError } from './errors/config-include-error.js'
-export { ConfigLimitError } from './errors/config-limit-error.js'
-export { ConfigMissingError } from './errors/config-missing-error.js'
-export { ConfigOptionError } from './errors/config-option-error.js'
-export { ConfigResolveError } from './errors/config-resolve-error.js'
-export { ConfigSyntaxError } from './errors/config-syntax-error.js'
-export { ConfigTypeError } from './errors/config-type-error.js'
+export {
+  ConfigError,
+  type ConfigErrorCode,
+  ConfigIncludeError,
+  ConfigLimitError,
+  ConfigMissingError,
+  ConfigOptionError,
+  ConfigResolveError,
+  ConfigSyntaxError,
+  ConfigTypeError,
+} from './config-error.js'
 export type { ConfigFormat, IncludedText, IncludeReader, IncludeRequest } from './include-source.js'
 export type { IncludeKind } from './include-statement.js'
 export type { ConfigLimits } from './limits.js'
 export { type LoadOptions, loadConfig } from './load-config.js'
-export type { Origin } from './origin.js'
 export { type ParseOptions, parseHocon } from './parse-hocon.js'
 export type { Environment } from './resolver.js'
+export type { Origin } from './syntax-tree.js'

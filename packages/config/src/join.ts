@@ -1,9 +1,7 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import { numericKeys } from './numeric-keys.js'
-import type { Origin } from './origin.js'
-import type { Scalar, Space } from './syntax-tree.js'
+import { numericKeys } from './resolved-value.js'
+import type { Origin, Scalar, Space } from './syntax-tree.js'
 import { ListValue, type Value } from './value.js'
 
 interface Joining {
@@ -11,7 +9,7 @@ interface Joining {
   readonly limits: Limits
 }
 
-/** Values side by side: a string of strings, a list of lists, an object of objects. `undefined`: has no value. */
+/** Concatenates strings, lists or objects. Returns `undefined` if no part has a value. */
 export function join(parts: readonly (Value | Space | undefined)[], joining: Joining): Value | undefined {
   const values = parts.filter((part): part is Value => part !== undefined && part.kind !== 'space')
   if (values.every((value) => value.kind === 'scalar')) return joinText(parts, values, joining)
@@ -27,9 +25,12 @@ function joinText(
   if (texts.length === 0) return undefined
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   if (length > limits.maxLength) {
-    throw new ConfigLimitError(`a string of ${length} characters, and maxLength is ${limits.maxLength}`, origin)
+    throw new ConfigLimitError(
+      `the concatenated string has ${length} characters, more than maxLength (${limits.maxLength})`,
+      origin,
+    )
   }
-  // Added up, not joined: engines keep sums as they are until they are read, and a chain of sums costs its length.
+  // `+` instead of `join`: engines concatenate lazily, so a chain of appends takes linear time.
   const text = texts.reduce((sum, part) => sum + part, '')
   return { kind: 'scalar', value: text, text, origin, secret: values.some(({ secret }) => secret) }
 }
@@ -39,18 +40,18 @@ function joinTwo(left: Value, right: Value, joining: Joining): Value {
   const [one, other] = [asList(left), asList(right)]
   if (one === undefined || other === undefined) {
     throw new ConfigResolveError(
-      `${describe(left)} and ${describe(right)} stand side by side: expected strings, lists or objects alone`,
+      `${describe(left)} and ${describe(right)} cannot be concatenated: expected only strings, only lists or only objects`,
       joining.origin,
     )
   }
   const { maxValues } = joining.limits
   if (one.length + other.length > maxValues) {
-    throw new ConfigLimitError(`a list of more values than maxValues, ${maxValues}, allows`, joining.origin)
+    throw new ConfigLimitError(`the concatenated list has more values than maxValues (${maxValues})`, joining.origin)
   }
   return one.concat(other)
 }
 
-/** A list, or an object that can be taken for one where a list is needed. */
+/** Converts an object with numeric keys to a list. Returns `undefined` for all other values except lists. */
 function asList(value: Value): ListValue | undefined {
   if (value.kind === 'list') return value
   if (value.kind !== 'object') return undefined
@@ -58,7 +59,7 @@ function asList(value: Value): ListValue | undefined {
   if (keys.length === 0) return undefined
   const items = keys.flatMap((key) => {
     const entry = value.get(key)
-    return entry === undefined ? [] : [{ resolved: { value: entry.value } }]
+    return entry === undefined ? [] : [{ value: entry.value }]
   })
   return new ListValue(items, value.origin, value.secret)
 }

@@ -1,26 +1,26 @@
-import { ConfigOptionError } from './errors/config-option-error.js'
+import { ConfigOptionError } from './config-error.js'
 
-/** How much a configuration may ask for; what goes beyond ends in a `ConfigLimitError`. */
+/** Limits of a configuration. Exceeding one throws a `ConfigLimitError`. */
 export interface ConfigLimits {
-  /** The characters of one text, and of one string that is put together; 16 Mi unless given. */
+  /** Maximum number of characters in one text, and in one concatenated string. Default: 16 Mi. */
   readonly maxLength?: number | undefined
-  /** How deep objects, lists and chains of substitutions may be nested; 200 unless given, 400 at most. */
+  /** Maximum nesting of objects, lists and substitutions. Default: 200; at most 400. */
   readonly maxDepth?: number | undefined
-  /** The values of the whole configuration, substitutions filled in; 1,000,000 unless given. */
+  /** Maximum number of values in the configuration after substitution. Default: 1,000,000. */
   readonly maxValues?: number | undefined
-  /** How many files may be included in all; 1,000 unless given. */
+  /** Maximum number of included files in total. Default: 1,000. */
   readonly maxIncludes?: number | undefined
 }
 
-/** All limits, each given. */
+/** The limits, with all defaults filled in. */
 export type Limits = { readonly [Limit in keyof ConfigLimits]-?: number }
 
 const defaults: Limits = { maxLength: 16 * 1024 * 1024, maxDepth: 200, maxValues: 1_000_000, maxIncludes: 1_000 }
 
-/** Deeper than this the stack of the smallest thread would not reach. */
+/** A deeper nesting can overflow the stack of a worker thread. */
 const DEEPEST = 400
 
-/** The limits with their defaults; throws a `ConfigOptionError` for one that is no good. */
+/** Fills in the defaults. Throws a `ConfigOptionError` if a limit is invalid. */
 export function limitsOf(given: ConfigLimits = {}): Limits {
   const limits = { ...defaults }
   for (const name of Object.keys(defaults) as (keyof Limits)[]) {
@@ -28,9 +28,14 @@ export function limitsOf(given: ConfigLimits = {}): Limits {
     if (limit === undefined) continue
     const most = name === 'maxDepth' ? DEEPEST : Number.MAX_SAFE_INTEGER
     if (!Number.isSafeInteger(limit) || limit < 1 || limit > most) {
-      throw new ConfigOptionError(`${name} must be an integer of 1 to ${most}, not ${String(limit)}`)
+      throw new ConfigOptionError(`${name} must be an integer from 1 to ${most}, not ${String(limit)}`)
     }
     limits[name] = limit
   }
   return limits
+}
+
+/** Whether the error is a stack overflow: `maxDepth` is too high for the stack of this thread. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && /call stack/i.test(error.message)
 }

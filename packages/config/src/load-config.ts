@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import { Config } from './config.js'
+import { ConfigOptionError } from './config-error.js'
 import { DocumentReader } from './document-reader.js'
 import { environmentOverrides } from './environment-overrides.js'
-import { ConfigOptionError } from './errors/config-option-error.js'
 import { documentFrom } from './from-object.js'
 import { fileReader, type IncludedText, probe } from './include-source.js'
 import { type ConfigLimits, limitsOf } from './limits.js'
@@ -10,24 +10,24 @@ import { findReferenceConfigs } from './reference-configs.js'
 import type { Environment } from './resolver.js'
 
 export interface LoadOptions {
-  /** The application's configuration; `application.conf`, `.json` and `.properties` in `folder` unless given. */
+  /** The application's file. Default: `application.conf`, `.json` and `.properties` in `folder`. */
   readonly file?: string | undefined
-  /** Settings from code, above those of the file: plain data, or HOCON. */
+  /** Settings from code, as plain data or HOCON. They override the file. */
   readonly overrides?: object | string | undefined
-  /** The environment; `process.env` unless given. */
+  /** The environment variables. Default: `process.env`. */
   readonly env?: Environment | undefined
-  /** The application's folder, whose packages bring the defaults; the working directory unless given. */
+  /** The application's folder. Its dependencies provide the defaults. Default: the working directory. */
   readonly folder?: string | undefined
-  /** Folders in which `include classpath("…")` looks, before those of the packages. */
+  /** Folders that `include classpath("…")` searches before the folders of the packages. */
   readonly classpath?: readonly string[] | undefined
   readonly limits?: ConfigLimits | undefined
 }
 
 /**
- * Loads the configuration of an application, from below: the `reference.conf` of every package that it depends on, its
- * own file, `overrides`, and what the variables `CONFIG_FORCE_…` and `LEASEHOLD_…` say. All are merged, and
- * substitutions then replaced. Throws a `ConfigOptionError` where `file` is given and there is none, and whatever
- * {@link parseHocon} and the first use of a configuration throw.
+ * Loads the configuration of an application from these layers, lowest priority first: the `reference.conf` of its
+ * dependencies, its own file, `overrides`, and the variables `CONFIG_FORCE_…` and `LEASEHOLD_…`. Merges all layers and
+ * then resolves substitutions. Throws a `ConfigOptionError` if the given `file` does not exist, and the errors of
+ * {@link parseHocon} and {@link Config.resolve}.
  */
 export function loadConfig(options: LoadOptions = {}): Config {
   const { env = process.env, classpath = [], overrides = {} } = options
@@ -50,7 +50,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
 function applicationTexts(folder: string, file: string | undefined): IncludedText[] {
   const texts = readable(resolve(folder, file ?? join(folder, 'application')))
   if (file === undefined || texts.length > 0) return texts
-  throw new ConfigOptionError(`there is no file ${resolve(folder, file)}: correct the path, or leave it out`)
+  throw new ConfigOptionError(`the file ${resolve(folder, file)} does not exist: correct the path, or omit it`)
 }
 
 function readable(path: string): IncludedText[] {

@@ -1,27 +1,27 @@
 import { Config } from './config.js'
+import { ConfigOptionError } from './config-error.js'
 import { DocumentReader } from './document-reader.js'
-import { ConfigOptionError } from './errors/config-option-error.js'
 import { type ConfigFormat, fileReader, type IncludeReader } from './include-source.js'
 import { type ConfigLimits, limitsOf } from './limits.js'
 import type { Environment } from './resolver.js'
 
 export interface ParseOptions {
-  /** What errors say the text came from; where it is the absolute path of a file, includes are looked for beside it. */
+  /** The name of the text in errors. Default: `text`. If it is the absolute path of a file, includes are relative to it. */
   readonly source?: string | undefined
-  /** `conf`, HOCON, unless given. */
+  /** The format of the text. Default: `conf` (HOCON). */
   readonly format?: ConfigFormat | undefined
-  /** What substitutions without a value fall back to; `process.env` unless given. */
+  /** The fallback for substitutions without a value. Default: `process.env`. */
   readonly env?: Environment | undefined
-  /** The folders in which `include classpath("…")` looks. None unless given. */
+  /** The folders that `include classpath("…")` searches. Default: none. */
   readonly classpath?: readonly string[] | undefined
-  /** Brings what is included; from files unless given. */
+  /** Reads included texts. Default: reads files. */
   readonly readInclude?: IncludeReader | undefined
   readonly limits?: ConfigLimits | undefined
 }
 
 /**
- * Reads HOCON. Throws a `ConfigSyntaxError`, a `ConfigIncludeError` or a `ConfigLimitError` that says where; what
- * substitutions stand for is looked up when the configuration is first used. Runs nothing that the text says.
+ * Parses HOCON. Throws a `ConfigSyntaxError`, a `ConfigIncludeError` or a `ConfigLimitError` with the position in the
+ * text. Substitutions are resolved when the configuration is first used. The text cannot run code.
  */
 export function parseHocon(text: string, options: ParseOptions = {}): Config {
   if (typeof text !== 'string') throw new ConfigOptionError(`a text must be a string, not ${typeof text}`)

@@ -1,33 +1,33 @@
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import { foldConcatenation } from './fold-concatenation.js'
+import { ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import { type IncludeLoader, readIncludeStatement, seesInclude } from './include-statement.js'
 import type { Limits } from './limits.js'
-import type { Origin } from './origin.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
 import {
+  type Concatenation,
   type Expression,
   type Field,
   type ListLiteral,
   type ObjectLiteral,
+  type Origin,
   type Reference,
+  type Scalar,
   type Space,
   type Statement,
   stringAt,
 } from './syntax-tree.js'
 import { unquotedValue } from './unquoted-value.js'
 
-/** What a text is parsed with. */
+/** Options of {@link Parser}. */
 export interface ParserOptions {
-  /** What errors say the text came from. */
+  /** The name of the text in errors. */
   readonly source: string
   readonly limits: Limits
-  /** Brings what an include statement asks for. */
+  /** Loads the documents of an include statement. */
   readonly include: IncludeLoader
 }
 
-/** Reads the statements of a text: a recursive descent, no deeper than the limits allow. */
+/** A recursive descent parser for HOCON. Its depth is limited by `maxDepth`. */
 export class Parser {
   readonly #scanner: Scanner
   readonly #options: ParserOptions
@@ -36,7 +36,7 @@ export class Parser {
   constructor(text: string, options: ParserOptions) {
     const { source, limits } = options
     if (text.length > limits.maxLength) {
-      throw new ConfigLimitError(`the text has ${text.length} characters, and maxLength is ${limits.maxLength}`, {
+      throw new ConfigLimitError(`the text has ${text.length} characters, more than maxLength (${limits.maxLength})`, {
         source,
         line: 0,
         column: 0,
@@ -46,7 +46,7 @@ export class Parser {
     this.#options = options
   }
 
-  /** The statements of the root object. */
+  /** Returns the statements of the root object. */
   parse(): Statement[] {
     const scanner = this.#scanner
     scanner.skip()
@@ -59,7 +59,7 @@ export class Parser {
     return statements
   }
 
-  /** Up to the closing brace of the object that was opened at `opened`, or to the end of the text. */
+  /** Reads up to the closing brace of the object opened at `opened`. Without `opened`: up to the end of the text. */
   #statements(opened?: Origin): Statement[] {
     const scanner = this.#scanner
     const statements: Statement[] = []
@@ -84,19 +84,19 @@ export class Parser {
     }
   }
 
-  /** Takes the closing bracket; what has none ends with the text. */
+  /** Consumes the closing bracket if it is next. A root object without braces ends with the text. */
   #isClosed(bracket: '}' | ']', opened: Origin | undefined): boolean {
     const scanner = this.#scanner
     if (opened !== undefined && scanner.take(bracket)) return true
     if (!scanner.isAtEnd) return false
     if (opened === undefined) return true
     throw new ConfigSyntaxError(
-      `expected '${bracket}' before the end of the text, for what was opened in line ${opened.line}`,
+      `expected '${bracket}' before the end of the text, to close the bracket opened in line ${opened.line}`,
       scanner.origin,
     )
   }
 
-  /** One comma at most; where there is none, a newline. */
+  /** Consumes at most one comma. Without a comma, a newline is required. */
   #separator(bracket: '}' | ']', opened: Origin | undefined): void {
     const scanner = this.#scanner
     const newline = scanner.skip()
@@ -124,7 +124,7 @@ export class Parser {
     return this.#expression('the value of the key')
   }
 
-  /** All that stands in one line, side by side: concatenated where it is more than one. */
+  /** Reads the values up to the end of the line. Several values are concatenated. */
   #expression(expected: string): Expression {
     const scanner = this.#scanner
     const parts: (Expression | Space)[] = []
@@ -136,7 +136,7 @@ export class Parser {
       parts.push(part)
     }
     const [first] = parts
-    // Space stands between parts, not before the first.
+    // `first` is never a space. The check narrows its type.
     if (first === undefined || first.kind === 'space') throw scanner.unexpected(expected)
     return parts.length === 1 ? first : foldConcatenation({ kind: 'concatenation', parts, origin: first.origin })
   }
@@ -161,7 +161,7 @@ export class Parser {
   #reference(): Reference {
     const scanner = this.#scanner
     const { origin } = scanner
-    if (!scanner.take('${')) throw scanner.unexpected("'{' after '$', or the '$' in quotes")
+    if (!scanner.take('${')) throw scanner.unexpected("'{' after '$', or a quoted '$'")
     const optional = scanner.take('?')
     const path = readPath(scanner, 'a path')
     if (!scanner.take('}')) throw scanner.unexpected("'}' at the end of a substitution")
@@ -179,6 +179,29 @@ export class Parser {
   #checkDepth(depth: number): void {
     const { maxDepth } = this.#options.limits
     if (depth <= maxDepth) return
-    throw new ConfigLimitError(`nested deeper than maxDepth, ${maxDepth}, allows`, this.#scanner.origin)
+    throw new ConfigLimitError(`the text is nested deeper than maxDepth (${maxDepth})`, this.#scanner.origin)
   }
+}
+
+/** Folds a concatenation without substitutions into one literal. Throws if the parts can never be concatenated. */
+function foldConcatenation(concatenation: Concatenation): Expression {
+  const { parts, origin } = concatenation
+  if (parts.every((part): part is Scalar | Space => part.kind === 'scalar' || part.kind === 'space')) {
+    return stringAt(parts.map(({ text }) => text).join(''), origin)
+  }
+  const values = parts.filter((part): part is Expression => part.kind !== 'space')
+  if (values.some(({ kind }) => kind === 'scalar') && values.some(({ kind }) => kind.endsWith('-literal'))) {
+    throw new ConfigSyntaxError(
+      'an object or a list cannot be concatenated with a string, a number, a boolean or null: put a comma or a newline ' +
+        'between them',
+      origin,
+    )
+  }
+  if (values.every((value) => value.kind === 'list-literal')) {
+    return { kind: 'list-literal', items: values.flatMap(({ items }) => items), origin }
+  }
+  if (values.every((value) => value.kind === 'object-literal')) {
+    return { kind: 'object-literal', statements: values.flatMap(({ statements }) => statements), origin }
+  }
+  return concatenation
 }

@@ -1,10 +1,9 @@
-import { ConfigOptionError } from './errors/config-option-error.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
+import { ConfigOptionError, ConfigSyntaxError } from './config-error.js'
 import { Scanner } from './scanner.js'
 
 /**
- * Reads a path expression: words in quotes or without, white space between them kept, dots outside of quotes between
- * its elements. Ends before what cannot belong to it, white space taken.
+ * Reads a path expression. Dots outside of quotes separate the elements. White space within an element is kept. Stops at
+ * the first character that cannot be part of a path, after consuming white space.
  */
 export function readPath(scanner: Scanner, expected: string): string[] {
   const path: string[] = []
@@ -14,7 +13,7 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   scanner.blanks()
   const end = (): void => {
     if (!isGiven && element === '') {
-      throw new ConfigSyntaxError('a path has an empty element: expected a word, or "" in quotes', scanner.origin)
+      throw new ConfigSyntaxError('a path has an empty element: expected a word, or ""', scanner.origin)
     }
     path.push(element)
     element = ''
@@ -39,7 +38,7 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   }
   if (path.length === 0 && element === '' && !isGiven) throw scanner.unexpected(expected)
   end()
-  // A copy is no longer than it has to be; there is one for each key of a text.
+  // A pushed array reserves spare capacity, a copy does not. There is one path for each key of a text.
   return [...path]
 }
 
@@ -57,7 +56,7 @@ export function parsePath(text: string): readonly string[] {
   }
 }
 
-/** The path as it is to be written: elements in quotes where they need them. */
+/** Formats a path. Elements are quoted where necessary. */
 export function formatPath(path: readonly string[]): string {
   return path.map((element) => (/^[\p{L}\p{N}_-]+$/u.test(element) ? element : JSON.stringify(element))).join('.')
 }

@@ -1,6 +1,5 @@
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import type { Origin } from './origin.js'
-import { type Field, stringAt } from './syntax-tree.js'
+import { ConfigSyntaxError } from './config-error.js'
+import { type Field, type Origin, stringAt } from './syntax-tree.js'
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
@@ -10,8 +9,8 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Reads Java's properties: one key and one string a line, a path between the dots of the key. Where a key has both a
- * string and keys below it, these win, wherever they stand.
+ * Parses Java properties: one key and one string per line, with dots between the elements of the key's path. If a key
+ * has both a string and keys below it, the keys below it win, in any order.
  */
 export function parseProperties(text: string, source: string): Field[] {
   const fields = [...logicalLines(text)].map(({ content, line }): Field => {
@@ -24,7 +23,7 @@ export function parseProperties(text: string, source: string): Field[] {
       value: stringAt(unescapeText(value, origin), origin),
     }
   })
-  // Sorted, a parent comes before all below it, which replace it.
+  // Sorted by depth, so that keys below a parent replace its string.
   return fields
     .map((field, place) => ({ field, place }))
     .sort(byDepth)
@@ -35,7 +34,7 @@ function byDepth(a: { field: Field; place: number }, b: { field: Field; place: n
   return a.field.path.length - b.field.path.length || a.place - b.place
 }
 
-/** A line whose end is escaped goes on in the next one. */
+/** Joins each line that ends with a backslash to the next line. */
 function* logicalLines(text: string): Generator<{ content: string; line: number }> {
   let content = ''
   let begun = 0

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 const MANIFEST = 'package.json'
 const REFERENCE = 'reference.conf'
 
-/** A `reference.conf`, and the folder of the package that ships it. */
+/** A `reference.conf` and the folder of its package. */
 export interface ReferenceConfig {
   readonly folder: string
   readonly file: string
@@ -17,8 +17,8 @@ interface Manifest {
 }
 
 /**
- * The `reference.conf` of every package that the application in a folder depends on, directly or not, and its own: a
- * package before those that depend on it, which may override what it says.
+ * Finds the `reference.conf` of the application and of all its direct and indirect dependencies. A package comes before
+ * the packages that depend on it, so that they can override its settings.
  */
 export function findReferenceConfigs(folder: string): readonly ReferenceConfig[] {
   const found: ReferenceConfig[] = []
@@ -44,14 +44,14 @@ function dependenciesOf(folder: string): string[] {
   try {
     manifest = JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')) as Manifest
   } catch {
-    // A package that cannot be read ships no settings either.
+    // Without a readable manifest, the package has no known dependencies.
     return []
   }
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
 }
 
-/** Where Node would find a package that is imported in a folder. */
+/** Finds a package in the way that Node resolves an import from a folder. */
 function findPackage(name: string, from: string): string | undefined {
   for (const folder of upwards(from)) {
     const candidate = join(folder, 'node_modules', name)

@@ -1,14 +1,14 @@
-import type { Origin } from './origin.js'
-import type { Scalar } from './syntax-tree.js'
+import { isSecretKey, MASK, maskUrls } from './secrets.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
-/** A value all of whose substitutions are replaced. */
+/** A value without unresolved substitutions. */
 export type ResolvedValue = Scalar | ResolvedList | ResolvedObject
 
 interface Container {
   readonly origin: Origin
-  /** Whether it came from, or through, a key that holds a secret. */
+  /** Whether the value came from a secret key, directly or by substitution. */
   readonly secret: boolean
-  /** How many values it is, those within counted. */
+  /** The number of values in it, itself included. */
   readonly size: number
 }
 
@@ -22,10 +22,10 @@ export interface ResolvedObject extends Container {
   readonly fields: ReadonlyMap<string, ResolvedValue>
 }
 
-/** What stands in the place of a value, `undefined` for the value itself. */
+/** Returns a replacement for a value, or `undefined` to keep the value. */
 type Replacement = (value: ResolvedValue, key?: string) => string | undefined
 
-/** As plain data, with replacements where there are any. `__proto__` is a key like any other. */
+/** Converts to plain data, with replacements. `__proto__` becomes an ordinary key. */
 export function toPlain(value: ResolvedValue, replacement: Replacement = () => undefined, key?: string): unknown {
   const other = replacement(value, key)
   if (other !== undefined) return other
@@ -38,4 +38,28 @@ export function toPlain(value: ResolvedValue, replacement: Replacement = () => u
     else Object.defineProperty(plain, name, { value: data, enumerable: true, writable: true, configurable: true })
   }
   return plain
+}
+
+/** Converts to plain data with secrets masked. */
+export function withoutSecrets(value: ResolvedValue): unknown {
+  return toPlain(value, (one, key) => {
+    if (one.secret || (key !== undefined && isSecretKey(key))) return MASK
+    return one.kind === 'scalar' && typeof one.value === 'string' ? maskUrls(one.value) : undefined
+  })
+}
+
+/** Describes a value for an error. `isSecret`: the path of the value contains a secret key. */
+export function describeValue(value: ResolvedValue, isSecret: boolean): string {
+  if (value.kind === 'list') return 'a list'
+  if (value.kind === 'object') return 'an object'
+  if (value.value === null) return 'null'
+  const kind = `a ${typeof value.value}`
+  return isSecret || value.secret
+    ? `${kind} (secret, not shown)`
+    : `the ${typeof value.value} ${JSON.stringify(withoutSecrets(value))}`
+}
+
+/** The integer keys of an object in ascending order. Such an object can be used as a list. */
+export function numericKeys(keys: Iterable<string>): string[] {
+  return [...keys].filter((key) => /^\d{1,15}$/.test(key)).sort((one, other) => Number(one) - Number(other))
 }

@@ -1,20 +1,24 @@
 import type { Assembly } from './assembly.js'
-import { ConfigLimitError } from './errors/config-limit-error.js'
-import { ConfigResolveError } from './errors/config-resolve-error.js'
+import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import { join } from './join.js'
 import type { Limits } from './limits.js'
-import { type Fact, ObjectView, type Resolution } from './object-view.js'
-import type { Origin } from './origin.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
 import { type Append, type Assignment, hasEarlierValue, type Scope, type Slot } from './slot.js'
-import { type Concatenation, type Expression, type ObjectLiteral, type Reference, stringAt } from './syntax-tree.js'
-import { type Item, ListValue, type Value } from './value.js'
+import {
+  type Concatenation,
+  type Expression,
+  type ObjectLiteral,
+  type Origin,
+  type Reference,
+  stringAt,
+} from './syntax-tree.js'
+import { type Fact, type Item, ListValue, ObjectView, type Resolution, type Value } from './value.js'
 
-/** What substitutions without a value in the configuration fall back to. */
+/** Environment variables: the fallback for substitutions without a value in the configuration. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** How much work a value may be; ordinary ones are one or two steps. */
+/** The maximum average number of steps per value. Ordinary values take one or two steps. */
 const STEPS_A_VALUE = 5
 
 export interface ResolverOptions {
@@ -24,10 +28,10 @@ export interface ResolverOptions {
 }
 
 /**
- * Finds the values of substitutions. They look forward: each is replaced by the last value of its path. While an
- * assignment is being resolved, it and all that override it are hidden, so that a substitution which leads back to it
- * sees what the key was before; if that was nothing, it has no value. The same holds for the substitutions in the
- * objects and lists that such an assignment contains, where the key had an earlier value.
+ * Finds the values of substitutions. A substitution has the last value of its path. While an assignment is resolved, the
+ * assignment itself and all later assignments to its key are hidden. A substitution that leads back to the key therefore
+ * sees its earlier value, or no value. The same holds for substitutions in objects and lists within the assignment, if
+ * the key had an earlier value.
  */
 export class Resolver implements Resolution {
   readonly root: ObjectView
@@ -36,8 +40,10 @@ export class Resolver implements Resolution {
   #epoch = 0
   #depth = 0
   #steps = 0
-  /** How many assignments and elements are being resolved, each for the one before. */
+  /** The number of assignments and elements being resolved, each one for the previous one. */
   #nesting = 0
+  /** Each assignment and each element is resolved once, however many substitutions refer to it. */
+  readonly #resolved = new Map<Assignment | Item, Value | undefined>()
   readonly #provisional: (Assignment | Item)[] = []
 
   constructor(slot: Slot, options: ResolverOptions) {
@@ -63,7 +69,10 @@ export class Resolver implements Resolution {
     this.#steps += count
     const { maxValues } = this.#options.limits
     if (this.#steps > STEPS_A_VALUE * maxValues) {
-      throw new ConfigLimitError(`takes more steps to resolve than maxValues, ${maxValues}, allows`, origin)
+      throw new ConfigLimitError(
+        `the configuration takes more steps to resolve than maxValues (${maxValues}) allows`,
+        origin,
+      )
     }
   }
 
@@ -86,7 +95,7 @@ export class Resolver implements Resolution {
         const value = this.#resolve(event)
         if (value !== undefined) {
           yield { value, assignment: event }
-          // What is below is in it already.
+          // The value already includes the earlier values.
           if (event.refersToItself) return
         }
       }
@@ -94,23 +103,25 @@ export class Resolver implements Resolution {
     }
   }
 
-  /** The value of an element; `undefined` where it vanishes. */
+  /** The value of an element. `undefined` for an optional substitution without a value, which is left out of the list. */
   item(item: Item): Value | undefined {
     const { source } = item
-    if (source === undefined) return item.resolved?.value
+    if (source === undefined) return item.value
     return this.#once(item, source.expression.origin, () =>
       this.#look(source.scope, () => this.#value(source.expression, source.scope)),
     )
   }
 
-  /** Runs something one level deeper; throws a `ConfigLimitError` where that is too deep. */
+  /** Leaves an assignment or an element without a value, to end a cycle at an optional substitution. */
+  forgetValue(work: Assignment | Item): void {
+    this.#resolved.set(work, undefined)
+  }
+
+  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T {
     const { maxDepth } = this.#options.limits
     if (this.#depth >= maxDepth) {
-      throw new ConfigLimitError(
-        `values and substitutions are nested deeper than maxDepth, ${maxDepth}, allows`,
-        origin,
-      )
+      throw new ConfigLimitError(`values and substitutions are nested deeper than maxDepth (${maxDepth})`, origin)
     }
     this.#depth += 1
     try {
@@ -120,11 +131,15 @@ export class Resolver implements Resolution {
     }
   }
 
-  /** A chain of assignments each of which refers to the one before: from the first one on, not by recursion. */
+  /** Resolves a chain of assignments that each refer to the previous one, by iteration, because it can be long. */
   #resolveEarlier(slot: Slot, place: number): void {
     let first = place
-    for (let event = slot.events[first - 1]; isOpenLink(event); event = slot.events[first - 1]) first -= 1
+    for (let event = slot.events[first - 1]; this.#isOpenLink(event); event = slot.events[first - 1]) first -= 1
     for (const event of slot.events.slice(first, place)) if (event.kind === 'assignment') this.#resolve(event)
+  }
+
+  #isOpenLink(event: Slot['events'][number] | undefined): boolean {
+    return event?.kind === 'assignment' && event.refersToItself && !this.#resolved.has(event)
   }
 
   #resolve(assignment: Assignment): Value | undefined {
@@ -133,25 +148,25 @@ export class Resolver implements Resolution {
   }
 
   /**
-   * What has no value only because it was asked for within a cycle, is asked for again after the whole of it; all else
-   * is resolved once.
+   * Resolves an assignment or an element once. A value that is missing only because of an open cycle is resolved again
+   * after the cycle.
    */
-  #once(what: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
-    if (what.resolved !== undefined) return what.resolved.value
+  #once(work: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
+    if (this.#resolved.has(work)) return this.#resolved.get(work)
     const { cuts } = this
     this.#nesting += 1
     try {
       const value = this.deeper(origin, resolve)
-      what.resolved = { value }
-      if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(what)
+      this.#resolved.set(work, value)
+      if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(work)
       return value
     } finally {
       this.#nesting -= 1
-      if (this.#nesting === 0) for (const again of this.#provisional.splice(0)) again.resolved = undefined
+      if (this.#nesting === 0) for (const again of this.#provisional.splice(0)) this.#resolved.delete(again)
     }
   }
 
-  /** Looks back where the scope does: hides what is being resolved, and all that override it. */
+  /** If the scope looks back, hides its assignment and all later assignments to the key during `work`. */
   #look<T>({ slot, order, looksBack }: Scope, work: () => T): T {
     const { pending } = slot
     if (!looksBack || order >= pending) return work()
@@ -196,12 +211,12 @@ export class Resolver implements Resolution {
   #append({ element, origin }: Append, scope: Scope): Value | undefined {
     const { path, slot } = scope
     const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
-    // In an object within a list there is no path, and nothing that a substitution in the element could look back to.
+    // Within a list there is no path, so a substitution in the element cannot look back.
     const added = listOf([element], origin, scope)
     return join([before, added], { origin, limits: this.#options.limits })
   }
 
-  /** Looked up below where the text was included, then from the root, then in the environment. */
+  /** Looks up the path relative to the including object, then from the root, then in the environment. */
   #substitute({ path, optional, origin }: Reference, scope: Scope): Value | undefined {
     const { cuts } = this
     const { prefix } = scope
@@ -212,22 +227,22 @@ export class Resolver implements Resolution {
     const shown = `\${${formatPath(path)}}`
     throw new ConfigResolveError(
       this.cuts > cuts
-        ? `${shown} is a link of a cycle, and there is no earlier value to fall back to: expected a value that does not lead back here`
-        : `${shown} has no value, neither in the configuration nor in the environment: define it, or write \${?${formatPath(path)}} where it may be missing`,
+        ? `${shown} is part of a cycle of substitutions and has no earlier value: remove one of the substitutions`
+        : `${shown} has no value in the configuration or the environment: define it, or write \${?${formatPath(path)}} if it is optional`,
       origin,
     )
   }
 
   /**
-   * Within a value that looks back, at whatever depth, a substitution sees what the key of that value was before:
-   * HOCON.md, "Self-Referential Substitutions".
+   * Within a value that looks back, at any depth, a substitution sees the earlier value of that value's key: HOCON.md,
+   * "Self-Referential Substitutions".
    */
   #findWithin(scope: Scope, path: readonly string[]): Value | undefined {
     const back = lookBackOf(scope, path)
     return this.#look(back, () => this.#findFrom(back, path))
   }
 
-  /** What contains the assignment itself contains, for it, what the key was before; if that was nothing, it is hidden. */
+  /** Finds a path. A container of the assignment is returned with the key's earlier value, or hidden if there is none. */
   #findFrom(scope: Scope, path: readonly string[]): Value | undefined {
     const { enclosing, looksBack } = scope
     const contains = (path.length < enclosing.length || !looksBack) && isSamePath(path, enclosing.slice(0, path.length))
@@ -260,8 +275,8 @@ export class Resolver implements Resolution {
 }
 
 /**
- * The outermost scope whose key has an earlier value to look back to. But a substitution of a key within, or of what is
- * below that, finds the earlier value of that key where there is one.
+ * The outermost scope whose key has an earlier value. For a substitution that refers to the key of an inner scope, or to
+ * a path below that key, the inner scope is returned if its key has an earlier value.
  */
 function lookBackOf(scope: Scope, path: readonly string[]): Scope {
   let found = scope
@@ -274,17 +289,13 @@ function lookBackOf(scope: Scope, path: readonly string[]): Scope {
   return found
 }
 
-/** What is in a list has no path. */
+/** Elements of a list have no path. */
 function listOf(items: readonly Expression[], origin: Origin, scope: Scope): ListValue {
   const within: Scope = { ...scope, path: undefined, outer: scope }
   return new ListValue(
     items.map((expression) => ({ source: { expression, scope: within } })),
     origin,
   )
-}
-
-function isOpenLink(event: Slot['events'][number] | undefined): boolean {
-  return event?.kind === 'assignment' && event.refersToItself && event.resolved === undefined
 }
 
 function firstValue(facts: Iterable<Fact>): Value | undefined {

@@ -1,6 +1,6 @@
 import { isBlank, isNewline, isReserved, isUnquoted } from './characters.js'
-import { ConfigSyntaxError } from './errors/config-syntax-error.js'
-import type { Origin } from './origin.js'
+import { ConfigSyntaxError } from './config-error.js'
+import type { Origin } from './syntax-tree.js'
 import { isNumber } from './unquoted-value.js'
 
 const escapes: ReadonlyMap<string, string> = new Map([
@@ -16,10 +16,10 @@ const escapes: ReadonlyMap<string, string> = new Map([
 
 const TRIPLE = '"""'
 
-/** What a number begins with, alone or behind words that are values by themselves. */
+/** The start of a number, alone or directly after the words `true`, `false` and `null`. */
 const NUMERIC = /(?:true|false|null)*([-\d][\deE.+-]*)/y
 
-/** Reads the words of a text one after the other, and knows in which line it is. */
+/** Reads the tokens of a text in order and keeps track of the line. */
 export class Scanner {
   readonly #text: string
   readonly #source: string
@@ -36,7 +36,7 @@ export class Scanner {
     return this.#at >= this.#text.length
   }
 
-  /** The next character, or nothing at the end. */
+  /** The next character, or an empty string at the end. */
   get next(): string {
     return this.#text.charAt(this.#at)
   }
@@ -45,19 +45,19 @@ export class Scanner {
     return { source: this.#source, line: this.#line, column: this.#at - this.#lineStart + 1 }
   }
 
-  /** Whether these characters come next. */
+  /** Whether the text continues with these characters. */
   sees(characters: string): boolean {
     return this.#text.startsWith(characters, this.#at)
   }
 
-  /** Takes these characters if they come next. */
+  /** Consumes these characters if the text continues with them. */
   take(characters: string): boolean {
     if (!this.sees(characters)) return false
     this.#at += characters.length
     return true
   }
 
-  /** Whether this unquoted word comes next, and does not go on. */
+  /** Whether the text continues with this unquoted word, and the word ends there. */
   seesWord(word: string): boolean {
     return this.sees(word) && !this.#isUnquotedAt(this.#at + word.length)
   }
@@ -74,14 +74,14 @@ export class Scanner {
     return this.next === '#' || this.sees('//')
   }
 
-  /** Takes white space of the line, and returns it. */
+  /** Consumes and returns white space up to the end of the line. */
   blanks(): string {
     const start = this.#at
     while (isBlank(this.#text.charCodeAt(this.#at))) this.#at += 1
     return this.#text.slice(start, this.#at)
   }
 
-  /** Takes white space, newlines and comments; tells whether there was a newline. */
+  /** Consumes white space, newlines and comments. Returns whether there was a newline. */
   skip(): boolean {
     const line = this.#line
     for (;;) {
@@ -99,23 +99,23 @@ export class Scanner {
     }
   }
 
-  /** Takes an unquoted string, which is there. */
+  /** Consumes and returns the unquoted string that begins here. */
   unquoted(): string {
     const start = this.#at
     NUMERIC.lastIndex = start
     const number = NUMERIC.exec(this.#text)?.[1] ?? ''
-    // The plus of an exponent is the one forbidden character that an unquoted value may have.
+    // An unquoted value may contain one forbidden character: the plus sign of an exponent.
     if (number.includes('+') && isNumber(number)) this.#at = NUMERIC.lastIndex
     while (this.#isUnquotedAt(this.#at)) this.#at += 1
     return this.#text.slice(start, this.#at)
   }
 
-  /** Takes a quoted string, of one quote or three, which begins here. */
+  /** Consumes and returns the quoted string that begins here, with one quote or three. */
   quoted(): string {
     return this.sees(TRIPLE) ? this.#multiLine() : this.#singleLine()
   }
 
-  /** The error for what comes next, where `expected` should. */
+  /** The error for a text that does not continue with `expected`. */
   unexpected(expected: string): ConfigSyntaxError {
     return new ConfigSyntaxError(`expected ${expected}, found ${this.#describe()}`, this.origin)
   }
@@ -124,8 +124,8 @@ export class Scanner {
     const { origin } = this
     const start = this.#at + TRIPLE.length
     let end = this.#text.indexOf(TRIPLE, start)
-    if (end < 0) throw new ConfigSyntaxError('this string in three quotes has no end: expected """', origin)
-    // Quotes beyond the three that end it belong to the string.
+    if (end < 0) throw new ConfigSyntaxError('this triple-quoted string has no end: expected """', origin)
+    // HOCON: of four or more quotes, the last three end the string.
     while (this.#text.startsWith('"', end + TRIPLE.length)) end += 1
     const value = this.#text.slice(start, end)
     this.#at = end + TRIPLE.length
@@ -144,11 +144,11 @@ export class Scanner {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at)
       if (Number.isNaN(code) || isNewline(code)) {
-        throw new ConfigSyntaxError('this string has no end: expected " in the same line', origin)
+        throw new ConfigSyntaxError('this string has no end: expected " on the same line', origin)
       }
       if (code < 0x20) {
         const shown = `\\u${code.toString(16).padStart(4, '0')}`
-        throw new ConfigSyntaxError(`a control character in a string: expected it to be written ${shown}`, this.origin)
+        throw new ConfigSyntaxError(`a string contains a control character: write it as ${shown}`, this.origin)
       }
       const character = this.next
       if (character !== '"' && character !== '\\') {
@@ -173,7 +173,7 @@ export class Scanner {
     const digits = this.#text.slice(this.#at + 2, this.#at + 6)
     if (letter !== 'u' || !/^[\da-fA-F]{4}$/.test(digits)) {
       throw new ConfigSyntaxError(
-        'not an escape of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
+        'this is not an escape sequence of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
         this.origin,
       )
     }
@@ -191,7 +191,7 @@ export class Scanner {
     if (this.isAtEnd) return 'the end of the text'
     if (this.seesNewline) return 'the end of the line'
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
-    if (isReserved(character)) return `'${character}', which is reserved: put it in quotes`
+    if (isReserved(character)) return `'${character}', which is reserved: quote it`
     return `'${character}'`
   }
 }

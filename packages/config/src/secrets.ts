@@ -1,4 +1,4 @@
-/** The last words of keys that hold secrets. */
+/** A key whose last word, or last two words, are in this set holds a secret. */
 const secrets: ReadonlySet<string> = new Set([
   'password',
   'passwd',
@@ -17,10 +17,10 @@ const secrets: ReadonlySet<string> = new Set([
   'sas',
 ])
 
-/** What stands in the place of a secret. */
+/** The replacement for a secret in output. */
 export const MASK = '***'
 
-/** Whether a key holds a secret: by its last words, however it is spelled (`db-password`, `REDIS_TOKEN`, `accountKey`). */
+/** Whether a key holds a secret, judged by its last words in any spelling (`db-password`, `REDIS_TOKEN`, `accountKey`). */
 export function isSecretKey(key: string): boolean {
   const words = key
     .replaceAll(/([a-z\d])([A-Z])/g, '$1-$2')
@@ -35,7 +35,7 @@ export function isSecretPath(path: readonly string[]): boolean {
   return path.some(isSecretKey)
 }
 
-/** A text without the user and the password of the URLs in it. */
+/** Masks the user and the password of all URLs in a text. */
 export function maskUrls(text: string): string {
   return text.replaceAll(/(\w:\/\/)[^/\s@]*@/g, `$1${MASK}@`)
 }

@@ -1,53 +1,49 @@
-import type { Origin } from './origin.js'
-import type { Expression, Scalar } from './syntax-tree.js'
-import type { Value } from './value.js'
+import type { Expression, Origin, Scalar } from './syntax-tree.js'
 
-/** Where in the configuration an expression stands. */
+/** The position of an expression in the configuration. */
 export interface Scope {
-  /** Of the key whose value it is; `undefined` in an object that is an element of a list. */
+  /** The path of the key that the expression is assigned to. `undefined` within an element of a list. */
   readonly path: readonly string[] | undefined
-  /** Of the key that it is, or is within. */
+  /** The path of the nearest key that contains the expression. */
   readonly enclosing: readonly string[]
-  /** Of the object that the text was included into: its substitutions are looked up there first. */
+  /** The path of the object that includes the text. Substitutions are looked up there first. */
   readonly prefix: readonly string[]
   readonly slot: Slot
   readonly order: number
-  /** Whether substitutions in it see what the key was before: not in a plain list, nor in a plain object. */
+  /** Whether substitutions in the expression see the key's earlier value. False for list and object literals. */
   readonly looksBack: boolean
-  /** Of the value that contains it, where it is an element of a list or within an object that is part of a value. */
+  /** The scope of the containing value, for an expression within a list or within an object of a concatenation. */
   readonly outer: Scope | undefined
 }
 
-/** Whether the key had an earlier value, or a part of one, when the assignment was made. */
+/** Whether the key had an earlier value, or a part of one, before the assignment. */
 export function hasEarlierValue({ slot, order }: Scope): boolean {
   return (slot.events[0]?.order ?? order) < order
 }
 
-/** From here on, the key has an object, or what is below it was assigned. */
+/** Records that an object, or a value below the key, was assigned. */
 interface ObjectMark {
   readonly kind: 'mark'
   readonly order: number
   readonly origin: Origin
 }
 
-/** One assignment of a string, a number, a boolean or null. */
+/** An assignment of a string, a number, a boolean or null. */
 export interface ScalarAssignment {
   readonly kind: 'scalar'
   readonly order: number
   readonly value: Scalar
 }
 
-/** One assignment of anything else but a plain object. */
+/** An assignment of any other value, except for an object literal. */
 export interface Assignment {
   readonly kind: 'assignment'
   readonly order: number
   readonly expression: Expression | Append
   readonly scope: Scope
   readonly origin: Origin
-  /** Whether it refers to the key itself by its own path. */
+  /** Whether the expression refers to the path of its own key. */
   readonly refersToItself: boolean
-  /** Set once it was resolved; each is resolved once, whatever refers to it. */
-  resolved?: { readonly value: Value | undefined } | undefined
 }
 
 /** `key += element`. */
@@ -60,14 +56,14 @@ export interface Append {
 const NOTHING: SlotEvent[] = []
 const NONE: ReadonlyMap<string, Slot> = new Map()
 
-/** Something that was done to a key. */
+/** An entry in the history of a key. */
 export type SlotEvent = ObjectMark | ScalarAssignment | Assignment
 
-/** All that was assigned to one key of one object, in the order in which it was. */
+/** The history of one key of one object: all assignments in order. */
 export class Slot {
   #events: SlotEvent[] = NOTHING
   #children: Map<string, Slot> | undefined
-  /** The order of the assignment that is being resolved: who asks for the key meanwhile, sees what was before it. */
+  /** The order of the assignment being resolved. Until it is resolved, reads of the key see only earlier events. */
   pending = Number.POSITIVE_INFINITY
 
   get events(): readonly SlotEvent[] {
@@ -87,12 +83,12 @@ export class Slot {
     return child
   }
 
-  /** The slots below, most of which have none. */
+  /** The slots of the keys below. */
   get children(): ReadonlyMap<string, Slot> {
     return this.#children ?? NONE
   }
 
-  /** Marks an object; `since` is the order of the mark that the parent counts it under. Returns that of the mark. */
+  /** Adds an object mark, unless one exists since the parent's mark (`since`). Returns the order of the mark. */
   mark(order: number, since: number, origin: Origin): number {
     const last = this.events.at(-1)
     if (last?.kind === 'mark' && last.order >= since) return last.order
@@ -100,7 +96,7 @@ export class Slot {
     return order
   }
 
-  /** Adds an assignment; one that is neither a substitution nor has any hides all before it for good. */
+  /** Adds an assignment. A value without substitutions replaces the whole history, which is then dropped. */
   assign(assignment: ScalarAssignment | Assignment, since: number): void {
     const hides = assignment.kind === 'scalar' || assignment.expression.kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
@@ -110,13 +106,13 @@ export class Slot {
     this.#add(assignment)
   }
 
-  /** Most slots have one event: an array of just that is a tenth of one that was pushed to. */
+  /** Most slots have one event. A literal array of one takes a tenth of the memory of an array after `push`. */
   #add(event: SlotEvent): void {
     if (this.#events.length === 0) this.#events = [event]
     else this.#events.push(event)
   }
 
-  /** How many events come before an order. */
+  /** The number of events before an order. */
   countBefore(order: number): number {
     if ((this.events.at(-1)?.order ?? -1) < order) return this.events.length
     let low = 0
@@ -129,7 +125,7 @@ export class Slot {
     return low
   }
 
-  /** Whether there is an event from one order on and before another. */
+  /** Whether there is an event in the range from `from` (inclusive) to `to` (exclusive). */
   hasEventIn(from: number, to: number): boolean {
     const count = this.countBefore(to)
     return count > 0 && (this.events[count - 1]?.order ?? -1) >= from

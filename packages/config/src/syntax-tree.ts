@@ -1,13 +1,19 @@
-import type { Origin } from './origin.js'
+/** The position of a value in a configuration. Lines and columns count from 1; they are 0 if unknown. */
+export interface Origin {
+  /** The file, or another name of the text. */
+  readonly source: string
+  readonly line: number
+  readonly column: number
+}
 
-/** A string, a number, a boolean or null as it was written. */
+/** A string, a number, a boolean or null. */
 export interface Scalar {
   readonly kind: 'scalar'
   readonly value: string | number | boolean | null
-  /** As it is spelled in the text, which concatenations keep. */
+  /** The original spelling. Concatenations use it. */
   readonly text: string
   readonly origin: Origin
-  /** Whether it came from, or through, a key that holds a secret: not to be shown. */
+  /** Whether the value came from a secret key, directly or by substitution. Secrets are masked in output. */
   readonly secret: boolean
 }
 
@@ -43,7 +49,7 @@ export interface Concatenation {
   readonly origin: Origin
 }
 
-/** What may stand to the right of a key. */
+/** The right-hand side of a key. */
 export type Expression = Scalar | ListLiteral | ObjectLiteral | Reference | Concatenation
 
 /** `path = value`, or `path += value`. */
@@ -54,7 +60,7 @@ export interface Field {
   readonly value: Expression
 }
 
-/** The documents that stand in the place of an include statement. */
+/** The documents that replace an include statement. */
 export interface Include {
   readonly kind: 'include'
   readonly documents: readonly Document[]
@@ -62,14 +68,14 @@ export interface Include {
 
 export type Statement = Field | Include
 
-/** A text that was parsed. */
+/** A parsed text. */
 export interface Document {
-  /** What the text came from. */
+  /** The file, or another name of the text. */
   readonly source: string
   readonly statements: readonly Statement[]
 }
 
-/** A string that is not typed further. */
+/** A string scalar. The text is not parsed as a number, boolean or null. */
 export function stringAt(value: string, origin: Origin): Scalar {
   return { kind: 'scalar', value, text: value, origin, secret: false }
 }

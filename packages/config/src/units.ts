@@ -1,7 +1,7 @@
-/** How many of the default unit one of another is: milliseconds, or bytes. */
+/** The factor of each unit name, relative to the default unit (milliseconds or bytes). */
 type Units = ReadonlyMap<string, number>
 
-/** The units of HOCON.md, "Duration format": exactly these. */
+/** The units of HOCON.md, "Duration format". */
 const durations: Units = unitsOf([
   [1e-6, 'ns nano nanos nanosecond nanoseconds'],
   [1e-3, 'us micro micros microsecond microseconds'],
@@ -12,7 +12,7 @@ const durations: Units = unitsOf([
   [86_400_000, 'd day days'],
 ])
 
-/** The units of HOCON.md, "Size in bytes format": exactly these. */
+/** The units of HOCON.md, "Size in bytes format". */
 const sizes: Units = unitsOf([
   [1, 'B b byte bytes'],
   ...['kB kilo', 'MB mega', 'GB giga', 'TB tera', 'PB peta', 'EB exa', 'ZB zetta', 'YB yotta'].map(
@@ -30,15 +30,15 @@ const sizes: Units = unitsOf([
   ),
 ])
 
-/** A number as it may stand before a unit. */
+/** A number before a unit. */
 const AMOUNT = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)$/
 
-/** Milliseconds: a number is that already, a string may have a unit. `undefined` for what is no duration, or too long. */
+/** Converts a number of milliseconds, or a string with or without a unit. `undefined` if invalid or too large. */
 export function toMilliseconds(value: unknown): number | undefined {
   return amountOf(value, durations)
 }
 
-/** Bytes, whole ones: a number is that already, a string may have a unit. `undefined` for what is no size, or too large. */
+/** Converts a number of bytes, or a string with or without a unit, and rounds down. `undefined` if invalid or too large. */
 export function toBytes(value: unknown): number | undefined {
   const bytes = amountOf(value, sizes)
   return bytes === undefined || bytes < 0 ? undefined : Math.floor(bytes)
@@ -48,7 +48,6 @@ function amountOf(value: unknown, units: Units): number | undefined {
   if (typeof value === 'number') return Number.isNaN(value) ? undefined : value
   if (typeof value !== 'string') return undefined
   const trimmed = value.trim()
-  // The unit is all the letters at the end, and what is before it is the number.
   const unit = /\p{L}*$/u.exec(trimmed)?.[0] ?? ''
   const [, amount] = AMOUNT.exec(trimmed.slice(0, trimmed.length - unit.length).trim()) ?? []
   const factor = unit === '' ? 1 : units.get(unit)

@@ -1,7 +1,6 @@
-import type { Origin } from './origin.js'
-import type { Scalar } from './syntax-tree.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
-/** The numbers of JSON, and no others. */
+/** A JSON number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 const words: ReadonlyMap<string, boolean | null> = new Map([
@@ -10,18 +9,18 @@ const words: ReadonlyMap<string, boolean | null> = new Map([
   ['null', null],
 ])
 
-/** Whether a text is spelled as a number by the rules of JSON. */
+/** Whether a text is a JSON number. */
 export function isNumber(text: string): boolean {
   return NUMBER.test(text)
 }
 
-/** The number that a text is; `undefined` where it is none, or one that is too large to be represented. */
+/** Parses a JSON number. Returns `undefined` if the text is not a number, or too large for a finite one. */
 export function numberOf(text: string): number | undefined {
   const number = isNumber(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : undefined
 }
 
-/** What an unquoted string stands for when it stands alone: a number, a boolean, null, or itself. */
+/** The value of an unquoted string that is not concatenated: a number, a boolean, null or a string. */
 export function unquotedValue(text: string, origin: Origin): Scalar {
   return { kind: 'scalar', value: typed(text), text, origin, secret: false }
 }
@@ -29,6 +28,6 @@ export function unquotedValue(text: string, origin: Origin): Scalar {
 function typed(text: string): Scalar['value'] {
   const word = words.get(text)
   if (word !== undefined) return word
-  // `1e400` stays a text: as a number it would be Infinity, which means "without end" to a reader of durations.
+  // `1e400` stays a string. As a number it would be Infinity, which is a valid duration.
   return numberOf(text) ?? text
 }

@@ -1,16 +1,14 @@
-import type { ObjectView } from './object-view.js'
-import type { Origin } from './origin.js'
-import type { Scope } from './slot.js'
-import type { Expression, Scalar } from './syntax-tree.js'
+import type { Assignment, Scope, Slot } from './slot.js'
+import type { Expression, Origin, Scalar } from './syntax-tree.js'
 
-/** What a substitution is replaced by: known as far as its kind; what is within is found when it is asked for. */
+/** The value of a substitution. Its type is known. Elements and fields are resolved when first read. */
 export type Value = Scalar | ListValue | ObjectView
 
-/** An element of a list, which vanishes where it is an optional substitution without a value. */
+/** An element of a list. An optional substitution without a value is left out of the list. */
 export interface Item {
   readonly source?: { readonly expression: Expression; readonly scope: Scope }
-  /** Set once it was resolved. */
-  resolved?: { readonly value: Value | undefined } | undefined
+  /** The value, if there is no source. */
+  readonly value?: Value
 }
 
 /** A list whose elements may not be resolved yet. */
@@ -19,7 +17,7 @@ export class ListValue {
   readonly origin: Origin
   readonly secret: boolean
   readonly length: number
-  /** May go on behind this list: those who append to the longest one share it. */
+  /** Can be longer than this list: a list and the lists made from it by `concat` share the array. */
   readonly #items: Item[]
 
   constructor(items: Item[], origin: Origin, secret = false, length = items.length) {
@@ -33,15 +31,267 @@ export class ListValue {
     return this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
   }
 
-  /** This list and another; takes time by the length of the other where nobody did so before. */
+  /** Appends another list. The first `concat` of a list takes time proportional to the length of `other` only. */
   concat(other: ListValue): ListValue {
     const items = this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
-    // By number: the other one may be this one.
+    // By index, because `other` can be this list.
     for (let place = 0; place < other.length; place += 1) items.push(other.#items[place] ?? {})
     return new ListValue(items, this.origin, this.secret || other.secret)
   }
 
   asSecret(): ListValue {
     return new ListValue(this.#items, this.origin, true, this.length)
+  }
+}
+
+/** The part of a slot's history that an object consists of: from `from` (inclusive) to `to` (exclusive). */
+export interface SlotLayer {
+  readonly kind: 'slot'
+  readonly slot: Slot
+  readonly from: number
+  readonly to: number
+  readonly origin: Origin
+}
+
+/** A value, or a part of an object, and its assignment, if any. */
+export interface Fact {
+  readonly value: Value | SlotLayer
+  readonly assignment?: Assignment | undefined
+}
+
+/** A resolved key: its value and the assignment that determined it. */
+export interface Entry {
+  readonly value: Value
+  readonly assignment: Assignment | undefined
+}
+
+/** The operations of the resolver that a view needs. */
+export interface Resolution {
+  /** How often a value was hidden because it was being resolved. Results that depend on hidden values are not cached. */
+  readonly cuts: number
+  /** Changes whenever the set of assignments being resolved changes. */
+  readonly epoch: number
+  /** Counts a value as hidden. */
+  cut(): undefined
+  /** Counts steps of work. Throws a `ConfigLimitError` if there are too many. */
+  step(origin: Origin, count?: number): void
+  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
+  deeper<T>(origin: Origin, work: () => T): T
+  /** The facts of a part of a slot's history, the last one first. */
+  facts(slot: Slot, from: number, to: number): Iterable<Fact>
+}
+
+/**
+ * An object merged from layers. The first layer wins. Layers and their fields are resolved when first read, because a
+ * substitution can refer to one key of an object while another key is being resolved.
+ */
+export class ObjectView {
+  readonly kind = 'object'
+  readonly origin: Origin
+  readonly secret: boolean
+  readonly #resolution: Resolution
+  readonly #layers: (SlotLayer | ObjectView)[]
+  #entries: Map<string, Entry | undefined> | undefined
+  #rest: Iterator<Fact> | undefined
+  /** Caches `#isPending` by key. An entry is valid only for its epoch. */
+  #checked: Map<string, { readonly epoch: number; readonly isPending: boolean }> | undefined
+  /** The keys being evaluated, each with the epoch of its start. */
+  #evaluating: Map<string, number> | undefined
+  #collectingSince: number | undefined
+  /** A key whose value overrides the layers. */
+  #replaced: { readonly key: string; readonly entry: Entry } | undefined
+  #isAdvancing = false
+  #keys: ReadonlySet<string> | undefined
+
+  /** `rest`: facts that provide further layers, up to the first fact that is not an object. */
+  constructor(
+    resolution: Resolution,
+    layers: readonly (SlotLayer | ObjectView)[],
+    rest?: Iterator<Fact>,
+    secret = layers.some((layer) => layer.kind === 'object' && layer.secret),
+  ) {
+    this.#resolution = resolution
+    this.#layers = [...layers]
+    this.#rest = rest
+    this.origin = layers[0]?.origin ?? { source: '', line: 0, column: 0 }
+    this.secret = secret
+  }
+
+  get(key: string): Entry | undefined {
+    if (this.#replaced?.key === key) return this.#replaced.entry
+    const only = this.#onlyAssignment(key)
+    if (only !== undefined) return only
+    if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
+    // An object can be a layer of one of its own layers. The repeated lookup adds nothing.
+    const { cuts, epoch } = this.#resolution
+    this.#evaluating ??= new Map()
+    const evaluating = this.#evaluating
+    const outer = evaluating.get(key)
+    if (outer === epoch) return this.#resolution.cut()
+    evaluating.set(key, epoch)
+    try {
+      const entry = this.#evaluate(key)
+      if (this.#resolution.cuts !== cuts) return entry
+      this.#entries ??= new Map()
+      this.#entries.set(key, entry)
+      return entry
+    } finally {
+      if (outer === undefined) evaluating.delete(key)
+      else evaluating.set(key, outer)
+    }
+  }
+
+  /** Whether a part of the key's value is being resolved and is therefore hidden. */
+  #isPending(key: string): boolean {
+    const { epoch } = this.#resolution
+    this.#checked ??= new Map()
+    const checks = this.#checked
+    const checked = checks.get(key)
+    if (checked?.epoch === epoch) return checked.isPending
+    // A preliminary result ends the recursion of an object that is its own layer.
+    checks.set(key, { epoch, isPending: false })
+    const isPending = this.#layers.some((layer) =>
+      layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
+    )
+    checks.set(key, { epoch, isPending })
+    return isPending
+  }
+
+  /** Drops the cached value of a key. */
+  forget(key: string): void {
+    this.#entries?.delete(key)
+    for (const layer of this.#layers) if (layer.kind === 'object') layer.forget(key)
+  }
+
+  /** All keys. The keys of the lowest layer come first. */
+  keys(): ReadonlySet<string> {
+    if (this.#keys !== undefined) return this.#keys
+    const { cuts, epoch } = this.#resolution
+    const outer = this.#collectingSince
+    if (outer === epoch) {
+      this.#resolution.cut()
+      return new Set()
+    }
+    this.#collectingSince = epoch
+    try {
+      const keys = this.#collectKeys()
+      if (this.#resolution.cuts === cuts) this.#keys = keys
+      return keys
+    } finally {
+      this.#collectingSince = outer
+    }
+  }
+
+  #collectKeys(): Set<string> {
+    this.#resolution.step(this.origin, this.#allLayers().length)
+    const keys = new Set<string>()
+    for (const layer of [...this.#allLayers()].reverse()) {
+      if (layer.kind === 'object')
+        for (const key of this.#resolution.deeper(layer.origin, () => layer.keys())) keys.add(key)
+      else for (const [key, child] of layer.slot.children) if (child.hasEventIn(layer.from, layer.to)) keys.add(key)
+    }
+    return keys
+  }
+
+  /** Merges another object over this one. */
+  overriddenBy(other: ObjectView): ObjectView {
+    // Flat instead of nested layers, so that a chain of merges does not add nesting levels.
+    const layers = [...new Set([...other.#flatLayers(), ...this.#flatLayers()])]
+    this.#resolution.step(this.origin, layers.length)
+    return new ObjectView(this.#resolution, layers, undefined, this.secret || other.secret)
+  }
+
+  /** The underlying object, if this view only wraps another one. Otherwise this object. */
+  original(): ObjectView {
+    const only = this.#replaced === undefined && this.#layer(1) === undefined ? this.#layer(0) : undefined
+    return only?.kind === 'object' && only.secret === this.secret ? only.original() : this
+  }
+
+  /** A copy with another value for one key. */
+  replacing(key: string, value: Value): ObjectView {
+    const view = new ObjectView(this.#resolution, [this])
+    view.#replaced = { key, entry: { value, assignment: undefined } }
+    return view
+  }
+
+  asSecret(): ObjectView {
+    return new ObjectView(this.#resolution, [this], undefined, true)
+  }
+
+  #evaluate(key: string): Entry | undefined {
+    const facts = this.#facts(key)
+    const first = facts.next()
+    if (first.done) return undefined
+    const { value, assignment } = first.value
+    if (value.kind !== 'slot' && value.kind !== 'object') return { value, assignment }
+    return { value: new ObjectView(this.#resolution, [value], facts), assignment }
+  }
+
+  /** A fast path for the most common case: a key with one scalar assignment. */
+  #onlyAssignment(key: string): Entry | undefined {
+    const [layer] = this.#layers
+    if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
+    const events = layer.slot.children.get(key)?.events
+    const event = events?.length === 1 ? events[0] : undefined
+    if (event?.kind !== 'scalar' || event.order < layer.from || event.order >= layer.to) return undefined
+    return { value: event.value, assignment: undefined }
+  }
+
+  *#facts(key: string): Generator<Fact, undefined> {
+    for (let place = 0; ; place += 1) {
+      const layer = this.#layer(place)
+      if (layer === undefined) return undefined
+      this.#resolution.step(this.origin)
+      if (layer.kind === 'object') {
+        const entry = this.#resolution.deeper(layer.origin, () => layer.get(key))
+        if (entry !== undefined) yield entry
+      } else {
+        const child = layer.slot.children.get(key)
+        if (child !== undefined) yield* this.#resolution.facts(child, layer.from, layer.to)
+      }
+    }
+  }
+
+  #allLayers(): readonly (SlotLayer | ObjectView)[] {
+    while (this.#layer(this.#layers.length) !== undefined) {
+      // `#layer` adds the layer.
+    }
+    return this.#layers
+  }
+
+  /** The layers, with object layers replaced by their own layers. An object with another secrecy is kept as it is. */
+  #flatLayers(): readonly (SlotLayer | ObjectView)[] {
+    const layers = this.#replaced === undefined ? this.#allLayers() : [this]
+    return layers.flatMap((layer) =>
+      layer.kind === 'object' &&
+      layer.secret === this.secret &&
+      layer.#rest === undefined &&
+      layer.#replaced === undefined
+        ? layer.#layers
+        : [layer],
+    )
+  }
+
+  #advance(rest: Iterator<Fact>): Fact['value'] | undefined {
+    this.#isAdvancing = true
+    try {
+      const next = rest.next()
+      return next.done ? undefined : next.value.value
+    } finally {
+      this.#isAdvancing = false
+    }
+  }
+
+  #layer(place: number): SlotLayer | ObjectView | undefined {
+    while (place >= this.#layers.length && this.#rest !== undefined) {
+      if (this.#isAdvancing) {
+        // The next layer depends on itself. It is hidden, like all values being resolved.
+        return this.#resolution.cut()
+      }
+      const value = this.#advance(this.#rest)
+      if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)
+      else this.#rest = undefined
+    }
+    return this.#layers[place]
   }
 }

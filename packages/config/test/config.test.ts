@@ -13,7 +13,7 @@ const config = parseHocon(
 )
 
 describe('getters', () => {
-  it('convert as HOCON says, and no further', () => {
+  it('convert by the rules of HOCON', () => {
     expect(config.getString('server.host')).toBe('example.org')
     expect(config.getString('server.version')).toBe('1.10')
     expect(config.getString('server.off')).toBe('false')
@@ -43,7 +43,7 @@ describe('getters', () => {
     ['getList', 'server', 'is an object: expected a list'],
     ['getList', 'server.host', 'expected a list'],
     ['getConfig', 'server.tags', 'is a list: expected an object'],
-  ] as const)('%s of %s names the path, the origin and what was expected', (getter, path, message) => {
+  ] as const)('%s of %s: the error names the path, the origin and the expected type', (getter, path, message) => {
     if (path === 'server' && getter === 'getList') {
       expect(() => parseHocon('server { a = 1 }', { env: {} }).getList(path)).toThrow(message)
       return
@@ -52,7 +52,7 @@ describe('getters', () => {
     expect(() => config[getter](path)).toThrow(message)
   })
 
-  it('of nothing, and of null, say which', () => {
+  it('throw different errors for a missing value and for null', () => {
     expect(() => config.getString('server.nowhere')).toThrow(ConfigMissingError)
     expect(() => config.getString('server.nowhere')).toThrow(
       "'server.nowhere' has no value: expected a string in app.conf",
@@ -61,7 +61,7 @@ describe('getters', () => {
     expect(() => config.getConfig('server').getConfig('named').getNumber('z')).toThrow("'server.named.z' has no value")
   })
 
-  it('of a number too large to be represented: its text, and neither a number nor a duration nor a size', () => {
+  it('of a number that is too large: return its text, and no number, duration or size', () => {
     const digits = '9'.repeat(400)
     const large = parseHocon(`a = 1e400, b = -1e400, c = ${digits}, d = ${digits} s, e = 1e308 d, f = 1e308Y`, {
       env: {},
@@ -81,13 +81,13 @@ describe('getters', () => {
     expect(parseHocon('{"a": 1e400}', { env: {}, format: 'json' }).toObject()).toEqual({ a: '1e400' })
   })
 
-  it.each(['', 'a..b', '.a', 'a b=', 7])('of the path %j: refused', (path) => {
+  it.each(['', 'a..b', '.a', 'a b=', 7])('reject the path %j', (path) => {
     expect(() => config.getString(path as string)).toThrow(ConfigOptionError)
   })
 })
 
 describe('layers', () => {
-  it('are merged, and resolved together', () => {
+  it('are merged, and their substitutions are resolved together', () => {
     const above = parseHocon('url = "http://"${host}, list = ${list} [2], a = { x = 1 }', { env: {} })
     const below = parseHocon('host = ${name}.org, list = [1], a = { y = 2 }', { env: {} })
     const both = above.withFallback(below).withFallback({ name: 'example', a: 5 })
@@ -100,7 +100,7 @@ describe('layers', () => {
     })
   })
 
-  it('of plain data keep its keys as they are, and refuse what no configuration holds', () => {
+  it('of plain data do not parse keys as paths, and reject values that a configuration cannot hold', () => {
     const plain = Config.from({ 'a.b': 1, c: undefined, d: [null, { e: 'f' }] })
     expect(plain.toObject()).toEqual({ 'a.b': 1, d: [null, { e: 'f' }] })
     expect(() => Config.from({ a: { b: new Map() } })).toThrow('a.b is an object of a class')
@@ -119,12 +119,12 @@ describe('secrets', () => {
     { env: { DB_TOKEN: 'hunter2' } },
   )
 
-  it('are values to those who ask for them', () => {
+  it('are returned by getters and toObject', () => {
     expect(secret.getString('db.sentence')).toBe('it is hunter2')
     expect(JSON.stringify(secret.toObject())).toContain('hunter2')
   })
 
-  it('never appear where a configuration is shown, nor what was made of them', () => {
+  it('are masked in all text output, and so are values made from them', () => {
     for (const text of [secret.toString(), inspect(secret), JSON.stringify(secret), `${secret.getConfig('db')}`]) {
       expect(text).not.toContain('hunter2')
       expect(text).toContain('***')
@@ -132,7 +132,7 @@ describe('secrets', () => {
     }
   })
 
-  it('and what is none is shown as it is', () => {
+  it('other values are not masked', () => {
     const shown = Config.from({ text: 'a: Infinity', endless: [Number.POSITIVE_INFINITY], __proto__: null })
     expect(JSON.parse(`${shown}`)).toEqual({ text: 'a: Infinity', endless: [null] })
     expect(JSON.parse(JSON.stringify(shown))).toEqual({ text: 'a: Infinity', endless: [null] })

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { bytes, duration, list, load, parse } from './conformance/adapter.mjs'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-/** One case of the sample; `line`: where the error is to say that it stands. */
+/** One case of the sample. `line`: the expected line of the error. */
 interface Case {
   readonly name: string
   readonly category: string

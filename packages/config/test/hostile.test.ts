@@ -13,7 +13,7 @@ function read(text: string): Record<string, unknown> {
   return parseHocon(text, { env: {}, readInclude: () => [] }).toObject()
 }
 
-/** `name0 = first`, and `count` more, each made of the one before. */
+/** `a0 = first`, and `count` more keys, each made from the previous one. */
 function tower(first: string, count: number, next: (before: string) => string, order: 1 | -1 = 1): string {
   const floors = Array.from({ length: count }, (_, floor) => `a${floor + 1} = ${next(`\${a${floor}}`)}`)
   const all = [`a0 = ${first}`, ...floors]
@@ -38,11 +38,11 @@ describe('hostile input', () => {
     ['a text of 17 million characters', `a = "${'x'.repeat(17_000_000)}"`],
   ])('%s: a limit error', (_, text) => {
     expect(() => read(text)).toThrow(ConfigLimitError)
-    // Found by counting, and not by the end of the stack or the memory.
+    // Found by a counter, not by a stack overflow or a lack of memory.
     expect(() => read(text)).toThrow(/maxDepth|maxValues|maxLength/)
   })
 
-  it('paths that no parser of HOCON has seen are counted too', () => {
+  it('the depth of paths from properties and includes is limited too', () => {
     const deep = `a${'.a'.repeat(1_000)}`
     expect(() => parseHocon(`${deep} = 1`, { format: 'properties', env: {} }).toObject()).toThrow('maxDepth')
     expect(() =>
@@ -50,19 +50,19 @@ describe('hostile input', () => {
     ).toThrow('maxDepth')
   })
 
-  it('many appends, each to the one before, are no more than a long list', () => {
+  it('a long chain of appends does not exceed the limits', () => {
     expect(read('a += 1\n'.repeat(50_000)).a).toHaveLength(50_000)
     expect(read(`a = x\n${'a = ${a}x\n'.repeat(20_000)}`).a).toHaveLength(20_001)
   })
 
-  it('includes that include one another, or far too many: an error', () => {
+  it('include cycles and too many includes: an error', () => {
     const texts = (bodies: Record<string, string>) => ({
       env: {},
       readInclude: ({ name }: { name: string }) => [{ id: name, text: bodies[name] ?? '', format: 'conf' as const }],
     })
     expect(() => parseHocon('include "a"', texts({ a: '\ninclude "b"', b: 'include "a"' }))).toThrow(ConfigIncludeError)
     expect(() => parseHocon('include "a"', texts({ a: '\ninclude "b"', b: 'include "a"' }))).toThrow(
-      'b:1:1: a cycle of includes: text includes a includes b includes a',
+      'b:1:1: the includes form a cycle: text includes a includes b includes a',
     )
     const doubling = Object.fromEntries(
       Array.from({ length: 40 }, (_, n) => [`f${n}`, `include "f${n + 1}"\ninclude "f${n + 1}"`]),
@@ -70,7 +70,7 @@ describe('hostile input', () => {
     expect(() => parseHocon('include "f0"', texts(doubling))).toThrow(ConfigLimitError)
   })
 
-  it('keys that objects of JavaScript inherit are keys like any other', () => {
+  it('keys that JavaScript objects inherit are ordinary keys', () => {
     const plain = read('__proto__.polluted = 1, constructor.prototype.x = 2, a = ${?toString}, b = ${?__proto__.x}')
     expect(Object.keys(plain)).toEqual(['__proto__', 'constructor'])
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
@@ -79,7 +79,7 @@ describe('hostile input', () => {
     expect(Config.from(JSON.parse('{"__proto__":{"x":1}}')).getNumber('__proto__.x')).toBe(1)
   })
 
-  it('limits are options, and no good ones are refused', () => {
+  it('limits are options, and invalid limits are rejected', () => {
     const limited = (limits: object) => () => parseHocon('a = [[1, 2, 3]]', { limits }).toObject()
     expect(limited({ maxDepth: 1 })).toThrow('maxDepth')
     expect(limited({ maxValues: 4 })).toThrow('maxValues')
@@ -91,7 +91,7 @@ describe('hostile input', () => {
   })
 })
 
-/** Returns, or throws an error of this package: whatever comes in. */
+/** For any input: returns, or throws an error of this package. */
 function behaves(text: string): boolean {
   try {
     return typeof read(text) === 'object'
@@ -163,7 +163,7 @@ function fieldsIn(fields: readonly (readonly [string, string])[]): string {
   return `{ ${fields.map(([name, text]) => `${name} = ${text}`).join(', ')} }`
 }
 
-describe('whatever comes in', () => {
+describe('any input returns a configuration or throws a ConfigError', () => {
   const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true })
 
   it('random words', { timeout: 150_000 }, () => {

@@ -27,7 +27,7 @@ const application = {
 }
 
 describe('loadConfig', () => {
-  it('lays the layers over one another, and resolves them together', () => {
+  it('merges the layers, and resolves their substitutions together', () => {
     const folder = write(temporaryFolder(), {
       ...application,
       'application.conf': 'driver { ttl = 10s, host = example.org, retries = 4 }\ninclude classpath("shared.conf")',
@@ -53,13 +53,13 @@ describe('loadConfig', () => {
     expect(() => config.getNumber('a-b_c')).toThrow("environment variable CONFIG_FORCE_a__b___c: 'a-b_c' is the string")
   })
 
-  it('takes overrides as HOCON, substitutions and all', () => {
+  it('accepts overrides as HOCON with substitutions', () => {
     const folder = write(temporaryFolder(), { ...application, 'application.conf': 'name = app' })
     const config = loadConfig({ folder, overrides: 'title = "the "${name}', env: {} })
     expect(config.getString('title')).toBe('the app')
   })
 
-  it('reads application.properties, .json and .conf, the last of which wins', () => {
+  it('reads application.properties, .json and .conf; the last one wins', () => {
     const folder = write(temporaryFolder(), {
       'package.json': '{}',
       'application.properties': 'a.b = 1\na = 2\nc = properties\nd = properties',
@@ -69,7 +69,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ folder, env: {} }).toObject()).toEqual({ a: { b: '1' }, c: 'json', d: 'conf' })
   })
 
-  it('needs no file, but one that is named must be there', () => {
+  it('works without a file, but a given file must exist', () => {
     const folder = write(temporaryFolder(), { 'package.json': '{}', 'other.conf': 'a = 1' })
     expect(loadConfig({ folder, env: {} }).toObject()).toEqual({})
     expect(loadConfig({ folder, file: 'other.conf', env: {} }).toObject()).toEqual({ a: 1 })
@@ -77,14 +77,14 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ folder, file: 'absent.conf', env: {} })).toThrow(ConfigOptionError)
   })
 
-  it('says of a file that cannot be read why', () => {
+  it('a file that cannot be read: the error contains the reason', () => {
     const folder = write(temporaryFolder(), { 'package.json': '{}' })
     symlinkSync('application.conf', join(folder, 'application.conf'))
     expect(() => loadConfig({ folder, env: {} })).toThrow(ConfigOptionError)
     expect(() => loadConfig({ folder, env: {} })).toThrow('cannot be read: ELOOP')
   })
 
-  it('tells at once of a substitution without a value, with file and line', () => {
+  it('throws at once for a substitution without a value, with file and line', () => {
     const folder = write(temporaryFolder(), { 'package.json': '{}', 'application.conf': '\na = ${nowhere}' })
     expect(() => loadConfig({ folder, env: {} })).toThrow(
       `${join(folder, 'application.conf')}:2:5: \${nowhere} has no value`,
@@ -97,7 +97,7 @@ describe('includes from files', () => {
   const read = (root: string, text: string, classpath: readonly string[] = []) =>
     parseHocon(text, { source: join(root, 'root.conf'), env: {}, classpath }).toObject()
 
-  it('are looked for beside the file, then in the classpath; absolute ones, file() and url() as they are', () => {
+  it('are relative to the file, then to the classpath; absolute names, file() and url() are exact', () => {
     const root = folder({
       'sub/one.conf': 'one = 1, include "two"',
       'sub/two.json': '{"two": 2}',
@@ -117,7 +117,7 @@ describe('includes from files', () => {
     expect(read(root, 'include "nowhere", a = 1')).toEqual({ a: 1 })
   })
 
-  it('that are required and missing, of another protocol, or no JSON: an error that says where', () => {
+  it('that are required and missing, of another protocol, or invalid JSON: an error with the position', () => {
     const root = folder({ 'bad.json': '{\n"a": 1,\n}', 'bad.conf': 'a = 1\nb = [' })
     expect(() => read(root, '\ninclude required("nowhere")')).toThrow(ConfigIncludeError)
     expect(() => read(root, '\ninclude required("nowhere")')).toThrow(
@@ -126,13 +126,15 @@ describe('includes from files', () => {
     expect(() => read(root, 'include url("https://example.org/a.conf")')).toThrow('only file: URLs can be included')
     expect(() => read(root, 'include url("no url")')).toThrow(ConfigIncludeError)
     expect(() => read(root, 'include "bad.json"')).toThrow(ConfigSyntaxError)
-    expect(() => read(root, 'include "bad.json"')).toThrow(`${join(root, 'bad.json')}:3:1: not JSON`)
+    expect(() => read(root, 'include "bad.json"')).toThrow(
+      `${join(root, 'bad.json')}:3:1: a .json file must contain JSON`,
+    )
     expect(() => read(root, 'include "bad.conf"')).toThrow(`${join(root, 'bad.conf')}:2:6`)
   })
 })
 
 describe('properties', () => {
-  it('are read as Java does: comments, separators, escapes, lines that go on', () => {
+  it('are read as in Java: comments, separators, escapes, continued lines', () => {
     const text =
       '# one\n! two\na = 1\nb:2\nc 3\nd\\:e = \\u0041\\t\\\\\nlong = x, \\\n   y\nempty\n=nameless\ndots.. = 4\n'
     expect(parseHocon(text, { format: 'properties' }).toObject()).toEqual({

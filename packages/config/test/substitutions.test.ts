@@ -54,7 +54,7 @@ describe('substitutions', () => {
     expect(read(text)).toEqual(expected)
   })
 
-  it('of included texts are looked up below the include, then from the root', () => {
+  it('in included texts look below the include first, then from the root', () => {
     expect(read('r = 1\na { include "x-and-y" }\na.x = 42')).toEqual({ r: 1, a: { x: 42, y: 42, z: 1 } })
     expect(read('r = 2\na { b { include "nested" } }')).toEqual({
       r: 2,
@@ -63,7 +63,7 @@ describe('substitutions', () => {
     expect(read('a.b = [0], a { include "appended" }')).toEqual({ a: { b: [0, 1, 2] } })
   })
 
-  it('fall back to the environment, as strings; null stands in the way', () => {
+  it('fall back to the environment, as strings; a key that is null does not fall back', () => {
     expect(
       read('PATH = ${PATH}":/x", n = ${N}, HOME = null, h = ${HOME}', { PATH: '/bin', N: '5', HOME: '/me' }),
     ).toEqual({
@@ -76,13 +76,13 @@ describe('substitutions', () => {
 
   it.each([
     ['a = 1\nb = ${nope.x}', 2, 5, '${nope.x} has no value'],
-    ['a = ${b}\nb = ${c}\nc = ${a}', 3, 5, '${a} is a link of a cycle'],
-    ['a = 1\na = [${a}]', 2, 6, 'is a link of a cycle'],
-    ['a {\n  b = ${a}\n}', 2, 7, 'is a link of a cycle'],
-    ['a = [{ b = ${a} }]', 1, 12, 'a cycle'],
-    ['b.a = [1]\nb = ${?none}\nb.a = [{ x = ${b.a} }]', 3, 14, 'a cycle'],
-    ['x = [1]\n\na = ${x}"text"', 3, 5, 'a list and a string stand side by side'],
-  ])('that cannot be replaced: %j says where, and whether it is a cycle', (text, line, column, message) => {
+    ['a = ${b}\nb = ${c}\nc = ${a}', 3, 5, '${a} is part of a cycle'],
+    ['a = 1\na = [${a}]', 2, 6, 'is part of a cycle'],
+    ['a {\n  b = ${a}\n}', 2, 7, 'is part of a cycle'],
+    ['a = [{ b = ${a} }]', 1, 12, 'contains itself through a cycle'],
+    ['b.a = [1]\nb = ${?none}\nb.a = [{ x = ${b.a} }]', 3, 14, 'contains itself through a cycle'],
+    ['x = [1]\n\na = ${x}"text"', 3, 5, 'a list and a string cannot be concatenated'],
+  ])('that cannot be resolved: %j throws with position and cause', (text, line, column, message) => {
     const reading = (): unknown => read(text)
     expect(reading).toThrow(ConfigResolveError)
     expect(reading).toThrow(message)
@@ -90,19 +90,19 @@ describe('substitutions', () => {
   })
 })
 
-describe('what is no HOCON', () => {
+describe('invalid HOCON', () => {
   it.each([
-    ['a = [1,\n2', 2, "expected ']' before the end of the text, for what was opened in line 1"],
-    ['a = 1\nb = @', 2, "found '@', which is reserved: put it in quotes"],
+    ['a = [1,\n2', 2, "expected ']' before the end of the text, to close the bracket opened in line 1"],
+    ['a = 1\nb = @', 2, "found '@', which is reserved: quote it"],
     ['a = b = c', 1, "expected a comma, a newline or the end of the text, found '='"],
     ['a', 1, "expected '=', ':', '+=' or '{' after a key"],
-    ['a = "\\x"', 1, 'not an escape of JSON'],
-    ['a = "x\u0001"', 1, 'expected it to be written \\u0001'],
+    ['a = "\\x"', 1, 'not an escape sequence of JSON'],
+    ['a = "x\u0001"', 1, 'write it as \\u0001'],
     ['a = """x', 1, 'has no end'],
-    ['include foo', 1, 'the name of what to include, in quotes'],
+    ['include foo', 1, 'expected a quoted name to include'],
     ['a = $x', 1, "expected '{' after '$'"],
     ['[1]', 1, 'expected an object at the root'],
-  ])('%j: says what was expected', (text, line, message) => {
+  ])('%j: the error names the expected syntax', (text, line, message) => {
     const reading = (): unknown => read(text)
     expect(reading).toThrow(ConfigSyntaxError)
     expect(reading).toThrow(message)

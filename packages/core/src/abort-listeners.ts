@@ -5,7 +5,7 @@ interface SharedListener {
 
 /**
  * Lets any number of callbacks wait for the same signal behind one listener: Node warns of a leak from the eleventh
- * listener of an `AbortSignal` on, and thousands who wait may well share one signal.
+ * listener of an `AbortSignal` on, and thousands of waiters may share one signal.
  */
 export class AbortListeners {
   readonly #shared = new Map<AbortSignal, SharedListener>()
@@ -16,7 +16,7 @@ export class AbortListeners {
   }
 
   /**
-   * Calls `callback` once when the signal aborts, at once where it has, unless what is returned was called before.
+   * Calls `callback` once when the signal aborts, or at once if it already has. Returns a function that removes it.
    * The callback must not throw.
    */
   add(signal: AbortSignal, callback: () => void): () => void {

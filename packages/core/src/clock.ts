@@ -11,7 +11,7 @@ export interface Clock {
   now(): number
 
   /**
-   * Runs `task` once, not before `delay` milliseconds have passed, and returns what cancels it.
+   * Runs `task` once, not before `delay` milliseconds have passed, and returns a function that cancels it.
    *
    * A timer never keeps the process alive by itself. After a suspend or a blocked event loop the task runs late:
    * code that decides on safety asks {@link Clock.now} when it runs.
@@ -20,7 +20,7 @@ export interface Clock {
 
   /**
    * How many of the milliseconds counted by {@link Clock.now} the machine was suspended for, since the same origin.
-   * Absent where a clock cannot tell; a loss is then reported as `expired`, never as `suspended`.
+   * Absent where a clock does not know; a loss is then reported as `expired`, never as `suspended`.
    */
   suspended?(): number
 }

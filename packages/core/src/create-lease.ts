@@ -5,13 +5,13 @@ import { StoreLease } from './store-lease.js'
 import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
 
 export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
-  /** Who claims; `hostname-pid-<nanoid>` unless given. */
+  /** The name of the owner; `hostname-pid-<nanoid>` unless given. */
   readonly owner?: string | undefined
   /** The longest that one grant may be held, in milliseconds. */
   readonly maxHold?: number | undefined
 }
 
-/** A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` where a setting is wrong. */
+/** A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` if a setting is invalid. */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
   const { owner, maxHold, clock, logger, random } = options
   const timeouts = new TimeoutSettings(options)

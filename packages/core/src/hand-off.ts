@@ -2,12 +2,12 @@ import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { Grant } from './store/lease-record.js'
 
 /**
- * A lease on its way from one owner to another: what `handOff` makes and `adopt` takes, once. Plain JSON, so that it can
+ * A lease on its way from one owner to another: made by `handOff`, taken once by `adopt`. Plain JSON, so that it can
  * be sent to another process.
  */
 export interface HandOff {
   readonly name: string
-  /** Who may adopt it. */
+  /** The owner that may adopt it. */
   readonly owner: string
   readonly grantId: string
   /** A bigint in decimal digits. */

@@ -3,7 +3,7 @@ import type { LeaseLost } from './lease-lost.js'
 import type { Grant } from './store/lease-record.js'
 import { callGuarded } from './user-code.js'
 
-/** What a `StoreLease` tells, and with what. */
+/** The events of a `StoreLease`, and their arguments. */
 export interface LeaseEvents {
   acquired: [grant: Grant]
   renewed: [grant: Grant]
@@ -15,7 +15,7 @@ export interface LeaseEvents {
   recovered: [grant: Grant]
   lost: [lost: LeaseLost]
   released: []
-  /** What was thrown by a listener or an `onLost` callback, or failed in the background. */
+  /** An error of a listener or an `onLost` callback, or a failure in the background. */
   error: [error: unknown]
 }
 
@@ -23,7 +23,7 @@ export type LeaseListener<E extends keyof LeaseEvents> = (...args: LeaseEvents[E
 
 type Guarded = (...args: unknown[]) => void
 
-/** Emits the events of one lease; what a listener throws, now or later, is reported and keeps nobody from the rest. */
+/** Emits the events of one lease. An error of a listener, now or later, is reported; the other listeners still run. */
 export class LeaseEventEmitter {
   readonly #emitter = new EventEmitter()
   readonly #guarded = new WeakMap<object, Guarded>()
@@ -31,7 +31,7 @@ export class LeaseEventEmitter {
   readonly #report: (error: unknown) => void
   readonly #log: (error: unknown) => void
 
-  /** `log` is told what a listener of errors throws: listeners of errors cannot be. */
+  /** `log` gets the errors of `error` listeners, which cannot be reported to themselves. */
   constructor(report: (error: unknown) => void, log: (error: unknown) => void) {
     this.#report = report
     this.#log = log

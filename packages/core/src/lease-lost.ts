@@ -20,10 +20,10 @@ export type LeaseLostReason =
   | 'max-hold'
   | 'closed'
 
-/** What a holder is told, exactly once for each grant, when its lease is gone. */
+/** The report of a loss, given exactly once for each grant. */
 export interface LeaseLost {
   readonly reason: LeaseLostReason
-  /** Who holds the name now, where the store said so. */
+  /** The owner that holds the name now, where the store knows it. */
   readonly owner?: string
   /** The last failure of a heartbeat, where one led to the loss. */
   readonly cause?: unknown

@@ -31,7 +31,7 @@ function checkIdentifier(what: string, text: unknown): void {
 /** How many characters the hash suffix of a shortened name has, without its separator. */
 const HASH_LENGTH = 32
 
-/** What a store accepts as a key. */
+/** The keys that a store accepts. */
 export interface NameAlphabet {
   /** Whether a byte of the name's UTF-8 may stand for itself; never true of `escape`. */
   readonly allows: (character: string) => boolean
@@ -41,7 +41,7 @@ export interface NameAlphabet {
 }
 
 /**
- * Maps a lease name into a store's alphabet, injectively: bytes outside it are escaped, and what is then too long is
+ * Maps a lease name into a store's alphabet, injectively: bytes outside it are escaped, and a result that is too long is
  * shortened and ends in a hash of the whole name. Two names never share a key (but by a collision of SHA-256 cut to
  * 128 bits).
  */

@@ -4,15 +4,15 @@ import { createOwner } from './owner.js'
 import { TimeoutSettings } from './timeout-settings.js'
 
 export interface LeaseSettingsOptions {
-  /** What is leased: any well-formed Unicode string up to 1,024 bytes of UTF-8. */
+  /** The lease name: any well-formed Unicode string up to 1,024 bytes of UTF-8. */
   readonly name: string
-  /** Who claims; `hostname-pid-<nanoid>` unless given. */
+  /** The name of the owner; `hostname-pid-<nanoid>` unless given. */
   readonly owner?: string | undefined
   /** Akka's defaults unless given. */
   readonly timeouts?: TimeoutSettings | undefined
   /** The longest that one grant may be held, in milliseconds: ends a lease that a hung worker would renew for ever. */
   readonly maxHold?: number | undefined
-  /** How long whoever asks again and again, as actors do, waits after a refusal, in milliseconds; 5 s unless given. */
+  /** How long actors wait after a refusal before they ask again, in milliseconds; 5 s unless given. */
   readonly retryInterval?: number | undefined
   /** The provider's own block. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
@@ -21,14 +21,14 @@ export interface LeaseSettingsOptions {
 /** Akka's. */
 const DEFAULT_RETRY_INTERVAL = 5_000
 
-/** What a lease is made of. Validated when built: throws a `LeaseNameError` or a `LeaseConfigurationError`. */
+/** The settings of a lease. Validated when built: throws a `LeaseNameError` or a `LeaseConfigurationError`. */
 export class LeaseSettings {
   readonly name: string
   readonly owner: string
   readonly timeouts: TimeoutSettings
   readonly maxHold: number
   readonly retryInterval: number
-  /** Not enumerable, so that whoever shows the settings does not show a password in them. */
+  /** Not enumerable, so that printing the settings prints no password. */
   declare readonly options: Readonly<Record<string, unknown>>
 
   constructor({ name, owner = createOwner(), timeouts, maxHold, retryInterval, options }: LeaseSettingsOptions) {

@@ -4,7 +4,7 @@ import type { LeaseSettings } from './lease-settings.js'
 export interface AcquireOptions {
   /**
    * Called exactly once for the grant that this call obtains, or finds held, when it ends without a release; never
-   * before `acquire` has resolved, never after a release was asked for. What it throws is reported and harms nothing.
+   * before `acquire` has resolved, never after a release was asked for. An error that it throws is reported and has no other effect.
    */
   readonly onLost?: (lost: LeaseLost) => void
   /**
@@ -14,7 +14,7 @@ export interface AcquireOptions {
   readonly wait?: number
   /** Cancels the attempt, which then rejects with the signal's reason; never a lease that is already held. */
   readonly signal?: AbortSignal
-  /** Kept in the record, for whoever reads it. */
+  /** Kept in the record, for readers and for the next holder (`previous`). At most 4,096 bytes unless the store says otherwise. */
   readonly metadata?: Readonly<Record<string, string>>
 }
 
@@ -32,8 +32,8 @@ export abstract class Lease implements AsyncDisposable {
   }
 
   /**
-   * Resolves `true`: held now. `false`: certainly not held, someone else has it. Rejects with a typed error when it
-   * cannot know. Acquiring what this instance already holds is `true`; concurrent calls share one attempt.
+   * Resolves `true`: held now. `false`: certainly not held, someone else has it. Rejects with a typed error when the
+   * outcome is unknown. Acquiring what this instance already holds is `true`; concurrent calls share one attempt.
    */
   abstract acquire(options?: AcquireOptions): Promise<boolean>
 
@@ -50,7 +50,7 @@ export abstract class Lease implements AsyncDisposable {
   abstract checkLease(): boolean
 
   /**
-   * What the guarded resource compares: strictly larger for every later grant of the same name. `undefined` while not
+   * The number that the guarded resource compares: strictly larger for every later grant of the same name. `undefined` while not
    * held, or where the backend has none.
    */
   get fencingToken(): bigint | undefined {

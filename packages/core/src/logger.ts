@@ -1,7 +1,7 @@
 import { reasonOf } from './shown-value.js'
 import { callGuarded } from './user-code.js'
 
-/** What the library reports to; `console`, pino and winston fit as they are. */
+/** Where the library reports to; `console`, pino and winston fit as they are. */
 export interface Logger {
   debug(message: string, details?: unknown): void
   info(message: string, details?: unknown): void

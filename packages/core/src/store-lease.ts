@@ -48,7 +48,7 @@ export class StoreLease extends Lease {
   #previous: Metadata | undefined
   #updates: MetadataUpdates | undefined
   #emitter: LeaseEventEmitter | undefined
-  /** Those who are told how the release or the hand-off under way ends. */
+  /** Called with the result of the release or the hand-off under way. */
   #leaving: ((result: ReleaseResult) => void)[] | undefined
   #closed = false
   #runs: LeaseRuns | undefined
@@ -72,7 +72,7 @@ export class StoreLease extends Lease {
     this.#engine = new LeaseEngine(settings, store, engineEnvironment, (effect) => this.#onGrant(effect))
   }
 
-  /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is told: ask `checkLease`. */
+  /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is reported: use `checkLease`. */
   get state(): 'idle' | 'acquiring' | 'held' | 'jeopardy' | 'releasing' {
     const { phase } = this.#engine.state
     return phase === 'idle' && !this.#engine.isQuiet ? 'acquiring' : phase
@@ -121,7 +121,7 @@ export class StoreLease extends Lease {
     return this.grant === undefined ? undefined : this.#previous
   }
 
-  /** Who has the name now, as the store knows it; `undefined` where nobody does. Rejects when the store does not answer. */
+  /** The record of the current holder; `undefined` where the name is free. Rejects when the store does not answer. */
   async holder(): Promise<LeaseRecord | undefined> {
     const { operationTimeout } = this.settings.timeouts
     const record = await readLease(this.#store, this.settings.name, { timeout: operationTimeout, clock: this.#clock })
@@ -186,8 +186,8 @@ export class StoreLease extends Lease {
   /**
    * Passes the lease on, to be adopted by another lease of the same name and ttl: in between the name is never free,
    * and from now on this owner can no longer write. Rejects with a `LeaseConflictError` if nothing is held, with a
-   * `LeaseLostError` if the lease was lost before the store knew of it, and when the outcome is unknown; what is left
-   * is then taken back in the background. Not adopted, it expires.
+   * `LeaseLostError` if the lease was lost before the store knew of it, and when the outcome is unknown; the grant
+   * is then freed in the background. Not adopted, it expires.
    */
   async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
     const owner = to.owner ?? this.settings.owner
@@ -201,7 +201,7 @@ export class StoreLease extends Lease {
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
       this.#engine.dispatch({ type: 'hand-off', to: target })
-      // The validity was over before the store could be asked, and the loss was told instead.
+      // The validity was over before the request was sent, and the loss was reported instead.
       if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
     })
     if (result.ended === 'handed-off') return toHandOff(result.grant)
@@ -227,7 +227,7 @@ export class StoreLease extends Lease {
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
 
-  /** Ends the lease for good: a holder is told (`closed`), what it holds is freed, later claims are rejected. */
+  /** Ends the lease for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
   async close(): Promise<void> {
     this.#closed = true
     this.#engine.dispatch({ type: 'end', reason: 'closed' })
@@ -258,7 +258,7 @@ export class StoreLease extends Lease {
     return this.#emitter
   }
 
-  /** The grant that is held until its loss is told: for subclasses that guard a resource by the store's own conditions. */
+  /** The grant, until its loss is reported: for subclasses that protect a resource by conditions of the store. */
   protected get grant(): Grant | undefined {
     const { state } = this.#engine
     return state.phase === 'held' || state.phase === 'jeopardy' ? state.grant : undefined
@@ -303,7 +303,7 @@ export class StoreLease extends Lease {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
 
-  /** What is not held may be being released, or acquired, or left over in the store. */
+  /** While nothing is held, a release or an attempt may be under way, or a grant may be left in the store. */
   async #releaseUnheld(): Promise<boolean> {
     if (this.#leaving !== undefined) {
       const ended = new Deferred<boolean>()
@@ -319,7 +319,7 @@ export class StoreLease extends Lease {
     return true
   }
 
-  /** A release or a hand-off begins, or is shared; from now on nobody is told of a loss. */
+  /** A release or a hand-off begins, or is shared; from now on no loss is reported. */
   #leave(onEnd: (result: ReleaseResult) => void): void {
     this.#leaving = this.#leaving === undefined ? [onEnd] : [...this.#leaving, onEnd]
     this.#onLost = noCallbacks

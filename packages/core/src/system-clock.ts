@@ -7,14 +7,14 @@ const MAX_DELAY = 2 ** 31 - 1
 /** How far wall clock and monotonic clock may come apart before the boot clock is looked at, in milliseconds. */
 const LOOK_ABOVE = 5
 
-/** The step in which Linux tells its uptime, in milliseconds. */
+/** The step of the uptime on Linux, in milliseconds. */
 const BOOT_STEP = 10
 
 /** A reading of the boot clock that took longer than this may have been interrupted, and is taken again. */
 const LONGEST_READING = 5
 const READINGS = 8
 
-/** What {@link createSystemClock} is made of, in milliseconds: the readings of one machine; given by simulations. */
+/** The readings of one machine from which {@link createSystemClock} makes a clock, in milliseconds; for simulations. */
 export interface ClockReadings {
   /** Monotonic; may stand still during a suspend. */
   readonly monotonic: () => number
@@ -34,7 +34,7 @@ const systemReadings: ClockReadings = {
 }
 
 /**
- * A clock over the machine's own. A suspend is what the boot clock advanced by and the monotonic clock did not. Reading
+ * A clock over the machine's own. Suspended time is the time that the boot clock counted and the monotonic clock did not. Reading
  * the boot clock costs microseconds, so it is read only when the wall clock has moved against the monotonic one since
  * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
  */
@@ -51,7 +51,7 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
     if (Math.abs(seen - offset) > LOOK_ABOVE) {
       offset = seen
       const ahead = readBootOffset(boot, monotonic) - bootOffset
-      // Within the step of the boot clock it cannot be told from rounding; above it, the whole step is counted, for
+      // Within the step of the boot clock it cannot be distinguished from rounding; above it, the whole step is counted, for
       // to count too much ends a validity early, which is safe.
       if (ahead > BOOT_STEP) suspended = Math.max(suspended, ahead + BOOT_STEP)
     }

@@ -24,7 +24,7 @@ const DEFAULT_HEARTBEAT_TIMEOUT = 120_000
 const DEFAULT_OPERATION_TIMEOUT = 5_000
 const LEAST_DEFAULT_INTERVAL = 5_000
 
-/** Of a lease that does not expire: heartbeats then only tell the holder that it was broken. */
+/** For a lease that does not expire: its heartbeats only detect that it was broken. */
 const DEFAULT_INFINITE_INTERVAL = 12_000
 
 /** The margin and the drift leave nothing worth having of a shorter ttl. */

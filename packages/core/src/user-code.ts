@@ -4,7 +4,7 @@ import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/ren
 import { shownValue } from './shown-value.js'
 import { systemClock } from './system-clock.js'
 
-/** Receives what user code threw, and what it returned in vain. It must not throw. */
+/** Receives errors that user code threw, and reports of values that are not valid. It must not throw. */
 type Report = (error: unknown) => void
 
 /** Calls user code. An error that it throws, or that its promise rejects with, goes to `report`. */

@@ -5,7 +5,7 @@
 const CLOCK_DRIFT = 0.01
 
 /**
- * What is taken off beside the drift, in milliseconds: the boot clock of Linux, by which a suspend is seen, is read
+ * Subtracted in addition to the drift, in milliseconds: the boot clock of Linux, which shows a suspend, is read
  * in steps of 10 ms (so that up to 20 ms can go unseen), and timers are rounded to whole milliseconds.
  */
 export const VALIDITY_MARGIN = 25

@@ -16,7 +16,7 @@ describe('AbortListeners', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
   })
 
-  it('calls a callback that was added twice twice, and removes each by itself', () => {
+  it('calls a callback twice that was added twice, and removes each separately', () => {
     const listeners = new AbortListeners()
     const controller = new AbortController()
     let calls = 0
@@ -31,7 +31,7 @@ describe('AbortListeners', () => {
     expect(calls).toBe(1)
   })
 
-  it('calls at once where the signal has aborted', () => {
+  it('calls at once if the signal is already aborted', () => {
     const listeners = new AbortListeners()
     let called = false
     listeners.add(AbortSignal.abort(), () => {
@@ -41,7 +41,7 @@ describe('AbortListeners', () => {
     expect(listeners.size).toBe(0)
   })
 
-  it('has one listener a signal, gone with the last callback', () => {
+  it('has one listener for each signal, removed with the last callback', () => {
     const listeners = new AbortListeners()
     const { signal } = new AbortController()
     const removals = [1, 2, 3].map(() => listeners.add(signal, () => {}))
@@ -69,7 +69,7 @@ describe('AbortListeners', () => {
     expect(called).toBe(false)
   })
 
-  it('lets 10,000 wait for one signal without a warning of a leak', async () => {
+  it('lets 10,000 callbacks wait for one signal without a leak warning', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)

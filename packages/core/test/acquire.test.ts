@@ -47,7 +47,7 @@ describe('acquire', () => {
     expect(store.calls[0]?.call.aborted).toBe(true)
   })
 
-  it('rejects with what is definitive as it is, and takes nothing back', async () => {
+  it('rejects with a definitive error unchanged, and releases nothing', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: TTL })
     const error = new LeaseUnauthorisedError('no')
@@ -57,7 +57,7 @@ describe('acquire', () => {
     expect(store.calls.map(({ method }) => method)).toEqual(['acquire'])
   })
 
-  it('wraps whatever else a store rejects with in a LeaseUnavailableError that keeps the cause', async () => {
+  it('wraps any other error of the store in a LeaseUnavailableError with the cause', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const cause = new TypeError('fetch failed')
@@ -67,14 +67,14 @@ describe('acquire', () => {
     await expect(acquired).rejects.toMatchObject({ code: 'unavailable', cause })
   })
 
-  it('of what this instance holds already is true without a call to the store', async () => {
+  it('resolves true without a call to the store if this instance holds the lease', async () => {
     const { store, lease } = await setUpHeld()
     const calls = store.calls.length
     expect(await lease.acquire()).toBe(true)
     expect(store.calls.length).toBe(calls)
   })
 
-  it('by several callers at once shares one attempt, and the callback of each counts', async () => {
+  it('shares one attempt between concurrent callers, and calls the onLost of each', async () => {
     const { clock, store, lease } = setUp()
     const told: string[] = []
     const both = [lease.acquire({ onLost: () => told.push('a') }), lease.acquire({ onLost: () => told.push('b') })]
@@ -86,7 +86,7 @@ describe('acquire', () => {
     expect(told).toEqual(['a', 'b', 'c'])
   })
 
-  it('during a release waits for the release', async () => {
+  it('waits for a release in progress', async () => {
     const { clock, store, lease } = await setUpHeld()
     const released = lease.release()
     const acquired = lease.acquire()
@@ -100,7 +100,7 @@ describe('acquire', () => {
     expect(lease.fencingToken).toBe(2n)
   })
 
-  it('after a loss begins anew, with a larger fencing token', async () => {
+  it('starts again after a loss, with a larger fencing token', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(TTL)
     const acquired = lease.acquire()
@@ -112,7 +112,7 @@ describe('acquire', () => {
     expect(lease.fencingToken).toBe(2n)
   })
 
-  it('tells the loss before it begins anew where the validity ran out and no timer has run yet', async () => {
+  it('reports the loss before it starts again, if the validity ended before any timer has run', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     clock.block(TTL)
     const acquired = lease.acquire()
@@ -125,7 +125,7 @@ describe('acquire', () => {
     expect(await acquired).toBe(true)
   })
 
-  it('is refused by our own earlier grant as unavailable, not as held by someone else', async () => {
+  it('rejects as unavailable, not as held, if our own earlier grant is in the way', async () => {
     const { clock, store, lease } = await setUpHeld()
     const lost = store.calls[0]?.grantId ?? ''
     await clock.advance(TTL)
@@ -138,12 +138,12 @@ describe('acquire', () => {
     await expect(acquired).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 
-  it.each([-1, Number.NaN, '5' as never])('refuses to wait for %s', async (wait) => {
+  it.each([-1, Number.NaN, '5' as never])('rejects a wait of %s', async (wait) => {
     const { lease } = setUp()
     await expect(lease.acquire({ wait })).rejects.toBeInstanceOf(LeaseConfigurationError)
   })
 
-  it('survives a store that throws instead of rejecting', async () => {
+  it('accepts a store that throws instead of rejecting', async () => {
     const { clock, store, lease } = setUp()
     store.acquire = () => {
       throw new Error('not a promise')
@@ -154,7 +154,7 @@ describe('acquire', () => {
     await expect(acquired).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('of a closed lease rejects', async () => {
+  it('rejects when the lease is closed', async () => {
     const { lease } = setUp()
     await lease.close()
     await expect(lease.acquire()).rejects.toBeInstanceOf(LeaseUnavailableError)
@@ -162,13 +162,13 @@ describe('acquire', () => {
 })
 
 describe('acquire, cancelled by its signal', () => {
-  it('rejects with the reason, at once where it is aborted already', async () => {
+  it('rejects with the reason, at once if it is already aborted', async () => {
     const { store, lease } = setUp()
     await expect(lease.acquire({ signal: AbortSignal.abort('why') })).rejects.toBe('why')
     expect(store.calls).toEqual([])
   })
 
-  it('ends the call and takes back what may have been granted', async () => {
+  it('aborts the call and releases a possible grant', async () => {
     const { clock, store, lease } = setUp()
     const controller = new AbortController()
     const acquired = lease.acquire({ signal: controller.signal })
@@ -182,7 +182,7 @@ describe('acquire, cancelled by its signal', () => {
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('lets the others go on', async () => {
+  it('lets the other callers continue', async () => {
     const { store, lease } = setUp()
     const controller = new AbortController()
     const cancelled = lease.acquire({ signal: controller.signal })
@@ -205,7 +205,7 @@ describe('acquire, cancelled by its signal', () => {
     expect(losses).toEqual([])
   })
 
-  it('is of a timed-out attempt no second error', async () => {
+  it('adds no second error to a timed-out attempt', async () => {
     const { clock, lease } = setUp()
     const controller = new AbortController()
     const rejected = expect(lease.acquire({ signal: controller.signal })).rejects.toBeInstanceOf(LeaseTimeoutError)

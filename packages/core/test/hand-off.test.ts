@@ -48,7 +48,7 @@ describe('handOff and adopt', () => {
     expect(await create('thief').acquire()).toBe(false)
   })
 
-  it('A can no longer write, B can', async () => {
+  it('A can no longer write, and B can', async () => {
     const { store, a, b } = await setUpPair()
     const cell = new GuardedCell(store, 'job', 'first')
     const tokenOfA = a.fencingToken ?? 0n
@@ -58,7 +58,7 @@ describe('handOff and adopt', () => {
     expect(() => cell.writeFenced('late, by A', tokenOfA)).toThrow(LeaseLostError)
   })
 
-  it('can be adopted only once: one of two who were given the same hand-off holds it', async () => {
+  it('can be adopted only once: one of two receivers of the same hand-off holds the lease', async () => {
     const { a, b, create } = await setUpPair()
     const handOff = await a.handOff({ owner: 'b' })
     const other = create('b')
@@ -66,7 +66,7 @@ describe('handOff and adopt', () => {
     expect([b, other].filter((lease) => lease.checkLease()).length).toBe(1)
   })
 
-  it('expires where nobody adopts it, and is then false', async () => {
+  it('expires without an adoption, and adopt then resolves false', async () => {
     const { clock, a, b } = await setUpPair()
     const handOff = await a.handOff({ owner: 'b' })
     await clock.advance(TTL)
@@ -74,7 +74,7 @@ describe('handOff and adopt', () => {
     expect(b.state).toBe('idle')
   })
 
-  it('goes on beating under the new owner', async () => {
+  it('keeps its heartbeats under the new owner', async () => {
     const { clock, a, b } = await setUpPair()
     await b.adopt(await a.handOff({ owner: 'b' }))
     await clock.advance(5 * TTL)
@@ -82,7 +82,7 @@ describe('handOff and adopt', () => {
     expect(await b.release()).toBe(true)
   })
 
-  it('tells nobody of a loss: it was asked for', async () => {
+  it('calls no onLost', async () => {
     const { clock, store, lease, losses, events } = await setUpHeld()
     const handedOff = lease.handOff({ owner: 'b' })
     store.last('change').answer('yes')
@@ -92,19 +92,19 @@ describe('handOff and adopt', () => {
     expect(events).toEqual(['acquired', 'released'])
   })
 
-  it('of a lease that is not held rejects with a LeaseConflictError', async () => {
+  it('rejects with a LeaseConflictError when the lease is not held', async () => {
     const { lease } = setUp()
     await expect(lease.handOff()).rejects.toBeInstanceOf(LeaseConflictError)
   })
 
-  it('of a lease that the store knows to be lost rejects with a LeaseLostError', async () => {
+  it('rejects with a LeaseLostError when the store reports the lease as lost', async () => {
     const { store, lease } = await setUpHeld()
     const handedOff = lease.handOff()
     store.last('change').answer({ granted: false, holder: recordOf() })
     await expect(handedOff).rejects.toBeInstanceOf(LeaseLostError)
   })
 
-  it('whose response was lost is settled by reading', async () => {
+  it('is settled by reading when its response was lost', async () => {
     const { clock, store, lease } = await setUpHeld()
     const handedOff = lease.handOff({ owner: 'b' })
     const { grantId = '' } = store.last('change')
@@ -114,7 +114,7 @@ describe('handOff and adopt', () => {
     expect(await handedOff).toMatchObject({ owner: 'b', grantId, fencingToken: '9' })
   })
 
-  it('is repeated where reading shows that it did not take effect', async () => {
+  it('is repeated when reading shows that it had no effect', async () => {
     const { clock, store, lease } = await setUpHeld()
     const handedOff = lease.handOff({ owner: 'b' })
     const own = store.calls[0]?.grantId ?? ''
@@ -126,7 +126,7 @@ describe('handOff and adopt', () => {
     expect(await handedOff).toMatchObject({ owner: 'b' })
   })
 
-  it('that cannot be settled rejects, and both grants are taken back', async () => {
+  it('rejects when it cannot be settled, and both grants are released', async () => {
     const { clock, store, lease } = await setUpHeld()
     const rejected = expect(lease.handOff({ owner: 'b' })).rejects.toBeInstanceOf(LeaseTimeoutError)
     const own = store.calls[0]?.grantId
@@ -139,7 +139,7 @@ describe('handOff and adopt', () => {
     ])
   })
 
-  it('meant for another owner, name or ttl is refused, and so is what is no hand-off', async () => {
+  it('is rejected for another owner, name or ttl, and so are invalid hand-offs', async () => {
     const { a, b, create, store, clock } = await setUpPair()
     const handOff = await a.handOff({ owner: 'b' })
     await expect(create('c').adopt(handOff)).rejects.toThrow("meant for owner 'b', not for 'c'")
@@ -153,7 +153,7 @@ describe('handOff and adopt', () => {
     await expect(b.adopt(handOff)).rejects.toBeInstanceOf(LeaseConflictError)
   })
 
-  it('is adopted also where an earlier claim has still to be taken back, and another caller asks meanwhile', async () => {
+  it('is adopted also during the cleanup of an earlier claim, while another caller acquires', async () => {
     const { clock, store, lease } = setUp()
     const timedOut = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(LIMIT)
@@ -175,7 +175,7 @@ describe('handOff and adopt', () => {
 })
 
 describe('break', () => {
-  it('with a period: the holder is told within one heartbeat, the next is granted after the period', async () => {
+  it('with a period: the holder notices within one heartbeat, and the next one is granted after the period', async () => {
     const { clock, store, a, create } = await setUpPair()
     const losses: unknown[] = []
     await a.acquire({ onLost: (lost) => losses.push(lost) })
@@ -191,7 +191,7 @@ describe('break', () => {
     expect(await acquired).toBe(true)
   })
 
-  it('without a period, of a lease that does not expire, frees the name at once', async () => {
+  it('without a period, frees the name at once if the lease does not expire', async () => {
     const { clock, store } = await setUpPair()
     const endless = createLease(store, 'endless', {
       heartbeatTimeout: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@ const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeou
 const LIMIT = 1_000
 const SECONDS = 1_000
 
-/** A store in memory whose first request hangs until the test delivers it, and which counts its calls. */
+/** A store in memory that counts its calls. Its first request hangs until the test delivers it. */
 function setUp() {
   const clock = new VirtualClock()
   const memory = new MemoryLeaseStore({ clock })
@@ -32,26 +32,26 @@ function setUp() {
   }
   const lease = createLease(store, 'job', { ...times, owner: 'me', clock, logger: silentLogger })
   const other = createLease(memory, 'job', { ...times, owner: 'other', clock, logger: silentLogger })
-  /** The request that hung reaches the store. */
+  /** Delivers the hanging request to the store. */
   const deliver = async (): Promise<void> => {
     const [request] = hung
     if (request === undefined) throw new Error('no request hangs')
     await memory.acquire(request)
   }
-  /** Acquires the lease by the repetition of the request that hangs, and releases it. */
+  /** Acquires the lease by a repetition of the hanging request, and releases it. */
   const acquireAndRelease = async (): Promise<void> => {
     const acquired = lease.acquire({ wait: TTL })
     await clock.advance(3 * LIMIT)
     expect(await acquired).toBe(true)
     expect(await lease.release()).toBe(true)
-    // Long enough for the looks that follow a release.
+    // Long enough for the checks after a release.
     await clock.advance(30 * SECONDS)
   }
   return { clock, memory, lease, other, sent, deliver, acquireAndRelease }
 }
 
-describe('a request that reaches the store after its repetition was granted and released', () => {
-  it('is taken back by the next acquire, which is granted', async () => {
+describe('a late request that reaches the store after its repetition was granted and released', () => {
+  it('is released by the next acquire, which is granted', async () => {
     const { clock, memory, lease, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()
     await deliver()
@@ -61,7 +61,7 @@ describe('a request that reaches the store after its repetition was granted and 
     expect((await memory.read('job'))?.fencingToken).toBe(lease.fencingToken)
   })
 
-  it('is taken back for a waiter, too', async () => {
+  it('is also released for a waiter', async () => {
     const { clock, lease, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()
     await deliver()
@@ -72,7 +72,7 @@ describe('a request that reaches the store after its repetition was granted and 
     expect(clock.now()).toBe(before)
   })
 
-  it('is freed by the next release', async () => {
+  it('is released by the next release', async () => {
     const { clock, lease, other, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()
     await deliver()
@@ -83,7 +83,7 @@ describe('a request that reaches the store after its repetition was granted and 
     expect(await other.acquire()).toBe(true)
   })
 
-  it('is freed without being asked for, where it comes soon after the release', async () => {
+  it('is released in the background if it arrives soon after the release', async () => {
     const { clock, lease, other, deliver } = setUp()
     const acquired = lease.acquire({ wait: TTL })
     await clock.advance(3 * LIMIT)
@@ -95,7 +95,7 @@ describe('a request that reaches the store after its repetition was granted and 
     expect(await other.acquire()).toBe(true)
   })
 
-  it('is taken back as well where the grant was lost instead of released', async () => {
+  it('is also released if the grant was lost', async () => {
     const { clock, memory, lease, deliver } = setUp()
     const acquired = lease.acquire({ wait: TTL })
     await clock.advance(3 * LIMIT)
@@ -109,7 +109,7 @@ describe('a request that reaches the store after its repetition was granted and 
     expect(await again).toBe(true)
   })
 
-  it('and is granted again and again does not keep acquire from an answer', async () => {
+  it('that is granted again and again does not block acquire', async () => {
     const { clock, memory, lease, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()
     await deliver()
@@ -124,7 +124,7 @@ describe('a request that reaches the store after its repetition was granted and 
     await acquired
   })
 
-  it('costs no call where no request was given up: an idle release asks the store nothing', async () => {
+  it('causes no call if no request was aborted: an idle release sends nothing', async () => {
     const { clock, sent, lease, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()
     await deliver()

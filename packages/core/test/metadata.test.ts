@@ -11,7 +11,7 @@ function setUpInMemory() {
 }
 
 describe('previous', () => {
-  it('is what the last holder left at its release, and undefined while nothing is held', async () => {
+  it('is the metadata that the last holder left at its release, and undefined while nothing is held', async () => {
     const { one, two } = setUpInMemory()
     expect(one.previous).toBeUndefined()
     await one.acquire({ metadata: { step: '1' } })
@@ -23,14 +23,14 @@ describe('previous', () => {
     expect(two.previous).toBeUndefined()
   })
 
-  it('is what an adopted lease had', async () => {
+  it('is the metadata of the adopted lease', async () => {
     const { one, two } = setUpInMemory()
     await one.acquire({ metadata: { step: '1' } })
     await two.adopt(await one.handOff({ owner: 'two' }))
     expect(two.previous).toEqual({ step: '1' })
   })
 
-  it('is known although the answer was lost, by the record', async () => {
+  it('is found in the record after a lost answer', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId = '' } = store.last('acquire')
@@ -42,7 +42,7 @@ describe('previous', () => {
     expect(lease.previous).toEqual({ step: '1' })
   })
 
-  it('that is not valid makes the answer count as unknown', async () => {
+  it('that is invalid makes the answer unknown', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const rejected = expect(acquired).rejects.toMatchObject({ code: 'unavailable' })
@@ -79,7 +79,7 @@ describe('update', () => {
     expect(lease.remaining).toBeCloseTo(before + 500, 3)
   })
 
-  it('waits for the heartbeat under way, and follows it at once', async () => {
+  it('waits for the heartbeat in progress, and follows it at once', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(INTERVAL + 50)
     const heartbeat = store.last('renew')
@@ -131,7 +131,7 @@ describe('update', () => {
     expect([await updated, await released]).toEqual([false, true])
   })
 
-  it('rejects with the error of a store that refuses it, and the lease stays held', async () => {
+  it('rejects with the error of the store, and the lease stays held', async () => {
     const fixture = await setUpHeld()
     const { clock, store, lease } = fixture
     const error = new LeaseConfigurationError('no room')
@@ -157,7 +157,7 @@ describe('update', () => {
 })
 
 describe('holder', () => {
-  it('is the record of the holder, and undefined where nobody holds the name', async () => {
+  it('is the record of the holder, and undefined when the name is free', async () => {
     const { one, two } = setUpInMemory()
     expect(await two.holder()).toBeUndefined()
     await one.acquire({ metadata: { address: 'a' } })

@@ -22,7 +22,7 @@ function errorsOf(lease: StoreLease): unknown[] {
   return errors
 }
 
-/** A lease whose supplied code misbehaves, beside one of the same store and clock whose code does not. */
+/** A lease with misbehaving supplied code, and a correct lease with the same store and clock. */
 async function setUpPair(options: Parameters<typeof createLease>[2]) {
   const clock = new VirtualClock()
   const store = new MemoryLeaseStore({ clock })
@@ -56,14 +56,14 @@ describe('a renewal strategy', () => {
     ['returns a negative duration', () => ({ after: -1, attemptTimeout: 1_000 })],
     ['returns texts', () => ({ after: '1s', attemptTimeout: '1s' })],
     ['returns null', () => null],
-  ])('that %s in plan costs a reported error: both leases keep their heartbeats', async (_, plan) => {
+  ])('that %s in plan is reported, and both leases keep their heartbeats', async (_, plan) => {
     const { clock, faulty, sound, errors } = await setUpPair({ strategy: strategyThat({ plan }) })
     await clock.advance(5 * TTL)
     expect([faulty.checkLease(), sound.checkLease()]).toEqual([true, true])
     expect(errors.length).toBeGreaterThan(0)
   })
 
-  it('that throws in observe costs a reported error', async () => {
+  it('that throws in observe is reported', async () => {
     const { clock, faulty, sound, errors } = await setUpPair({ strategy: strategyThat({ observe: fails }) })
     await clock.advance(5 * TTL)
     expect([faulty.checkLease(), sound.checkLease()]).toEqual([true, true])
@@ -76,21 +76,21 @@ describe('a renewal strategy', () => {
     ['has no plan', strategyThat({ plan: undefined })],
     ['is a number', 7],
     ['returns a promise from check', strategyThat({ check: async () => fails() })],
-  ])('that %s is a LeaseConfigurationError where the settings are built', (_, strategy) => {
+  ])('that %s: the settings throw a LeaseConfigurationError', (_, strategy) => {
     expect(() => new TimeoutSettings({ strategy: strategy as RenewalStrategy })).toThrow(
       expect.objectContaining({ name: 'LeaseConfigurationError' }),
     )
   })
 })
 
-describe('a source of chance', () => {
+describe('a random source', () => {
   it.each([
     ['throws', fails],
     ['returns NaN', () => Number.NaN],
     ['returns a large number', () => 1e9],
     ['returns nothing', () => undefined as unknown as number],
     ['returns a promise', () => Promise.reject(thrown) as never],
-  ])('that %s costs a reported error: both leases keep their heartbeats', async (_, random) => {
+  ])('that %s is reported, and both leases keep their heartbeats', async (_, random) => {
     const { clock, faulty, sound, errors } = await setUpPair({ random })
     await clock.advance(5 * TTL)
     expect([faulty.checkLease(), sound.checkLease()]).toEqual([true, true])
@@ -103,7 +103,7 @@ describe('a clock', () => {
     ['throws', fails],
     ['returns NaN', () => Number.NaN],
     ['returns nothing', () => undefined as unknown as number],
-  ])('that %s ends the validity of its lease at once, and of no other', async (_, now) => {
+  ])('that %s ends the validity of its own lease at once', async (_, now) => {
     let isBroken = false
     const virtual = new VirtualClock()
     const clock: Clock = {
@@ -127,7 +127,7 @@ describe('a clock', () => {
     await expect(faulty.acquire()).rejects.toMatchObject({ name: 'LeaseConfigurationError' })
   })
 
-  it('that cannot schedule costs a reported error: heartbeats go on by the system clock', async () => {
+  it('that cannot schedule is reported, and heartbeats continue by the system clock', async () => {
     const clock: Clock = { now: () => systemClock.now(), schedule: fails }
     const lease = createLease(new MemoryLeaseStore(), 'faulty', {
       ...times,
@@ -144,7 +144,7 @@ describe('a clock', () => {
     await lease.release()
   })
 
-  it('whose timers cannot be cancelled costs a reported error', async () => {
+  it('with timers that cannot be cancelled is reported', async () => {
     const virtual = new VirtualClock()
     const schedule = (delay: number, task: () => void) => virtual.schedule(delay, task) && undefined
     const clock = { now: () => virtual.now(), schedule } as unknown as Clock
@@ -166,7 +166,7 @@ describe('a logger', () => {
     ['throws', fails],
     ['rejects', () => Promise.reject(thrown)],
     ['is not there', undefined],
-  ])('that %s costs nothing: the message becomes a process warning', async (_, log) => {
+  ])('that %s affects no lease: the message becomes a process warning', async (_, log) => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     try {
       const logger = { debug: log, info: log, warn: log, error: log } as never
@@ -186,7 +186,7 @@ describe('a logger', () => {
 
 const noText: unknown = Object.create(null)
 
-/** Settles twice, and differently, as promises of some libraries do. */
+/** Settles twice with different results, as promises of some libraries do. */
 function settlesTwice(first: unknown): unknown {
   const then = (resolve: (value: unknown) => void, reject: (reason: unknown) => void): void => {
     resolve(first)
@@ -196,7 +196,7 @@ function settlesTwice(first: unknown): unknown {
   return Object.fromEntries([['then', then]])
 }
 
-/** A store in memory, one of whose methods answers in its own way. */
+/** A store in memory with one method replaced. */
 function storeThat(
   clock: Clock,
   method: 'acquire' | 'renew' | 'release' | 'read',
@@ -259,7 +259,7 @@ describe('a store', () => {
     ['a ttl that is NaN', { name: 'job', owner: 'me', grantId: 'g', ttl: Number.NaN, fencingToken: 7n }],
     ['no grant id', { name: 'job', owner: 'me', ttl: TTL, fencingToken: 7n }],
     ['nothing', undefined],
-  ])('that grants %s grants nothing', async (_, grant) => {
+  ])('that grants %s counts as a failure', async (_, grant) => {
     const clock = new VirtualClock()
     const store = storeThat(clock, 'acquire', async () => ({ granted: true, grant }))
     const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
@@ -268,22 +268,19 @@ describe('a store', () => {
     await rejected
   })
 
-  it.each(nonsense)(
-    'that %s from renew costs the lease when its validity is over, and not before',
-    async (_, answers) => {
-      const clock = new VirtualClock()
-      const store = storeThat(clock, 'renew', answers)
-      const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
-      const losses: unknown[] = []
-      await lease.acquire({ onLost: (lost) => losses.push(lost) })
-      await clock.advance(TTL / 2)
-      expect(lease.checkLease()).toBe(true)
-      await clock.advance(TTL / 2)
-      expect(losses).toMatchObject([{ reason: 'expired', cause: { code: 'unavailable' } }])
-    },
-  )
+  it.each(nonsense)('that %s from renew ends the lease at the end of its validity, not earlier', async (_, answers) => {
+    const clock = new VirtualClock()
+    const store = storeThat(clock, 'renew', answers)
+    const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
+    const losses: unknown[] = []
+    await lease.acquire({ onLost: (lost) => losses.push(lost) })
+    await clock.advance(TTL / 2)
+    expect(lease.checkLease()).toBe(true)
+    await clock.advance(TTL / 2)
+    expect(losses).toMatchObject([{ reason: 'expired', cause: { code: 'unavailable' } }])
+  })
 
-  it.each(nonsense)('that %s from renewMany costs no lease before its validity is over', async (_, answers) => {
+  it.each(nonsense)('that %s from renewMany ends no lease before its validity', async (_, answers) => {
     const clock = new VirtualClock()
     const store = Object.assign(
       storeThat(clock, 'read', (right) => right()),
@@ -298,7 +295,7 @@ describe('a store', () => {
     expect(losses).toEqual(['expired'])
   })
 
-  it('whose renewMany answers nonsense for one lease costs no other its heartbeats', async () => {
+  it('with an invalid renewMany outcome for one lease does not affect the others', async () => {
     const clock = new VirtualClock()
     const store = storeThat(clock, 'read', (right) => right())
     Object.assign(store, {
@@ -326,27 +323,24 @@ describe('a store', () => {
     expect(lease.checkLease()).toBe(false)
   })
 
-  it.each(nonsense)(
-    'that %s from read does not settle what a lost answer of acquire came to',
-    async (title, answers) => {
-      const clock = new VirtualClock()
-      const store = storeThat(clock, 'read', answers)
-      const acquire = store.acquire.bind(store)
-      let asked = 0
-      store.acquire = async (request, signal) => {
-        asked += 1
-        await acquire(request, signal)
-        throw new Error('the answer was lost')
-      }
-      const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
-      const rejected = expect(lease.acquire()).rejects.toMatchObject({ code: 'unavailable' })
-      await clock.advance(2 * TTL)
-      await rejected
-      expect([lease.checkLease(), asked, title.length > 0]).toEqual([false, 1, true])
-    },
-  )
+  it.each(nonsense)('that %s from read does not settle a lost answer of acquire', async (title, answers) => {
+    const clock = new VirtualClock()
+    const store = storeThat(clock, 'read', answers)
+    const acquire = store.acquire.bind(store)
+    let asked = 0
+    store.acquire = async (request, signal) => {
+      asked += 1
+      await acquire(request, signal)
+      throw new Error('the answer was lost')
+    }
+    const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
+    const rejected = expect(lease.acquire()).rejects.toMatchObject({ code: 'unavailable' })
+    await clock.advance(2 * TTL)
+    await rejected
+    expect([lease.checkLease(), asked, title.length > 0]).toEqual([false, 1, true])
+  })
 
-  it('whose promise settles twice answers once', async () => {
+  it('with a promise that settles twice counts once', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const facade = storeThat(clock, 'acquire', () => settlesTwice({ granted: false, holder: recordOf() }))
@@ -357,7 +351,7 @@ describe('a store', () => {
     expect(await lease.acquire()).toBe(false)
   })
 
-  it('that says nonsense of when a holder expires is asked again as if it had said nothing', async () => {
+  it('with an invalid remaining time of the holder is asked again as without one', async () => {
     const clock = new VirtualClock()
     let asked = 0
     const holder = { ...recordOf(), remaining: Number.NaN }
@@ -378,7 +372,7 @@ describe('a store', () => {
     ['a promise', Promise.resolve(new MemoryLeaseStore())],
     ['a class', MemoryLeaseStore],
     ['a store without limits', Object.assign(storeThat(systemClock, 'read', fails), { limits: undefined })],
-  ])('that is %s is a LeaseConfigurationError where the lease is made', (_, store) => {
+  ])('that is %s: createLease throws a LeaseConfigurationError', (_, store) => {
     expect(() => createLease(store as never, 'job')).toThrow(
       expect.objectContaining({ name: 'LeaseConfigurationError' }),
     )

@@ -26,24 +26,24 @@ describe('a lease name', () => {
 })
 
 describe('encodeLeaseName', () => {
-  it('leaves what the alphabet allows as it is, and escapes the rest byte by byte', () => {
+  it('keeps characters of the alphabet and escapes the others byte by byte', () => {
     expect(encodeLeaseName('job.1', alphabet)).toBe('job.1')
     expect(encodeLeaseName('Job-1', alphabet)).toBe('-4aob-2d1')
     expect(encodeLeaseName('ü', alphabet)).toBe('-c3-bc')
   })
 
-  it('shortens what is too long, with a hash of the whole at its end', () => {
+  it('shortens a long name and appends a hash of the whole name', () => {
     const long = encodeLeaseName(`${'x'.repeat(100)}a`, alphabet)
     expect(long.length).toBe(63)
     expect(long).not.toBe(encodeLeaseName(`${'x'.repeat(100)}b`, alphabet))
   })
 
-  it('tells apart names that differ only in case, form or what looks like an escape', () => {
+  it('maps names that differ only in case, normal form or escape-like text to different results', () => {
     const names = ['a', 'A', '-41', '-', '--', 'é', 'e\u0301', 'a ', ' a', `${'x'.repeat(64)}`, `${'x'.repeat(65)}`]
     expect(new Set(names.map((name) => encodeLeaseName(name, alphabet))).size).toBe(names.length)
   })
 
-  it('is injective, and stays within the alphabet and the length', () => {
+  it('is injective and keeps to the alphabet and the length', () => {
     const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 80 })
     fc.assert(
       fc.property(name, name, (one, other) => {

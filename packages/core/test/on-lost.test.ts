@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'
 
 describe('onLost', () => {
-  it('fires exactly once for a grant, and again for the next', async () => {
+  it('fires exactly once for a grant, and again for the next one', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     await clock.advance(3 * TTL)
     expect(losses.length).toBe(1)
@@ -19,7 +19,7 @@ describe('onLost', () => {
     expect(losses.length).toBe(2)
   })
 
-  it('comes with the signal aborted and checkLease false', async () => {
+  it('fires when the signal is aborted and checkLease is false', async () => {
     const { clock, store, lease } = setUp()
     const seen: unknown[] = []
     const acquired = lease.acquire({
@@ -32,7 +32,7 @@ describe('onLost', () => {
     expect(seen).toEqual([true, false, 'idle'])
   })
 
-  it('is told before the name is freed, so that the worker gets to stop first', async () => {
+  it('fires before the name is freed, so that the worker stops first', async () => {
     const { clock, store, lease } = setUp()
     let releases = -1
     const acquired = lease.acquire({
@@ -47,13 +47,13 @@ describe('onLost', () => {
     expect(store.count('release')).toBe(1)
   })
 
-  it('never fires before acquire has resolved, though the validity ends in the same turn', async () => {
+  it('never fires before acquire has resolved, although the validity ends in the same turn', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const lease = createLease(store, 'job', { heartbeatTimeout: 120_000, clock, logger: silentLogger })
     const order: string[] = []
     const first = lease.acquire({ onLost: () => order.push('lost') }).then(() => order.push('acquired'))
-    // Asked by another part of the program as soon as the grant is there, after the clock has jumped.
+    // Another part of the program checks as soon as the lease is granted, after a jump of the clock.
     while (!lease.checkLease()) await Promise.resolve()
     clock.block(120_000)
     const second = lease.acquire()
@@ -61,7 +61,7 @@ describe('onLost', () => {
     expect(order).toEqual(['acquired', 'lost'])
   })
 
-  it('that throws, or rejects, is reported and keeps no other from being told', async () => {
+  it('that throws or rejects is reported, and the other callbacks still run', async () => {
     const { clock, store, lease } = setUp()
     const told: LeaseLost[] = []
     const errors: unknown[] = []
@@ -84,7 +84,7 @@ describe('onLost', () => {
     expect(errors.map(String).sort()).toEqual(['Error: callback', 'Error: listener', 'Error: promise'])
   })
 
-  it('that throws with nobody listening for errors is logged', async () => {
+  it('that throws is logged if there is no listener for errors', async () => {
     const logged: unknown[] = []
     const logger = { ...silentLogger, error: (_: string, details?: unknown) => logged.push(details) }
     const clock = new VirtualClock()
@@ -100,7 +100,7 @@ describe('onLost', () => {
     expect(logged.map(String)).toEqual(['Error: callback'])
   })
 
-  it('may acquire again from inside', async () => {
+  it('may acquire again in the callback', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const lease = createLease(store, 'job', { clock, logger: silentLogger })
@@ -119,7 +119,7 @@ describe('onLost', () => {
 })
 
 describe('jeopardy', () => {
-  it('begins with a failed heartbeat and ends recovered', async () => {
+  it('begins with a failed heartbeat and ends with recovered', async () => {
     const { clock, store, lease, events } = await setUpHeld()
     await clock.advance(INTERVAL)
     store.last('renew').fail(new Error('reset'))
@@ -131,7 +131,7 @@ describe('jeopardy', () => {
     expect(events).toEqual(['acquired', 'jeopardy', 'renewed', 'recovered'])
   })
 
-  it('notifies once, however many heartbeats fail, and again after it has ended', async () => {
+  it('notifies once for any number of failed heartbeats, and again after recovery', async () => {
     const { clock, store, lease, events } = await setUpHeld()
     for (let outage = 0; outage < 2; outage += 1) {
       await clock.advance(INTERVAL)
@@ -147,7 +147,7 @@ describe('jeopardy', () => {
     expect(events).toEqual(['acquired', ...outage, ...outage])
   })
 
-  it('begins with a heartbeat that is late, though none has failed', async () => {
+  it('begins with a late heartbeat, although none has failed', async () => {
     const { clock, lease, events } = await setUpHeld()
     clock.block(VALIDITY - INTERVAL)
     await clock.settle()
@@ -157,7 +157,7 @@ describe('jeopardy', () => {
 })
 
 describe('maxHold', () => {
-  it('ends a lease whose heartbeats go on and on', async () => {
+  it('ends a lease with confirmed heartbeats', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const lease = createLease(store, 'job', {
@@ -180,7 +180,7 @@ describe('maxHold', () => {
     expect(await store.read('job', new AbortableCall())).toMatchObject({ state: 'available' })
   })
 
-  it('of an adopted lease counts from the instant at which the adoption was sent, not from its answer', async () => {
+  it('of an adopted lease counts from the send time of the adoption, not from its answer', async () => {
     const clock = new VirtualClock()
     const memory = new MemoryLeaseStore({ clock })
     const environment = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: INTERVAL, clock }
@@ -203,7 +203,7 @@ describe('maxHold', () => {
 })
 
 describe('close', () => {
-  it('tells the holder, and frees what it held', async () => {
+  it('notifies the holder and releases its lease', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     const closed = lease.close()
     expect(losses).toEqual([{ reason: 'closed' }])
@@ -217,7 +217,7 @@ describe('close', () => {
 })
 
 describe('a lease that does not expire', () => {
-  it('is held until its heartbeat says that it was broken', async () => {
+  it('is held until a heartbeat reports that it was broken', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const lease = createLease(store, 'job', { heartbeatTimeout: Number.POSITIVE_INFINITY, clock, logger: silentLogger })

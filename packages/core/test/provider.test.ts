@@ -38,18 +38,18 @@ describe('LeaseProvider.getLease', () => {
     expect(await lease.acquire()).toBe(true)
   })
 
-  it('takes the same settings as a plain object in the names of the code, and a factory as a value', async () => {
+  it('accepts the same settings as a plain object in camel case, with a factory as a value', async () => {
     await using provider = new LeaseProvider(config)
     const lease = await provider.getLease('nightly', 'leasehold.endless')
     expect(lease.settings.timeouts.heartbeatTimeout).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('takes whatever shows itself as a plain object', async () => {
+  it('accepts any object with toObject', async () => {
     await using provider = new LeaseProvider({ toObject: () => config }, factories)
     expect(await provider.getLease('nightly', 'leasehold.jobs')).toBeInstanceOf(StoreLease)
   })
 
-  it('gives one instance for each name, path and owner', async () => {
+  it('returns one instance for each name, path and owner', async () => {
     await using provider = new LeaseProvider(config, factories)
     const [one, same] = await Promise.all([
       provider.getLease('nightly', 'leasehold.jobs'),
@@ -60,7 +60,7 @@ describe('LeaseProvider.getLease', () => {
     expect(await provider.getLease('hourly', 'leasehold.jobs')).not.toBe(one)
   })
 
-  it('leases of one path contend for one store', async () => {
+  it('returns leases of one store for one path', async () => {
     await using provider = new LeaseProvider(config, factories)
     const [a, b] = await Promise.all(['a', 'b'].map((owner) => provider.getLease('nightly', 'leasehold.jobs', owner)))
     expect(await a?.acquire()).toBe(true)
@@ -107,7 +107,7 @@ describe('LeaseProvider.getLease', () => {
     ['a file that is one function', './modules/default-export.cjs'],
     ['a subclass of Lease', './modules/subclass.mjs'],
     ['one of several exports', './modules/several.mjs#secondLease'],
-  ])('loads what lease-class names: %s', async (_, leaseClass) => {
+  ])('loads the factory named by lease-class: %s', async (_, leaseClass) => {
     const block = { 'lease-class': leaseClass, 'lease-retry-interval': '3s' }
     const originOf = () => ({ source: fileURLToPath(new URL('./application.conf', import.meta.url)), line: 1 })
     await using provider = new LeaseProvider({ toObject: () => ({ a: block }), originOf })
@@ -117,7 +117,7 @@ describe('LeaseProvider.getLease', () => {
     expect(await lease.acquire()).toBe(true)
   })
 
-  it('asks which one, of a module with several', async () => {
+  it('rejects a module with several factories, and lists them', async () => {
     const path = fileURLToPath(new URL('./modules/several.mjs', import.meta.url))
     await using provider = new LeaseProvider({ a: { leaseClass: path } })
     await expect(provider.getLease('nightly', 'a')).rejects.toThrow(/exports firstLease, secondLease: say which one/)
@@ -128,7 +128,7 @@ describe('LeaseProvider.getLease', () => {
     [{ heartbeatIntervall: 60 }, ["'a.heartbeatIntervall'", "'heartbeat-interval'"]],
     [{ folder: '/x' }, ["'a.folder' is not a setting that anything reads"]],
     [{ 'heartbeat-timeout': '60s', maxHold: '1h', 'lease-retry-interval': '1s' }, []],
-  ])('warns once of a key that nothing reads: %j', async (settings, parts) => {
+  ])('warns once about an unknown key: %j', async (settings, parts) => {
     const warnings: string[] = []
     const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) }
     const a = { 'lease-class': 'memory', 'heartbeat-interval': '6s', ...settings }
@@ -139,7 +139,7 @@ describe('LeaseProvider.getLease', () => {
     for (const part of parts) expect(warnings[0]).toContain(part)
   })
 
-  it('of a factory that does not say what it reads, warns of misspelled keys of the engine alone', async () => {
+  it('warns only about misspelled keys of the engine if the factory declares no options', async () => {
     const warnings: string[] = []
     const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) }
     const own: LeaseFactory = (settings, context) => memoryLease(settings, context)
@@ -149,7 +149,7 @@ describe('LeaseProvider.getLease', () => {
     expect(warnings[0]).toContain("did you mean 'max-hold'?")
   })
 
-  it('of a bad name fails, and a failure is not kept', async () => {
+  it('rejects an invalid name, and does not cache the failure', async () => {
     let broken = true
     const flaky: LeaseFactory = (settings, context) => {
       if (broken) throw new Error('not yet')
@@ -164,7 +164,7 @@ describe('LeaseProvider.getLease', () => {
 })
 
 describe('LeaseProvider.close', () => {
-  it('tells the holders, frees what they held, closes the stores, and refuses from then on', async () => {
+  it('notifies the holders, releases their leases, closes the stores, and rejects later calls', async () => {
     const store = new MemoryLeaseStore()
     const factory: LeaseFactory = async (settings, { share }) =>
       new StoreLease(settings, await share('shared', () => store), { logger: silentLogger })
@@ -179,7 +179,7 @@ describe('LeaseProvider.close', () => {
     await provider.close()
   })
 
-  it('does not wait for ever for a store that hangs', async () => {
+  it('does not wait for a hanging store beyond its deadline', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const factory: LeaseFactory = async (settings, context) =>

@@ -16,27 +16,27 @@ describe('release', () => {
     expect(events).toEqual(['acquired', 'released'])
   })
 
-  it('resolves false when someone else holds the name', async () => {
+  it('resolves false when another owner holds the name', async () => {
     const { store, lease } = await setUpHeld()
     const released = lease.release()
     store.last('release').answer({ released: false, holder: recordOf() })
     expect(await released).toBe(false)
   })
 
-  it('resolves true when nobody does: our claim is gone', async () => {
+  it('resolves true when the name is free: the claim is gone', async () => {
     const { store, lease } = await setUpHeld()
     const released = lease.release()
     store.last('release').answer({ released: false })
     expect(await released).toBe(true)
   })
 
-  it('of nothing is true without a call to the store', async () => {
+  it('resolves true without a call to the store when nothing is held', async () => {
     const { store, lease } = setUp()
     expect(await lease.release()).toBe(true)
     expect(store.calls).toEqual([])
   })
 
-  it('asked twice is one release', async () => {
+  it('sends one request when called twice', async () => {
     const { store, lease } = await setUpHeld()
     const both = [lease.release(), lease.release()]
     store.last('release').answer('yes')
@@ -44,7 +44,7 @@ describe('release', () => {
     expect(store.count('release')).toBe(1)
   })
 
-  it('aborts the heartbeat in flight, whose late answer changes nothing', async () => {
+  it('aborts the heartbeat in flight and ignores its late answer', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     await clock.advance(INTERVAL)
     const heartbeat = store.last('renew')
@@ -58,7 +58,7 @@ describe('release', () => {
     expect(losses).toEqual([])
   })
 
-  it('is followed by no callback of a loss, though the store says that the lease was taken', async () => {
+  it('calls no onLost, although the store reports that the lease was taken', async () => {
     const { clock, store, lease, losses, events } = await setUpHeld()
     const released = lease.release()
     store.last('release').answer({ released: false, holder: recordOf() })
@@ -68,7 +68,7 @@ describe('release', () => {
     expect(events).not.toContain('lost')
   })
 
-  it('is followed by no callback of a loss, though the validity was over and nobody had been told', async () => {
+  it('calls no onLost, although the validity had ended without a notification', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     clock.block(TTL)
     const released = lease.release()
@@ -78,7 +78,7 @@ describe('release', () => {
     expect(losses).toEqual([])
   })
 
-  it('after a loss is true: there is no claim', async () => {
+  it('resolves true after a loss: there is no claim', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(INTERVAL)
     store.last('renew').answer({ renewed: false, reason: 'taken' })
@@ -87,7 +87,7 @@ describe('release', () => {
     expect(store.count('release')).toBe(0)
   })
 
-  it('is repeated inside its time limit where the store fails', async () => {
+  it('is repeated within its time limit when the store fails', async () => {
     const { clock, store, lease } = await setUpHeld()
     const released = lease.release()
     store.last('release').fail(new Error('reset'))
@@ -97,7 +97,7 @@ describe('release', () => {
     expect(store.count('release')).toBe(2)
   })
 
-  it('rejects when it cannot know, and goes on in the background', async () => {
+  it('rejects when the outcome is unknown, and continues in the background', async () => {
     const { clock, store, lease } = await setUpHeld()
     const rejected = expect(lease.release()).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(ARMED + LIMIT)
@@ -113,7 +113,7 @@ describe('release', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('rejects with what is definitive as it is', async () => {
+  it('rejects with a definitive error unchanged', async () => {
     const { store, lease } = await setUpHeld()
     const released = lease.release()
     const error = new LeaseUnauthorisedError('no')
@@ -121,7 +121,7 @@ describe('release', () => {
     await expect(released).rejects.toBe(error)
   })
 
-  it('while acquiring cancels: the claim is false, what may have been granted is taken back first', async () => {
+  it('while acquiring cancels the claim, which resolves false after a possible grant is released', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId } = store.last('acquire')
@@ -137,7 +137,7 @@ describe('release', () => {
     expect(order).toEqual(['acquired false', 'released true'])
   })
 
-  it('while acquiring rejects with a typed error, whatever the store fails with, and so does the claim', async () => {
+  it('while acquiring rejects with a typed error for every failure of the store, and so does the claim', async () => {
     const { clock, store, lease } = setUp()
     const refused = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseUnavailableError)
     const rejected = expect(lease.release()).rejects.toMatchObject({ code: 'unavailable', leaseName: 'job' })
@@ -147,12 +147,12 @@ describe('release', () => {
     await refused
   })
 
-  it('asked again while a claim waits and the store hangs: each rejects, and none of it is unhandled', async () => {
+  it('rejects each call while a claim waits and the store hangs, without unhandled rejections', async () => {
     const unhandled: unknown[] = []
     const listener = (error: unknown): void => void unhandled.push(error)
     process.on('unhandledRejection', listener)
     const { clock, store, lease } = setUp()
-    // A request of unknown outcome, still to be taken back when the lease is held again.
+    // A request with an unknown outcome, which still needs a cleanup when the lease is held again.
     const first = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(LIMIT)
     await first
@@ -169,7 +169,7 @@ describe('release', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('that could not be carried out leaves no timer behind, however often it was asked for', async () => {
+  it('leaves no timer behind when it fails, also after many calls', async () => {
     const { clock, store, lease } = await setUpHeld()
     const ending = async (released: Promise<boolean>): Promise<void> => {
       const rejected = expect(released).rejects.toBeInstanceOf(LeaseError)

@@ -45,7 +45,7 @@ describe('a release() during a run', () => {
     expect(work.started).toEqual([])
   })
 
-  it('does not concern the run that comes next', async () => {
+  it('does not affect the next run', async () => {
     const { clock, lease } = setUpInMemory()
     const first = lease.run(pendingWork().work)
     const second = pendingWork()
@@ -60,7 +60,7 @@ describe('a release() during a run', () => {
 })
 
 describe('a hand-off during a run', () => {
-  it('ends the run with the reason "released" where it comes from outside the work', async () => {
+  it('ends the run with the reason "released" if it comes from outside the work', async () => {
     const { clock, lease, other } = setUpInMemory()
     const run = lease.run(pendingWork().work)
     const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'released' })
@@ -70,7 +70,7 @@ describe('a hand-off during a run', () => {
     expect(other.checkLease()).toBe(true)
   })
 
-  it('from the work itself is the last thing that the work does: the run ends as the work does', async () => {
+  it('by the work itself does not end the run: the run settles like the work', async () => {
     const { lease, other } = setUpInMemory()
     const handOff = await lease.run(() => lease.handOff({ owner: 'other' }))
     expect(await other.adopt(handOff)).toBe(true)
@@ -93,7 +93,7 @@ describe('a run that has ended', () => {
     expect(await other.acquire()).toBe(false)
   })
 
-  it('does not free a grant that was acquired in the moment of the loss', async () => {
+  it('does not free a grant that was acquired during the loss', async () => {
     const { clock, store, lease, other } = setUpInMemory()
     let again: Promise<boolean> | undefined
     const run = lease.run(() => new Promise(() => {}), {
@@ -111,7 +111,7 @@ describe('a run that has ended', () => {
     expect(await other.acquire()).toBe(false)
   })
 
-  it('does not give up a claim that was begun in the moment of the loss', async () => {
+  it('does not abandon a claim that was started during the loss', async () => {
     const { clock, store, lease, other } = setUpInMemory()
     let again: Promise<boolean> | undefined
     const run = lease.run(() => new Promise(() => {}), {
@@ -131,7 +131,7 @@ describe('a run that has ended', () => {
     expect(lease.checkLease()).toBe(true)
   })
 
-  it('does not free a later grant, though its work ends only then', async () => {
+  it('does not free a later grant, although its work ends after it', async () => {
     const { clock, store, lease, other } = setUpInMemory()
     const work = pendingWork()
     const run = lease.run(work.work)

@@ -22,14 +22,14 @@ describe('a run that waited for its turn', () => {
     end()
     await first
     await second
-    // Timers of the lease itself may be armed a little longer.
+    // Timers of the lease itself may be set a little longer.
     await clock.advance(lease.settings.timeouts.heartbeatTimeout)
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
   })
 })
 
 describe('a run under a grant of acquire', () => {
-  it('does not begin if its signal is aborted already, and leaves the lease held', async () => {
+  it('does not start if its signal is already aborted, and leaves the lease held', async () => {
     const { lease } = setUpInMemory()
     await lease.acquire()
     const reason = new Error('not any more')
@@ -44,7 +44,7 @@ describe('a run under a grant of acquire', () => {
     expect([isBegun, lease.checkLease()]).toEqual([false, true])
   })
 
-  it('that was released since: a later run frees its own grant', async () => {
+  it('that was released meanwhile: a later run releases its own grant', async () => {
     const { lease } = setUpInMemory()
     await lease.acquire()
     await lease.release()

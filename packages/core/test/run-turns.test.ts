@@ -5,7 +5,7 @@ import { silentLogger } from './support/held-lease.js'
 import { pendingWork, setUpInMemory } from './support/runs.js'
 
 describe('runs of one lease object', () => {
-  it('do not overlap: the second waits for its turn, and gets a grant of its own', async () => {
+  it('do not overlap: the second waits for its turn, and gets its own grant', async () => {
     const { clock, lease } = setUpInMemory()
     const [first, second] = [pendingWork(), pendingWork()]
     const firstRun = lease.run(first.work)
@@ -36,7 +36,7 @@ describe('runs of one lease object', () => {
     expect(order).toEqual([0, 1, 2, 3])
   })
 
-  it('reject with a LeaseHeldError that names this owner, at once without a wait', async () => {
+  it('reject at once with a LeaseHeldError that names this owner, without a wait', async () => {
     const { clock, lease } = setUpInMemory()
     const first = pendingWork()
     const firstRun = lease.run(first.work)
@@ -101,7 +101,7 @@ describe('runs of one lease object', () => {
     await clock.settle()
   })
 
-  it('that wait reject when the lease is closed', async () => {
+  it('reject when the lease is closed while they wait', async () => {
     const { clock, lease } = setUpInMemory()
     const first = lease.run(pendingWork().work)
     const second = lease.run(async () => 'second', { wait: Number.POSITIVE_INFINITY })
@@ -128,7 +128,7 @@ describe('runs of one lease object', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('go on after one whose work fails, and after one that was not granted', async () => {
+  it('continue after a run with failed work, and after a run without a grant', async () => {
     const { lease, other } = setUpInMemory()
     const failed = lease.run(() => Promise.reject(new Error('work')))
     const next = lease.run(async () => 'next', { wait: 1_000 })
@@ -155,7 +155,7 @@ describe('a run inside its own work', () => {
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('rejects so as well behind the work of another lease', async () => {
+  it('rejects in the same way inside the work of another lease', async () => {
     const { lease, clock, store } = setUpInMemory()
     const between = createLease(store, 'between', { clock, logger: silentLogger })
     const result = lease.run(() =>
@@ -167,7 +167,7 @@ describe('a run inside its own work', () => {
     expect(await result).toBe('between')
   })
 
-  it('is a run like any other once the outer run has ended', async () => {
+  it('is a normal run after the outer run has ended', async () => {
     const { clock, store, lease } = setUpInMemory()
     const elsewhere = pendingWork<void>()
     const run = createLease(store, 'elsewhere', { clock, logger: silentLogger }).run(elsewhere.work)
@@ -183,7 +183,7 @@ describe('a run inside its own work', () => {
     await run
   })
 
-  it('does not stand in the way of a run that was started beside it', async () => {
+  it('does not block a concurrent run', async () => {
     const { lease } = setUpInMemory()
     const first = pendingWork()
     const runs = [lease.run(first.work), lease.run(async () => 'beside', { wait: 1_000 })]
@@ -202,7 +202,7 @@ describe('a run next to acquire()', () => {
     expect(lease.fencingToken).toBe(token)
   })
 
-  it('leaves the lease held as well where acquire() was called while it worked, or waited for the grant', async () => {
+  it('leaves the lease held if acquire() was called while it worked, or waited for the grant', async () => {
     const { clock, lease, other } = setUpInMemory()
     const work = pendingWork()
     const run = lease.run(work.work)
@@ -223,7 +223,7 @@ describe('a run next to acquire()', () => {
     expect(lease.checkLease()).toBe(true)
   })
 
-  it('rejects with the reason of a signal that has aborted before', async () => {
+  it('rejects with the reason of an already aborted signal', async () => {
     const { lease } = setUpInMemory()
     await lease.acquire()
     const reason = new Error('not needed any more')
@@ -247,7 +247,7 @@ describe('a run next to acquire()', () => {
     expect(await other.acquire()).toBe(true)
   })
 
-  it('works under a new grant when the validity of the old one is over, and the loss is not yet notified', async () => {
+  it('works under a new grant when the validity of the old one has ended, and the loss is not yet reported', async () => {
     const { clock, lease } = setUpInMemory()
     const losses: string[] = []
     await lease.acquire({ onLost: ({ reason }) => losses.push(reason) })

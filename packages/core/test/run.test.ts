@@ -11,7 +11,7 @@ function createInMemory(): { lease: StoreLease; store: MemoryLeaseStore; clock: 
 }
 
 describe('run', () => {
-  it('acquires, does the work with the token and the signal, releases, and ends as the work does', async () => {
+  it('acquires, passes token and signal to the work, releases, and settles like the work', async () => {
     const { lease } = createInMemory()
     const result = await lease.run(async ({ signal, fencingToken }) => {
       expect(lease.checkLease()).toBe(true)
@@ -23,7 +23,7 @@ describe('run', () => {
     expect(lease.state).toBe('idle')
   })
 
-  it('rejects with a LeaseHeldError when someone else holds the name, and does not begin the work', async () => {
+  it('rejects with a LeaseHeldError when another owner holds the name, and does not start the work', async () => {
     const { store, lease } = setUp()
     let began = false
     const run = lease.run(async () => {
@@ -34,7 +34,7 @@ describe('run', () => {
     expect(began).toBe(false)
   })
 
-  it('rejects at once with a LeaseLostError when the lease is lost, even when the work ignores its signal', async () => {
+  it('rejects at once with a LeaseLostError when the lease is lost, even if the work ignores its signal', async () => {
     const { clock, store, lease } = setUp()
     let aborted: unknown
     const run = lease.run(({ signal }) => {
@@ -50,7 +50,7 @@ describe('run', () => {
     expect(aborted).toBeInstanceOf(LeaseLostError)
   })
 
-  it('swallows what work that was overtaken by the loss still rejects with', async () => {
+  it('ignores a later rejection of the work after a loss', async () => {
     const { clock, store, lease } = setUp()
     const run = lease.run(
       ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(reject, 'late'))),
@@ -62,7 +62,7 @@ describe('run', () => {
     await clock.settle()
   })
 
-  it("never masks the work's own error, though the release fails too", async () => {
+  it('rejects with the error of the work, although the release fails too', async () => {
     const { clock, store, lease } = setUp()
     const errors: unknown[] = []
     lease.on('error', (error) => errors.push(error))
@@ -76,7 +76,7 @@ describe('run', () => {
     expect(errors).toMatchObject([{ code: 'timeout' }])
   })
 
-  it("keeps the work's result, though the release fails", async () => {
+  it('resolves with the result of the work, although the release fails', async () => {
     const { clock, store, lease, events } = setUp()
     const run = lease.run(async () => 'done')
     store.last('acquire').answer('yes')
@@ -85,7 +85,7 @@ describe('run', () => {
     expect(events).toContain('error')
   })
 
-  it('fails as the work does that throws before it returns a promise', async () => {
+  it('rejects when the work throws before it returns a promise', async () => {
     const { lease } = createInMemory()
     const run = lease.run(() => {
       throw new Error('sync')
@@ -94,7 +94,7 @@ describe('run', () => {
     expect(lease.state).toBe('idle')
   })
 
-  it('does not release what was acquired anew by another after the loss', async () => {
+  it('does not release a lease that was acquired again after the loss', async () => {
     const { clock, lease } = createInMemory()
     const run = lease.run(() => new Promise(() => {}))
     await clock.settle()
@@ -107,7 +107,7 @@ describe('run', () => {
     expect(lease.checkLease()).toBe(true)
   })
 
-  it('passes its options to acquire: the own callback is told of the loss as well', async () => {
+  it('passes its options to acquire: its own onLost is called too', async () => {
     const { clock, lease } = createInMemory()
     let told = 0
     const run = lease.run(() => new Promise(() => {}), {
@@ -125,13 +125,13 @@ describe('run', () => {
 })
 
 describe('signal', () => {
-  it('is aborted already while nothing is held', () => {
+  it('is aborted while nothing is held', () => {
     const { lease } = setUp()
     expect(lease.signal.aborted).toBe(true)
     expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
   })
 
-  it('is not aborted by a release, and another for the next grant', async () => {
+  it('is not aborted by a release, and is a new signal for the next grant', async () => {
     const { store, lease } = await setUpHeld()
     const { signal } = lease
     const released = lease.release()

@@ -26,11 +26,11 @@ describe('TimeoutSettings', () => {
     [60_000, 6_000],
     [30_000, 5_000],
     [Number.POSITIVE_INFINITY, 12_000],
-  ])('an empty interval of a timeout of %d ms is %d ms: max(timeout / 10, 5 s)', (heartbeatTimeout, interval) => {
+  ])('the default interval for a timeout of %d ms is %d ms: max(timeout / 10, 5 s)', (heartbeatTimeout, interval) => {
     expect(new TimeoutSettings({ heartbeatTimeout }).heartbeatInterval).toBe(interval)
   })
 
-  it('wants heartbeatTimeout > 3 × heartbeatInterval + operationTimeout, and says which number to change', () => {
+  it('requires heartbeatTimeout > 3 × heartbeatInterval + operationTimeout, and says which number to change', () => {
     const times = { heartbeatInterval: 1_000, operationTimeout: 500 }
     expect(new TimeoutSettings({ ...times, heartbeatTimeout: 3_501 }).heartbeatTimeout).toBe(3_501)
     expect(() => new TimeoutSettings({ ...times, heartbeatTimeout: 3_500 })).toThrow(
@@ -52,11 +52,11 @@ describe('TimeoutSettings', () => {
     { strategy: 'eager', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
     { strategy: 'lazy', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
     { strategy: 'adaptive', heartbeatTimeout: 10_000, operationTimeout: 4_600 },
-  ])('refuses %j', (options) => {
+  ])('rejects %j', (options) => {
     expect(() => new TimeoutSettings(options)).toThrow(LeaseConfigurationError)
   })
 
-  it('asks of the other strategies only room for two attempts', () => {
+  it('requires only time for two attempts with the other strategies', () => {
     expect(
       new TimeoutSettings({ strategy: 'eager', heartbeatTimeout: 10_000 - 1, operationTimeout: 4_000 }),
     ).toBeDefined()
@@ -64,17 +64,17 @@ describe('TimeoutSettings', () => {
 })
 
 describe('LeaseSettings', () => {
-  it('makes an owner that no other has', () => {
+  it('generates a unique owner', () => {
     const [one, other] = [new LeaseSettings({ name: 'job' }), new LeaseSettings({ name: 'job' })]
     expect(one.owner).toMatch(new RegExp(`^.+-${process.pid}-[\\w-]{10}$`))
     expect(one.owner).not.toBe(other.owner)
   })
 
-  it.each([0, -5, Number.NaN, '1s' as never])('refuses a maxHold of %s', (maxHold) => {
+  it.each([0, -5, Number.NaN, '1s' as never])('rejects a maxHold of %s', (maxHold) => {
     expect(() => new LeaseSettings({ name: 'job', maxHold })).toThrow(LeaseConfigurationError)
   })
 
-  it('refuses a bad name and a bad owner', () => {
+  it('rejects an invalid name and an invalid owner', () => {
     expect(() => new LeaseSettings({ name: '' })).toThrow(LeaseNameError)
     expect(() => new LeaseSettings({ name: 'job', owner: '\ud800' })).toThrow(LeaseNameError)
   })
@@ -83,12 +83,12 @@ describe('LeaseSettings', () => {
 describe('the limits of the store', () => {
   const limited = (limits: Partial<LeaseStore['limits']>): LeaseStore => new ScriptedStore(limits)
 
-  it('admit a ttl within them', () => {
+  it('accept a ttl within them', () => {
     expect(createLease(limited({ minTtl: 15_000, maxTtl: 60_000 }), 'job', { heartbeatTimeout: 60_000 })).toBeDefined()
     expect(createLease(new MemoryLeaseStore(), 'job', { heartbeatTimeout: Number.POSITIVE_INFINITY })).toBeDefined()
   })
 
-  it('refuse any other when the lease is made, with what is accepted', () => {
+  it('reject any other ttl in createLease, with the accepted range', () => {
     const store = limited({ minTtl: 15_000, maxTtl: 60_000, infinite: false })
     expect(() => createLease(store, 'job')).toThrow(
       'heartbeatTimeout is 120000 ms, but the scripted store accepts 15000 to 60000 ms: change it',

@@ -27,7 +27,7 @@ describe('a store call', () => {
     expect(call.signal).toBe(call.signal)
   })
 
-  it('runs a listener at once that is added after the abort', () => {
+  it('runs a listener at once if it is added after the abort', () => {
     const call = new AbortableCall()
     call.abort()
     const listener = vi.fn()
@@ -35,7 +35,7 @@ describe('a store call', () => {
     expect(listener).toHaveBeenCalledOnce()
   })
 
-  it('does not run a listener that was removed, and counts the others', () => {
+  it('does not run a removed listener, and counts the others', () => {
     const call = new AbortableCall()
     const [kept, removed] = [vi.fn(), vi.fn()]
     call.onAbort(kept)
@@ -49,7 +49,7 @@ describe('a store call', () => {
     expect([kept.mock.calls.length, removed.mock.calls.length]).toEqual([1, 0])
   })
 
-  it('runs the other listeners although one throws, and warns', async () => {
+  it('runs the other listeners although one throws, and logs the error', async () => {
     const call = new AbortableCall()
     const warnings: string[] = []
     const onWarning = ({ message }: Error): void => void warnings.push(message)

@@ -15,7 +15,7 @@ function setUpClosable() {
 }
 
 describe('closing a store', () => {
-  it('ends what is held at once: the holder loses it as "closed", and checkLease is false', async () => {
+  it('ends held leases at once: the reason is "closed", and checkLease is false', async () => {
     const { clock, closing, store, lease } = setUpClosable()
     const losses: LeaseLost[] = []
     const acquired = lease.acquire({ onLost: (lost) => losses.push(lost) })
@@ -29,7 +29,7 @@ describe('closing a store', () => {
     await clock.settle()
   })
 
-  it('rejects a run whose work is in progress with the reason "closed"', async () => {
+  it('rejects a run in progress with the reason "closed"', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const lease = createLease(store, 'job', { ...times, clock, logger: silentLogger })
@@ -40,7 +40,7 @@ describe('closing a store', () => {
     await rejected
   })
 
-  it('rejects those who wait, whether a call is under way or not', async () => {
+  it('rejects waiters, with or without a call in progress', async () => {
     const { clock, closing, store, lease, open } = setUpClosable()
     const other = open()
     const waiting = [lease, other].map((each) => each.acquire({ wait: Number.POSITIVE_INFINITY }))
@@ -57,7 +57,7 @@ describe('closing a store', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('rejects those who wait for an earlier grant to be released', async () => {
+  it('rejects callers that wait for the release of an earlier grant', async () => {
     const { clock, closing, store, lease } = setUpClosable()
     const acquired = lease.acquire()
     store.last('acquire').answer('yes')
@@ -72,7 +72,7 @@ describe('closing a store', () => {
     expect(lease.state).toBe('idle')
   })
 
-  it('rejects claims that come later at once, without a call', async () => {
+  it('rejects later claims at once, without a call', async () => {
     const { closing, store, lease, open } = setUpClosable()
     closing.abort()
     const error = { code: 'unavailable', message: expect.stringContaining('closed') }
@@ -81,7 +81,7 @@ describe('closing a store', () => {
     expect(store.calls).toEqual([])
   })
 
-  it('sends nothing more, and lets a later release know that the grant could not be freed', async () => {
+  it('sends nothing more, and a later release rejects because the grant was not freed', async () => {
     const { clock, closing, store, lease } = setUpClosable()
     const acquired = lease.acquire()
     store.last('acquire').answer('yes')
@@ -96,7 +96,7 @@ describe('closing a store', () => {
     await released
   })
 
-  it('concerns no lease that is idle, and keeps none alive', async () => {
+  it('does not affect an idle lease', async () => {
     const { closing, store, lease } = setUpClosable()
     const losses: LeaseLost[] = []
     lease.on('lost', (lost) => losses.push(lost))

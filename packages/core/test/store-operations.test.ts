@@ -62,7 +62,7 @@ describe('breakLease', () => {
     })
   })
 
-  it('rejects where there is nothing to break, or the store cannot', async () => {
+  it('rejects when there is nothing to break, or the store cannot break', async () => {
     const { clock, memory, store } = setUp()
     await expect(breakLease(store, 'job', { clock })).rejects.toBeInstanceOf(LeaseConflictError)
     const plain = { limits: memory.limits, acquire: memory.acquire, renew: memory.renew, release: memory.release }
@@ -73,7 +73,7 @@ describe('breakLease', () => {
 })
 
 describe('listLeases', () => {
-  it('yields the records of a prefix; all without one', async () => {
+  it('yields the records with a prefix, or all records without one', async () => {
     const { clock, store, memory } = setUp()
     for (const name of ['jobs/1', 'jobs/2', 'other']) {
       await createLease(memory, name, { clock, logger: silentLogger }).acquire()
@@ -86,7 +86,7 @@ describe('listLeases', () => {
     expect(all).toEqual(['jobs/1', 'jobs/2', 'other'])
   })
 
-  it('of 100,000 names lets the event loop go on', { timeout: 60_000 }, async () => {
+  it('lists 100,000 names without blocking the event loop', { timeout: 60_000 }, async () => {
     const { memory } = setUp()
     for (let place = 0; place < 100_000; place += 1) {
       await memory.acquire({ name: `name ${place}`, owner: 'me', ttl: 60_000 })
@@ -105,7 +105,7 @@ describe('listLeases', () => {
     expect(turns).toBeGreaterThan(50)
   })
 
-  it('throws when a record does not come in time, and ends the listing', async () => {
+  it('throws when a record is late, and ends the listing', async () => {
     const { clock, memory } = setUp()
     let aborted = false
     const hanging = Object.assign(memory, {

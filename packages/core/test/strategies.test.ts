@@ -30,19 +30,19 @@ describe('renewal strategies', () => {
     expect(planOf('lazy', 0)).toEqual({ after: 0.9 * TTL, attemptTimeout: LIMIT })
   })
 
-  it('lazy renews early enough for two full attempts where 90 % would be too late', () => {
+  it('lazy renews early enough for two full attempts when 90 % is too late', () => {
     const { after } = planOf('lazy', 0, { operationTimeout: 10_000 })
     expect(after).toBeLessThan(0.9 * TTL)
     expect(validityOf(TTL) - after).toBeGreaterThanOrEqual(2 * 10_000)
   })
 
-  it('adaptive takes every attempt to need the whole operation timeout until it has seen some', () => {
+  it('adaptive assumes the full operation timeout until it has observed attempts', () => {
     const { after, attemptTimeout } = planOf('adaptive', 0)
     expect(attemptTimeout).toBe(LIMIT)
     expect(after).toBe(validityOf(TTL) - 3 * LIMIT)
   })
 
-  it('adaptive renews as late as leaves room for three attempts at the p99 latency', () => {
+  it('adaptive renews as late as possible with time for three attempts at the p99 latency', () => {
     const settings = new TimeoutSettings({ strategy: 'adaptive', heartbeatTimeout: TTL, operationTimeout: LIMIT })
     for (let latency = 1; latency <= 100; latency += 1) settings.strategy.observe?.(latency)
     const { after, attemptTimeout } = settings.strategy.plan(settings, 0)
@@ -54,7 +54,7 @@ describe('renewal strategies', () => {
   })
 
   it.each(['interval', 'eager', 'lazy', 'adaptive'] as const)(
-    '%s: jitter spreads, never makes it later, and leaves room for two attempts',
+    '%s: jitter spreads heartbeats, never delays them, and leaves time for two attempts',
     (strategy) => {
       const latest = planOf(strategy, 0)
       const jitter = fc.double({ min: 0, max: 1, noNaN: true })
@@ -71,7 +71,7 @@ describe('renewal strategies', () => {
   )
 
   it.each(['interval', 'eager', 'lazy', 'adaptive'] as const)(
-    '%s keeps a lease over an hour of a store whose first attempt of each heartbeat hangs',
+    '%s keeps a lease for an hour when the first attempt of each heartbeat hangs',
     async (strategy) => {
       const clock = new VirtualClock()
       const store = new MemoryLeaseStore({ clock })
@@ -93,7 +93,7 @@ describe('renewal strategies', () => {
     },
   )
 
-  it('a strategy of the user that plans too late, or nonsense, costs heartbeats and not validity', async () => {
+  it('a user strategy with late or invalid plans costs heartbeats but no validity', async () => {
     for (const after of [1e12, Number.NaN, -5, 0]) {
       const clock = new VirtualClock()
       const store = new MemoryLeaseStore({ clock })

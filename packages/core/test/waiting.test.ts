@@ -21,7 +21,7 @@ function setUpInMemory(): InMemory {
 const refusal = { granted: false, holder: recordOf() }
 
 describe('acquire with wait, over a store that does not wake its waiters', () => {
-  it('asks again, ever more seldom, until granted', async () => {
+  it('repeats the request at growing intervals until it is granted', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: Number.POSITIVE_INFINITY })
     const instants: number[] = []
@@ -39,7 +39,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(await acquired).toBe(true)
   })
 
-  it('asks at the expiry where the store tells it', async () => {
+  it('repeats the request at the expiry if the store reports it', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: Number.POSITIVE_INFINITY })
     store.last('acquire').answer({ granted: false, holder: recordOf({ remaining: 8 }) })
@@ -50,7 +50,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(await acquired).toBe(true)
   })
 
-  it('is false when the time is up, and leaves nothing behind', async () => {
+  it('resolves false at the end of the wait and leaves nothing behind', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: 500 })
     store.last('acquire').answer(refusal)
@@ -64,7 +64,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(clock.pending).toBe(0)
   })
 
-  it('rides out failures of the store, under the same grant id', async () => {
+  it('continues after failures of the store with the same grant id', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: TTL })
     store.last('acquire').fail(new Error('reset'))
@@ -76,7 +76,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(await acquired).toBe(true)
   })
 
-  it('rejects with the last failure when the time is up and nothing is known', async () => {
+  it('rejects with the last failure at the end of the wait if the outcome is unknown', async () => {
     const { clock, store, lease } = setUp()
     const rejected = expect(lease.acquire({ wait: 200 })).rejects.toBeInstanceOf(LeaseUnavailableError)
     while (lease.state === 'acquiring') {
@@ -86,7 +86,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     await rejected
   })
 
-  it('tells each caller by its own time: one who tries once is told at the first answer', async () => {
+  it('settles each caller at its own time; a caller without wait at the first answer', async () => {
     const { store, lease } = setUp()
     const patient = lease.acquire({ wait: TTL })
     const hasty = lease.acquire()
@@ -98,7 +98,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(await patient).toBe(true)
   })
 
-  it('withdraws from the queue of an ordered store when it gives up', async () => {
+  it('leaves the queue of an ordered store at the end of the wait', async () => {
     const { clock, store, lease } = setUp({ ordered: true })
     const controller = new AbortController()
     const rejected = expect(lease.acquire({ wait: TTL, signal: controller.signal })).rejects.toBe('enough')
@@ -111,7 +111,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
     expect(store.last('withdraw').grantId).toBe(grantId)
   })
 
-  it('gives up a withdrawal that is not answered within its time limit', async () => {
+  it('abandons a withdrawal without an answer within its time limit', async () => {
     const { clock, store, lease } = setUp({ ordered: true })
     const controller = new AbortController()
     const rejected = expect(lease.acquire({ wait: TTL, signal: controller.signal })).rejects.toBe('enough')
@@ -130,7 +130,7 @@ describe('acquire with wait, over a store that does not wake its waiters', () =>
 })
 
 describe('acquire with wait, over a store that wakes its waiters', () => {
-  it('is granted as soon as the holder releases, in no virtual time at all', async () => {
+  it('is granted as soon as the holder releases, at the same virtual time', async () => {
     const { clock, create } = setUpInMemory()
     const [holder, waiter] = [create('holder'), create('waiter')]
     await holder.acquire()
@@ -142,7 +142,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     expect(clock.now()).toBe(before)
   })
 
-  it('is granted when the holder falls silent, as soon as its ttl is over', async () => {
+  it('is granted at the end of the ttl when the holder stops renewing', async () => {
     const { clock, store, create } = setUpInMemory()
     const silent = { name: 'job', owner: 'dead', grantId: 'dead-grant', ttl: TTL }
     await store.acquire(silent, new AbortableCall())
@@ -155,7 +155,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     await acquired
   })
 
-  it('serves the waiters first come, first served, also when one in the middle gives up', async () => {
+  it('serves waiters first come, first served, also when one of them gives up', async () => {
     const { clock, create } = setUpInMemory()
     const holder = create('holder')
     await holder.acquire()
@@ -180,7 +180,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('skips a waiter that has died without a word, once it has not repeated its request for a ttl', async () => {
+  it('skips a dead waiter that has not repeated its request for a ttl', async () => {
     const { clock, store, create } = setUpInMemory()
     const holder = create('holder')
     await holder.acquire()
@@ -211,7 +211,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     expect(order).toEqual(['first'])
   })
 
-  it('is not overtaken by one who tries once', async () => {
+  it('is not overtaken by a challenger without wait', async () => {
     const { clock, create } = setUpInMemory()
     const holder = create('holder')
     await holder.acquire()

@@ -1,4 +1,4 @@
-/** How soon a release reaches who waits, over the test API server: prints a table and fails where a bound is not kept. */
+/** How soon a waiter notices a release, over the test API server. Prints a table, and fails if a bound is exceeded. */
 import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { TestApiServer } from '../test/support/api-server/test-api-server.js'

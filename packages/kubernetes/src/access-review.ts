@@ -1,3 +1,4 @@
+import type { StoreCall } from '@leasehold/core'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import type { Verb } from './api/role.js'
@@ -6,7 +7,6 @@ import { objectName } from './object-name.js'
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
-/** Where a verb is to be used. */
 interface Objects {
   readonly client: ApiClient
   readonly layout: Layout
@@ -14,14 +14,14 @@ interface Objects {
 }
 
 /**
- * Whether the server would grant a verb on the object of a lease, or on all objects of the kind where no lease is named;
- * `undefined` where it does not say.
+ * Whether the server grants a verb on the object of a lease, or on all objects of the kind if no lease is given;
+ * `undefined` if the server does not answer that.
  */
 export async function isGranted(
   { client, layout, namespace }: Objects,
   verb: Verb,
   leaseName: string | undefined,
-  signal: AbortSignal,
+  call: StoreCall,
 ): Promise<boolean | undefined> {
   const { group, plural } = layout.resource
   const name = leaseName === undefined ? {} : { name: objectName(leaseName) }
@@ -30,7 +30,7 @@ export async function isGranted(
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { namespace, verb, group, resource: plural, ...name } },
   }
-  const answer: ApiAnswer = await client.send({ method: 'POST', path: REVIEWS, body }, signal)
+  const answer: ApiAnswer = await client.send({ method: 'POST', path: REVIEWS, body }, call)
   const { status } = (answer.body ?? {}) as { status?: { allowed?: unknown } }
   return answer.status === 201 && typeof status?.allowed === 'boolean' ? status.allowed : undefined
 }

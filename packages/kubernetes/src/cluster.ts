@@ -3,7 +3,7 @@ import { ApiClient } from './api/api-client.js'
 import { loadKubeConfig, podNamespace } from './api/load-kube-config.js'
 import { type KubernetesClusterOptions, serviceAccountFolderOf } from './kubernetes-options.js'
 
-/** The API server, and the namespace in it. */
+/** The API server and the namespace. */
 export class Cluster {
   readonly client: ApiClient
   readonly #options: KubernetesClusterOptions
@@ -19,7 +19,7 @@ export class Cluster {
     )
   }
 
-  /** As it is set; else the pod's; else that of the kubeconfig's context; else `default`, as kubectl has it. */
+  /** The given namespace; else that of the pod; else that of the kubeconfig's context; else `default`, as in kubectl. */
   async namespace(): Promise<string> {
     this.#namespace ??= await this.#findNamespace()
     return this.#namespace

@@ -1,64 +1,87 @@
-import type { CasRecord } from '@leasehold/core'
+import type { CasRecord, Metadata } from '@leasehold/core'
 
-/** The annotation that keeps what the fields of a record's layout have no room for. */
+/** The annotation with the fields of a held record for which its layout has no room. */
 export const NOTE = 'leasehold.dev/grant'
 
-/** What is noted of a grant. It is valid only beside the holder whose identity ends in its id, or beside no holder. */
+/** The annotation on a released object, with the metadata that its last holder left. */
+export const LEFT = 'leasehold.dev/released'
+
+/** The annotation of a grant. It is valid while the holder's identity ends in its id, or while the holder is empty. */
 export interface GrantNote {
   readonly id: string
   /** In milliseconds. */
   readonly ttl: number
-  /** Known from the first heartbeat on: before, the token is the version of the object. */
+  /** 0 until the first heartbeat: the token is then the version of the object. */
   readonly token: bigint
-  readonly metadata: Readonly<Record<string, string>>
-  /** The count of transitions that was written with it, where the layout has one: another holder counts on from there. */
+  readonly metadata: Metadata
+  /** The metadata that the holder found. */
+  readonly previous?: Metadata
+  /** The count of transitions of the same write, in a layout that has one. A later holder has a larger count. */
   readonly transitions?: number
-  /** In milliseconds, where the lease was broken. */
+  /** In milliseconds, of a broken lease. */
   readonly breakPeriod?: number
 }
 
-/** `transitions`: as they are written with it. */
+/** The annotation of a released grant. It is valid until another holder has counted a transition. */
+export type ReleaseNote = Pick<GrantNote, 'id' | 'metadata' | 'transitions'>
+
+/** `transitions`: the count that the same write has. */
 export function writeNote(record: CasRecord, transitions: number | undefined): string {
-  const { grantId: id, ttl, fencingToken, metadata, breakPeriod } = record
+  const { grantId: id, ttl, fencingToken, metadata, previous, breakPeriod } = record
   return JSON.stringify({
     id,
     ttl,
     ...(fencingToken === 0n ? {} : { token: String(fencingToken) }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(transitions === undefined ? {} : { transitions }),
-    ...(breakPeriod === undefined ? {} : { breakPeriod }),
+    previous,
+    transitions,
+    breakPeriod,
   })
 }
 
-/** `undefined` where there is none, or where it is not what we write: anybody may edit an annotation. */
+export function writeRelease({ grantId: id, metadata }: CasRecord, transitions: number | undefined): string {
+  return JSON.stringify({ id, metadata, transitions })
+}
+
+/** `undefined` if there is no annotation, or it is not one of ours: anybody can edit annotations. */
 export function readNote(annotations: unknown): GrantNote | undefined {
-  const text = isFields(annotations) ? annotations[NOTE] : undefined
-  const noted = typeof text === 'string' ? parse(text) : undefined
-  if (!isFields(noted)) return undefined
-  const { id, ttl, token, metadata, transitions, breakPeriod } = noted
+  const fields = fieldsIn(annotations, NOTE)
+  if (fields === undefined) return undefined
+  const { id, ttl, token, metadata, previous, transitions, breakPeriod } = fields
   if (typeof id !== 'string' || id === '' || typeof ttl !== 'number' || !(ttl > 0)) return undefined
   return {
     id,
     ttl,
     token: typeof token === 'string' && /^\d{1,20}$/.test(token) ? BigInt(token) : 0n,
     metadata: isFields(metadata) ? textsOf(metadata) : {},
+    ...(isFields(previous) ? { previous: textsOf(previous) } : {}),
     ...(typeof transitions === 'number' ? { transitions } : {}),
     ...(typeof breakPeriod === 'number' && breakPeriod >= 0 ? { breakPeriod } : {}),
   }
 }
 
-function textsOf(metadata: Record<string, unknown>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+/** `undefined` if there is no annotation, or it is not one of ours. */
+export function readRelease(annotations: unknown): ReleaseNote | undefined {
+  const { id, metadata, transitions } = fieldsIn(annotations, LEFT) ?? {}
+  if (typeof id !== 'string' || id === '' || !isFields(metadata)) return undefined
+  return { id, metadata: textsOf(metadata), ...(typeof transitions === 'number' ? { transitions } : {}) }
 }
 
-function parse(text: string): unknown {
+function fieldsIn(annotations: unknown, key: string): Record<string, unknown> | undefined {
+  const text = isFields(annotations) ? annotations[key] : undefined
+  if (typeof text !== 'string') return undefined
   try {
-    return JSON.parse(text)
+    const fields: unknown = JSON.parse(text)
+    return isFields(fields) ? fields : undefined
   } catch {
     return undefined
   }
+}
+
+function textsOf(metadata: Record<string, unknown>): Metadata {
+  return Object.fromEntries(
+    Object.entries(metadata).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }
 
 function isFields(value: unknown): value is Record<string, unknown> {

@@ -1,22 +1,22 @@
 const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The owner, and by which of its acquisitions it holds the lease. */
+/** An owner and one of its acquisitions. */
 export interface HolderIdentity {
   readonly owner: string
   readonly grantId: string
 }
 
 /**
- * What stands for a holder in the cluster: the owner and the grant id, as client-go's `hostname_uuid`. A new grant is a
- * new identity, also of an owner that was restarted under the same name, so that nobody takes an old record for its own.
+ * The identity of a holder in the cluster: owner and grant id, in the form of client-go's `hostname_uuid`. Every grant has
+ * its own identity, so that an owner that restarts under the same name does not mistake an old record for its own.
  */
 export function toIdentity({ owner, grantId }: HolderIdentity): string {
   return `${owner}_${grantId}`
 }
 
 /**
- * Whom an identity stands for; of one that is not made so, all of it is both. `grantId`: what our annotation says that
- * it ends in, where there is one.
+ * The owner and grant id in an identity. An identity of another form is both owner and grant id. `grantId`: the id in our
+ * annotation, if there is one.
  */
 export function fromIdentity(identity: string, grantId: string | undefined): HolderIdentity {
   const split = identity.lastIndexOf('_')

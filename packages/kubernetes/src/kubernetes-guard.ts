@@ -1,61 +1,84 @@
-import { checkFencingToken, LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, AbortListeners, checkFence, checkFencingToken, type StoreCall } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { pathOf } from './api/api-request.js'
-import { failureOf } from './api/failures.js'
 import type { Verb } from './api/role.js'
 import { Cluster } from './cluster.js'
+import { failureOf } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 import type { KubernetesClusterOptions } from './kubernetes-options.js'
 
-/** The annotation in which a guarded object keeps the largest token that it was written under. */
+/** The annotation with the largest token under which an object was written. */
 const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
 
-/** How often a write that lost a race against another writer is begun anew. */
+/** How often a write is tried when other writers are faster. */
 const ROUNDS = 10
 
-/** Which object is written. */
+/** The object to write. */
 export interface GuardedObject {
   /** Such as `v1` or `apps/v1`. */
   readonly apiVersion: string
-  /** The plural, as in the API's addresses: `configmaps`. */
+  /** The plural, as in the paths of the API: `configmaps`. */
   readonly resource: string
   readonly name: string
-  /** That of the guard unless given. */
+  /** The namespace of the guard unless given. */
   readonly namespace?: string
 }
 
 /**
- * Writes objects of the cluster under fencing tokens: a holder that has lost its lease without knowing changes nothing.
- * For everything else, show the token to the resource itself.
+ * Writes objects of the cluster under fencing tokens: rejects the write of a holder that has lost its lease without
+ * noticing. Other resources have to check the token themselves.
  */
 export class KubernetesGuard {
   readonly #cluster: Cluster
+  readonly #aborts = new AbortListeners()
 
   constructor(options: KubernetesClusterOptions = {}) {
     this.#cluster = new Cluster(options)
   }
 
   /**
-   * Writes what `change` makes of the object, conditional on the version that it was given, and resolves with the object
-   * as it then stands. `change` may be called again where somebody else has written the object in between.
+   * Reads the object, passes it to `change`, and writes the result, conditional on the version that was read. Resolves with
+   * the written object. Calls `change` again when another writer was faster. Read the object only within `change` to decide
+   * on the write.
    *
-   * Rejects with a `LeaseLostError` when the object was written under a larger token, and then changes nothing; with a
-   * `LeaseConfigurationError` where there is no such object; otherwise as a store does. Who reads the object before, to
-   * decide on the write, does so within `change`. `signal` is the time limit: without one, the server is waited for.
+   * Rejects with a `LeaseLostError`, and writes nothing, when the object was written under a larger token; with a
+   * `LeaseConfigurationError` when the object does not exist; otherwise as a store does. `signal` is the time limit; there
+   * is none unless given.
    */
   async update(
     guarded: GuardedObject,
     fencingToken: bigint,
     change: (object: KubernetesObject) => Record<string, unknown>,
-    signal: AbortSignal = new AbortController().signal,
+    signal?: AbortSignal,
   ): Promise<KubernetesObject> {
     checkFencingToken(fencingToken, { store: 'kubernetes' })
+    const call = new AbortableCall()
+    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
+    try {
+      return await this.#inRounds(guarded, fencingToken, change, call)
+    } finally {
+      unlisten?.()
+    }
+  }
+
+  /** Ends its connections. */
+  async close(): Promise<void> {
+    this.#cluster.client.close()
+  }
+
+  async #inRounds(
+    guarded: GuardedObject,
+    fencingToken: bigint,
+    change: (object: KubernetesObject) => Record<string, unknown>,
+    call: StoreCall,
+  ): Promise<KubernetesObject> {
     const path = await this.#pathOf(guarded)
     for (let round = 0; round < ROUNDS; round += 1) {
-      const object = await this.#objectIn(guarded, 'get', await this.#send('GET', path, undefined, signal))
+      const object = await this.#objectIn(guarded, 'get', await this.#send('GET', path, undefined, call))
       checkToken(guarded, object, fencingToken)
       const body = stamped(object, change(object), fencingToken)
-      const answer = await this.#send('PUT', path, body, signal)
+      const answer = await this.#send('PUT', path, body, call)
       if (answer.status !== 409) return await this.#objectIn(guarded, 'update', answer)
     }
     throw new LeaseUnavailableError(
@@ -64,18 +87,13 @@ export class KubernetesGuard {
     )
   }
 
-  /** Ends its connections. */
-  async close(): Promise<void> {
-    this.#cluster.client.close()
-  }
-
   async #send(
     method: 'GET' | 'PUT',
     path: string,
     body: Record<string, unknown> | undefined,
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<ApiAnswer> {
-    return await this.#cluster.client.send({ method, path, ...(body === undefined ? {} : { body }) }, signal)
+    return await this.#cluster.client.send({ method, path, ...(body === undefined ? {} : { body }) }, call)
   }
 
   async #pathOf({ apiVersion, resource, name, namespace }: GuardedObject): Promise<string> {
@@ -86,7 +104,7 @@ export class KubernetesGuard {
     if (answer.status === 200 && isKubernetesObject(answer.body)) return answer.body
     const { apiVersion, resource, name } = guarded
     if (answer.status === 404 && statusOf(answer) !== undefined) {
-      throw new LeaseConfigurationError(`there is no ${resource} '${name}' to write: make it first`, {
+      throw new LeaseConfigurationError(`${resource} '${name}' does not exist: create it first`, {
         store: 'kubernetes',
         cause: answer,
       })
@@ -105,17 +123,15 @@ function checkToken({ resource, name }: GuardedObject, { metadata }: KubernetesO
   const seen = metadata.annotations?.[TOKEN_ANNOTATION]
   if (seen === undefined) return
   if (!/^\d+$/.test(seen)) {
-    const what = `the annotation ${TOKEN_ANNOTATION} of ${resource} '${name}' is no token: ${seen}`
-    throw new LeaseConfigurationError(`${what}. Repair or remove it`, { store: 'kubernetes' })
+    throw new LeaseConfigurationError(
+      `the annotation ${TOKEN_ANNOTATION} of ${resource} '${name}' is not a token: ${seen}. Repair or remove it`,
+      { store: 'kubernetes' },
+    )
   }
-  if (BigInt(seen) <= fencingToken) return
-  throw new LeaseLostError(
-    `the fencing token ${fencingToken} for ${resource} '${name}' is behind ${seen}: another holds the lease now`,
-    { store: 'kubernetes', reason: 'taken' },
-  )
+  checkFence(`${resource}/${name}`, fencingToken, BigInt(seen), 'kubernetes')
 }
 
-/** What was changed, with the token; its version and uid are those that were read, whatever was made of them. */
+/** The changed object with the token. Version and uid stay those that were read, even if `change` replaced them. */
 function stamped(read: KubernetesObject, changed: Record<string, unknown>, token: bigint): Record<string, unknown> {
   const { name, namespace, uid, resourceVersion } = read.metadata
   const metadata = (changed.metadata ?? {}) as Partial<KubernetesObject['metadata']>

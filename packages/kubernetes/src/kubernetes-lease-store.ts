@@ -1,115 +1,59 @@
-import {
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
-  type CasStore,
-  casStore,
-  defaultLogger,
-  type Grant,
-  LeaseConfigurationError,
-  type LeaseRecord,
-  type LeaseStore,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreLimits,
-  systemClock,
-} from '@leasehold/core'
+import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, CasLeaseStore } from '@leasehold/core/store'
 import { checkAccess } from './access-check.js'
 import { Cluster } from './cluster.js'
-import { chooseLayout, type KubernetesLeaseStoreOptions, type LayoutChoice } from './kubernetes-options.js'
+import { chooseLayout, type KubernetesLeaseStoreOptions } from './kubernetes-options.js'
+import type { Layout } from './layouts/layout.js'
 import { ObjectRegister } from './object-register.js'
 
-/**
- * Leases on the Kubernetes API. Nobody's clock is compared with anybody's: who waits takes over after having itself seen
- * the object unchanged for the duration that is recorded in it. The fencing token is the resourceVersion of the write
- * that granted the lease.
- */
-export class KubernetesLeaseStore implements LeaseStore {
-  readonly kind = 'kubernetes'
-  readonly limits: StoreLimits
-  readonly watch?: NonNullable<LeaseStore['watch']>
-  readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
-  readonly #store: CasStore
-  readonly #cluster: Cluster
-  readonly #choice: LayoutChoice
+/** The default time limit of {@link KubernetesLeaseStore.checkAccess}, in milliseconds. */
+const CHECK_TIMEOUT = 5_000
 
-  /** Throws a `LeaseConfigurationError` where an option makes no sense. The cluster is first asked for a lease. */
+/**
+ * Leases in objects of the Kubernetes API. A challenger takes over only after it has itself seen the object unchanged for
+ * the recorded duration; no timestamp is compared with a clock. The fencing token is the resourceVersion of the write that
+ * granted the lease.
+ *
+ * `list` yields the leases of the namespace, also those of other programs. It needs the verb `list`. A lease name that is
+ * not an RFC 1123 subdomain is in an annotation; an object without it, of an earlier version of this package, is left out.
+ */
+export class KubernetesLeaseStore extends CasLeaseStore<string> {
+  readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
+  readonly #cluster: Cluster
+  readonly #layout: Layout
+  readonly #options: KubernetesLeaseStoreOptions
+
+  /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
-    const { clock = systemClock, logger = defaultLogger, watch = true } = options
-    const choice = chooseLayout(options)
-    const { layout, limits, longest } = choice
+    const { clock = systemClock, logger = defaultLogger, watch: watches = true } = options
+    const { layout, limits, longest } = chooseLayout(options)
     const cluster = new Cluster(options)
-    this.#choice = choice
+    const { client } = cluster
+    const namespace = (): Promise<string> => cluster.namespace()
+    const register = new ObjectRegister({ client, layout, namespace, watches, longest, clock, logger })
+    super(register, { clock, longest, ...limits })
     this.#cluster = cluster
-    this.limits = { ...limits, infinite: false, ordered: false }
-    const register = new ObjectRegister({
-      client: cluster.client,
-      layout,
-      namespace: () => cluster.namespace(),
-      watches: watch,
-      longest,
-      clock,
-      logger,
-    })
-    this.#store = casStore(register, { clock, minTtl: limits.minTtl, maxTtl: longest })
-    if (this.#store.watch === undefined) return
-    this.watch = this.#store.watch
-    this.watchGrant = (grant, signal) => register.watchGrant(grant, signal)
+    this.#layout = layout
+    this.#options = options
+    if (watches) this.watchGrant = (grant, call) => register.watchGrant(grant, call)
   }
 
   /**
-   * Asks the server whether the lease could be held, so that a missing permission, namespace or CRD is told now and not
-   * at the first failover. Resolves with what is missing but can be done without, as sentences. Rejects with a
-   * `LeaseUnauthorisedError` that prints the Role, or a `LeaseConfigurationError` that names the manifest.
+   * Checks at start-up, instead of at the first failover, whether the lease can be held. Resolves with a sentence for each
+   * permission that is missing but not necessary. Rejects with a `LeaseUnauthorisedError` that prints the Role, with a
+   * `LeaseConfigurationError` that names the missing namespace or manifest, or with a `LeaseUnavailableError` if there is
+   * no answer within `timeout` milliseconds, 5 s unless given.
    */
-  async checkAccess(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    const { client } = this.#cluster
-    const namespace = await this.#cluster.namespace()
-    return await checkAccess({ client, layout: this.#choice.layout, namespace, leaseName: name }, signal)
-  }
-
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    const { maxTtl } = this.limits
-    if (request.ttl > maxTtl) {
-      throw new LeaseConfigurationError(`the ttl must be at most ${maxTtl} ms, not ${request.ttl}`, {
-        leaseName: request.name,
-        owner: request.owner,
-        store: this.kind,
-      })
+  async checkAccess(leaseName: string, timeout = CHECK_TIMEOUT): Promise<readonly string[]> {
+    const { clock = systemClock } = this.#options
+    const call = new AbortableCall(timeout)
+    const reason = new LeaseUnavailableError(`no answer within ${timeout} ms`, { store: this.kind, leaseName })
+    const cancel = clock.schedule(timeout, () => call.abort(reason))
+    try {
+      const namespace = await this.#cluster.namespace()
+      return await checkAccess({ client: this.#cluster.client, layout: this.#layout, namespace, leaseName }, call)
+    } finally {
+      cancel()
     }
-    return await this.#store.acquire(request, signal)
-  }
-
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    return await this.#store.renew(grant, signal)
-  }
-
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return await this.#store.release(grant, signal)
-  }
-
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    return await this.#store.read(name, signal)
-  }
-
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
-  ): Promise<AcquireOutcome> {
-    return await this.#store.change(grant, to, signal)
-  }
-
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ readonly remaining: number }> {
-    return await this.#store.break(name, options, signal)
-  }
-
-  /** Aborted by `close`. */
-  get closed(): AbortSignal {
-    return this.#store.closed
-  }
-
-  async close(): Promise<void> {
-    await this.#store.close()
   }
 }

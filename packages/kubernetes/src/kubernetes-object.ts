@@ -1,6 +1,6 @@
 import type { Spec } from './layouts/layout.js'
 
-/** An object of the API. What is not named here is kept as it is. */
+/** An object of the API. Other fields are kept as they are. */
 export interface KubernetesObject {
   readonly metadata: ObjectMetadata
   readonly spec?: Spec
@@ -15,7 +15,7 @@ export interface ObjectMetadata {
   readonly [field: string]: unknown
 }
 
-/** Whether an answer is an object with a version: a decimal number, which is what fencing tokens are made of. */
+/** Whether a value is an object with a decimal version, as fencing tokens need. */
 export function isKubernetesObject(value: unknown): value is KubernetesObject {
   if (typeof value !== 'object' || value === null) return false
   const { metadata } = value as { metadata?: Partial<ObjectMetadata> | null }

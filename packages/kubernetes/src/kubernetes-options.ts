@@ -4,17 +4,17 @@ import { jvmLayout } from './layouts/jvm-layout.js'
 import type { Layout, LayoutName } from './layouts/layout.js'
 import { leaseLayout } from './layouts/lease-layout.js'
 
-/** How the API server is reached, and in which namespace. */
+/** The cluster and the namespace. */
 export interface KubernetesClusterOptions {
-  /** A `KubeConfig` of `@kubernetes/client-node`, or what can do the same. */
+  /** A `KubeConfig` of `@kubernetes/client-node`, or an object with the same four methods. */
   readonly kubeConfig?: KubeConfigLike | undefined
-  /** The path of a kubeconfig. Without either: `KUBECONFIG`, the pod's service account, `~/.kube/config`. */
+  /** The path of a kubeconfig. Default: `KUBECONFIG`, else the pod's service account, else `~/.kube/config`. */
   readonly kubeconfigFile?: string | undefined
   /** A context of the kubeconfig other than its current one. */
   readonly context?: string | undefined
-  /** The pod's unless given; else that of the context; else `default`. */
+  /** Default: the namespace of the pod, else of the context, else `default`. */
   readonly namespace?: string | undefined
-  /** Where a pod finds its token, CA and namespace; `/var/run/secrets/kubernetes.io/serviceaccount` unless given. */
+  /** The folder with the pod's token, CA and namespace; `/var/run/secrets/kubernetes.io/serviceaccount` unless given. */
   readonly serviceAccountFolder?: string | undefined
   /** The machine's clock unless given. */
   readonly clock?: Clock | undefined
@@ -24,17 +24,17 @@ export interface KubernetesClusterOptions {
 export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
   /** `lease` unless given. */
   readonly layout?: LayoutName | undefined
-  /** The longest that a record is waited for, whatever it says; 1 h unless given. The same for all. */
+  /** The longest ttl, and the longest time to wait for any record; 1 h unless given. All processes need the same. */
   readonly maxTtl?: number | undefined
-  /** Whether waiters and holders watch the object, with one connection each; true unless given. */
+  /** Whether waiters and holders watch the object, on one connection each; true unless given. */
   readonly watch?: boolean | undefined
   /** The `heartbeat-timeout` of the JVMs, for the layouts of Akka and Pekko; Akka's 120 s unless given. */
   readonly jvmHeartbeatTimeout?: number | undefined
-  /** The `heartbeat-interval` of the JVMs; a tenth of their timeout, at least 5 s, unless given, as Akka has it. */
+  /** The `heartbeat-interval` of the JVMs; Akka's unless given: a tenth of the timeout, at least 5 s. */
   readonly jvmHeartbeatInterval?: number | undefined
-  /** How far the wall clocks of the cluster may be apart, which the JVMs rely on; 5 s unless given. */
+  /** The largest difference between wall clocks in the cluster, for the layouts of Akka and Pekko; 5 s unless given. */
   readonly maxClockSkew?: number | undefined
-  /** Where oddities are reported; process warnings unless given. */
+  /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
 }
 
@@ -44,12 +44,11 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Durations are recorded in whole seconds. */
 const MIN_TTL = 1_000
 
-/** A layout, with what follows from the settings. */
 export interface LayoutChoice {
   readonly layout: Layout
-  /** The ttls that leases of our own may have, in milliseconds. */
+  /** The ttls that our own leases can have, in milliseconds. */
   readonly limits: { readonly minTtl: number; readonly maxTtl: number }
-  /** What the durations of others are cut to, in milliseconds. */
+  /** Longer durations of other programs count as this, in milliseconds. */
   readonly longest: number
 }
 
@@ -70,8 +69,8 @@ export function chooseLayout({ layout: name = 'lease', ...options }: KubernetesL
 }
 
 /**
- * A JVM takes over when its wall clock is past `time + timeout − 2 × interval`, whatever we recorded: our leases have to
- * be over by then, on any clock of the cluster.
+ * A JVM takes over when its wall clock is past `time + timeout − 2 × interval`, for any ttl of ours. Our leases have to end
+ * before that, on every clock of the cluster.
  */
 function jvmChoice(
   group: 'akka.io' | 'pekko.apache.org',
@@ -86,7 +85,7 @@ function jvmChoice(
   if (maxTtl < MIN_TTL) {
     throw wrong(
       `jvmHeartbeatTimeout (${timeout}) − 2 × jvmHeartbeatInterval (${interval}) − maxClockSkew (${skew}) leaves ${maxTtl} ` +
-        `for a lease, less than ${MIN_TTL}: JVMs take over after that. Raise heartbeat-timeout, or lower heartbeat-interval, there and here`,
+        `ms for a lease, but the minimum is ${MIN_TTL}. JVMs take over after that time. Raise heartbeat-timeout or lower heartbeat-interval, in the JVMs and here`,
     )
   }
   if (timeout > longest) throw wrong(`maxTtl (${longest}) must not be less than jvmHeartbeatTimeout (${timeout})`)

@@ -1,23 +1,23 @@
 import { type Clock, type StoreLease, systemClock } from '@leasehold/core'
 
-/** What a liveness probe is answered. */
+/** The answer to a liveness probe. */
 export interface LeaseHealth {
   readonly healthy: boolean
-  /** Why not. */
+  /** The reason, if unhealthy. */
   readonly reason?: string
 }
 
 export interface LeaseHealthOptions {
-  /** By how much a heartbeat may be overdue beyond the duration of the lease, in milliseconds; 0 unless given. */
+  /** How much longer than the ttl a heartbeat may be overdue, in milliseconds; 0 unless given. */
   readonly tolerance?: number
-  /** That of the lease; the machine's unless given. */
+  /** The clock of the lease; the machine's unless given. */
   readonly clock?: Clock
 }
 
 /**
- * For liveness probes, as client-go's `HealthzAdaptor`: unhealthy is a process that holds the lease, as far as it knows,
- * but has not had a heartbeat confirmed for longer than the lease lasts and `tolerance`. That is a process that hangs; one
- * that does not hold the lease, or was told that it is lost, is healthy. Make it before the lease is acquired.
+ * A check for liveness probes, like client-go's `HealthzAdaptor`. A process is unhealthy if it believes that it holds the
+ * lease, but no heartbeat was confirmed for the ttl plus `tolerance`: then it hangs. A process without the lease is healthy.
+ * Create the check before the lease is acquired.
  */
 export function leaseHealth(
   lease: StoreLease,

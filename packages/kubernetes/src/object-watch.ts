@@ -1,73 +1,71 @@
-import type { Clock } from '@leasehold/core'
+import { AbortableCall, type Clock, type StoreCall } from '@leasehold/core'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 
-/** For how long the server is asked to go on, in seconds; half of it is random. A stream that is dead is then noticed. */
+/** The length of a watch, in seconds; half of it is random. A dead stream is noticed after it. */
 const LONGEST_SECONDS = 60
-/** The same where a silent stream is noticed sooner. */
+/** The length of a watch with a `silence` limit, in seconds. */
 const LONGEST_SECONDS_HEARD = 600
 
-/** How long the server may be late in ending a watch, in milliseconds. */
+/** How late the server may end a watch, in milliseconds. */
 const GRACE = 10_000
 
-/** The pauses before a watch that broke is resumed, in milliseconds; half of each is random. */
+/** The pauses before a broken watch is resumed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
 
-/** A stream that ends so soon, in milliseconds, does not show that watching works ... */
+/** A stream that ends earlier counts as brief, in milliseconds. */
 const BRIEF = 1_000
-/** ... where more than so many in a row did: a proxy may end each one at once, and must not be asked without a pause. */
+/** The number of brief streams in a row before the pauses grow: a proxy may end every stream at once. */
 const MOST_BRIEF = 5
 
-/** What is watched, and with what. */
 export interface WatchedObject {
   readonly client: ApiClient
   readonly clock: Clock
-  /** The address of the objects of its kind. */
+  /** The path of all objects of its kind. */
   readonly path: string
   readonly name: string
-  /** The version from which on changes are told; without it, the object as it is comes first. */
+  /** The version after which changes are yielded; without it, the current object comes first. */
   readonly from: string | undefined
-  /** Within how many milliseconds the object certainly changes: a stream that shows nothing for so long is dead. */
+  /** The object changes at least this often, in milliseconds; a stream without changes for longer counts as dead. */
   readonly silence?: number
-  /** The failure that an answer is. */
+  /** The error for a failed answer. */
   readonly failureOf: (answer: ApiAnswer) => Error
 }
 
-/** How far a watch has come. */
 interface Progress {
   version: string | undefined
-  /** How often in a row it could not be opened, or broke; an opened stream is a success. */
+  /** How many attempts in a row failed; an opened stream is a success. */
   failures: number
-  /** How many streams in a row ended soon after they were opened. */
+  /** How many streams in a row were brief. */
   brief: number
-  /** Whether changes may have been missed, so that an object that is gone is not noticed by the next stream. */
+  /** Whether changes may have been missed. The next stream does not show that the object was deleted. */
   missed: boolean
 }
 
 /**
- * The object at each of its changes; `undefined` where it is deleted, or where changes may have been missed. A watch that
- * ends, breaks or falls silent is resumed from the version that it had come to; one whose version is forgotten (410)
- * begins anew, at once. Ends when the signal aborts; rejects where the server refuses to let it be watched.
+ * Yields the object after each change; `undefined` when it was deleted, or when changes may have been missed. A watch that
+ * ends, breaks or falls silent is resumed from the last version; one whose version has expired (410) starts again at once.
+ * Ends when the call is aborted; rejects if the server does not permit the watch.
  */
 export async function* watchObject(
   watched: WatchedObject,
-  signal: AbortSignal,
+  call: StoreCall,
 ): AsyncGenerator<KubernetesObject | undefined> {
   const progress: Progress = { version: watched.from, failures: 0, brief: 0, missed: false }
-  while (!signal.aborted) {
+  while (!call.aborted) {
     try {
-      yield* watchOnce(watched, progress, signal)
+      yield* watchOnce(watched, progress, call)
     } catch (error) {
-      if (signal.aborted) return
+      if (call.aborted) return
       if (isRefusal(error)) throw error
       progress.failures += 1
     }
-    if (signal.aborted) return
+    if (call.aborted) return
     if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
     try {
-      await watched.client.pause(pauseAfter(progress), signal)
+      await watched.client.pause(pauseAfter(progress), call)
     } catch {
       return
     }
@@ -82,7 +80,7 @@ function pauseAfter({ failures, brief }: Progress): number {
 async function* watchOnce(
   { client, clock, path, name, silence, failureOf }: WatchedObject,
   progress: Progress,
-  signal: AbortSignal,
+  call: StoreCall,
 ): AsyncGenerator<KubernetesObject | undefined> {
   const longest = silence === undefined ? LONGEST_SECONDS : LONGEST_SECONDS_HEARD
   const seconds = Math.ceil(longest * (0.5 + 0.5 * Math.random()))
@@ -93,14 +91,14 @@ async function* watchOnce(
     timeoutSeconds: String(seconds),
     ...(progress.version === undefined ? {} : { resourceVersion: progress.version }),
   }
-  const silent = new AbortController()
-  const end = (): void => silent.abort(signal.reason)
+  const silent = new AbortableCall()
+  const end = (): void => silent.abort()
   const limit = silence ?? seconds * 1_000 + GRACE
   let cancel = clock.schedule(limit, end)
   let openedAt: number | undefined
-  signal.addEventListener('abort', end)
+  const unlisten = call.onAbort(end)
   try {
-    const opened = await client.open({ method: 'GET', path, query }, silent.signal)
+    const opened = await client.open({ method: 'GET', path, query }, silent)
     if ('status' in opened) {
       if (opened.status !== 410 || progress.version === undefined) throw failureOf(opened)
       progress.failures = 0
@@ -110,7 +108,7 @@ async function* watchOnce(
     }
     openedAt = clock.now()
     progress.failures = 0
-    // It begins with the object as it is, but not where there is none.
+    // A stream without a version starts with the current object, but shows nothing where there is none.
     if (progress.missed) yield undefined
     progress.missed = false
     for await (const line of opened) {
@@ -123,7 +121,7 @@ async function* watchOnce(
   } finally {
     if (openedAt !== undefined) progress.brief = clock.now() - openedAt < BRIEF ? progress.brief + 1 : 0
     cancel()
-    signal.removeEventListener('abort', end)
+    unlisten()
     silent.abort()
   }
 }
@@ -133,7 +131,7 @@ function forget(progress: Progress): void {
   progress.missed = true
 }
 
-/** The object that one event of a watch shows. Throws an error that the server sent, unless it is that the version is forgotten. */
+/** The object in one event of a watch. Throws an error that the server sent, except for an expired version. */
 function* changesOf(line: string, name: string, progress: Progress): Generator<KubernetesObject | undefined> {
   const { type, object } = JSON.parse(line) as { type?: string; object?: unknown }
   if (type === 'ERROR') {
@@ -143,14 +141,14 @@ function* changesOf(line: string, name: string, progress: Progress): Generator<K
     if (code !== 410) throw new Error(`the watch ended with an error: ${line.slice(0, 300)}`)
     return
   }
-  if (!isKubernetesObject(object)) throw new Error(`the watch tells of what is no object: ${line.slice(0, 300)}`)
+  if (!isKubernetesObject(object)) throw new Error(`the watch event has no object: ${line.slice(0, 300)}`)
   progress.version = object.metadata.resourceVersion
-  // In front of some servers, selectors are not heeded.
+  // Some proxies drop selectors.
   if (type === 'BOOKMARK' || object.metadata.name !== name) return
   yield type === 'DELETED' ? undefined : object
 }
 
-/** A refusal that trying again would not change; the waiter's polls and the holder's heartbeats report it. */
+/** Whether the error is permanent. The polls of the waiter and the heartbeats of the holder report it. */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === 'unauthorised' || code === 'configuration'

@@ -1,18 +1,18 @@
 import type { KubernetesObject } from './kubernetes-object.js'
 
-/** Of so many names the object is kept: one that was forgotten costs a heartbeat a read. */
+/** The largest number of objects that are kept. A heartbeat without its object needs a read. */
 const MOST = 10_000
 
-/** The objects that were read or written last, by lease name, and what was said of them. */
+/** The objects as last read or written, by lease name, and the last warning for each. */
 export class RecentObjects {
   readonly #objects = new Map<string, KubernetesObject>()
-  readonly #said = new Map<string, string>()
+  readonly #warnings = new Map<string, string>()
 
   keep(name: string, object: KubernetesObject): void {
     put(this.#objects, name, object)
   }
 
-  /** The object of that version, if it is the last one seen. */
+  /** The object, if this is the last version seen. */
   get(name: string, version: string): KubernetesObject | undefined {
     const object = this.#objects.get(name)
     return object?.metadata.resourceVersion === version ? object : undefined
@@ -22,15 +22,15 @@ export class RecentObjects {
     return this.#objects.get(name)?.metadata.resourceVersion
   }
 
-  /** Whether this was not what was said of the name last. */
-  isNewly(name: string, said: string): boolean {
-    if (this.#said.get(name) === said) return false
-    put(this.#said, name, said)
+  /** Whether the warning differs from the last one for this name. */
+  isNewly(name: string, warning: string): boolean {
+    if (this.#warnings.get(name) === warning) return false
+    put(this.#warnings, name, warning)
     return true
   }
 }
 
-/** Makes it the youngest, at the cost of the oldest. */
+/** Adds an entry as the newest, and drops the oldest if there are too many. */
 function put<T>(map: Map<string, T>, name: string, value: T): void {
   map.delete(name)
   map.set(name, value)

@@ -1,21 +1,25 @@
 import type { CasEntry, CasRecord, Grant } from '@leasehold/core'
-import { type GrantNote, NOTE, readNote, writeNote } from './grant-note.js'
+import { type GrantNote, LEFT, NOTE, readNote, readRelease, writeNote, writeRelease } from './grant-note.js'
 import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'
 import type { Layout, Spec } from './layouts/layout.js'
+import { nameAnnotation, objectName } from './object-name.js'
 import { wallClock } from './wall-clock.js'
 
-/** The record that an object holds, whoever wrote it. */
+/** The record in an object, also where another program wrote the object. */
 export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject): CasEntry<string> {
   const version = metadata.resourceVersion
   const fields = spec ?? {}
   const identity = layout.holderOf(fields)
   const noted = readNote(metadata.annotations)
-  if (identity === '') return { version, record: isVacated(layout, fields, noted) ? vacated(noted) : free }
+  if (identity === '') {
+    const isRemoved = isVacated(layout, fields, noted)
+    return { version, record: isRemoved ? vacated(noted) : released(layout, fields, metadata.annotations) }
+  }
   const holder = fromIdentity(identity, noted?.id)
-  // A note stays where somebody else, who does not know it, has written the object since.
+  // Another program keeps the annotation of an earlier holder when it writes the object.
   const note = noted?.id === holder.grantId ? noted : undefined
-  // Of a broken lease, the duration in the fields is its break period.
+  // The duration in the fields of a broken lease is its break period.
   const ttl = note?.breakPeriod === undefined ? layout.durationOf(fields, note?.ttl) : note.ttl
   const record: CasRecord = {
     ...holder,
@@ -23,16 +27,17 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
     ttl,
     revision: 0,
     metadata: note?.metadata ?? {},
+    ...(note?.previous === undefined ? {} : { previous: note.previous }),
     ...(note?.breakPeriod === undefined ? {} : { breakPeriod: note.breakPeriod }),
   }
   return { version, record }
 }
 
 /**
- * Whether the holder was removed, but neither by a release of ours, which removes the note, nor by the release of a later
- * holder, who has counted a transition. client-go's leader election does so when it releases late: it decides by the
- * record that it remembers whether it is the leader, and then empties the holder that is there now. Depending on the
- * version, it writes the transitions that it has just read, or those that it remembers, which are fewer.
+ * Whether another program removed the holder. Our release removes the annotation as well, and a release by a later holder
+ * has a larger count of transitions. client-go's leader election removes the holder when it releases late: it decides by
+ * the record that it remembers that it is the leader, and then removes the current holder. Depending on its version, it
+ * writes the count of transitions that it has just read, or the smaller one that it remembers.
  */
 function isVacated(layout: Layout, fields: Spec, noted: GrantNote | undefined): noted is GrantNote {
   if (noted === undefined) return false
@@ -40,25 +45,34 @@ function isVacated(layout: Layout, fields: Spec, noted: GrantNote | undefined): 
   return transitions === undefined || noted.transitions === undefined || transitions <= noted.transitions
 }
 
-/** The grant that the note is of. Its owner stood in the field that was emptied. */
-function vacated({ id, ttl, token, metadata, breakPeriod }: GrantNote): CasRecord {
-  const record = { owner: id, grantId: id, fencingToken: token, ttl, revision: 0, metadata, vacated: true }
-  return breakPeriod === undefined ? record : { ...record, breakPeriod }
+/** The grant of the annotation. Its owner is unknown: the other program removed it. */
+function vacated({ id, ttl, token, metadata, previous, breakPeriod }: GrantNote): CasRecord {
+  return {
+    owner: id,
+    grantId: id,
+    fencingToken: token,
+    ttl,
+    revision: 0,
+    metadata,
+    vacated: true,
+    ...(previous === undefined ? {} : { previous }),
+    ...(breakPeriod === undefined ? {} : { breakPeriod }),
+  }
 }
 
-/** Of a name that nobody holds nothing is kept: its next token is a version, and those only grow. */
-const free: CasRecord = Object.freeze({
-  owner: '',
-  grantId: '',
-  fencingToken: 0n,
-  ttl: 1,
-  revision: 0,
-  metadata: Object.freeze({}),
-})
+/** The record of a name without a holder. It needs no token: the next token is a version, and versions only grow. */
+function released(layout: Layout, fields: Spec, annotations: unknown): CasRecord {
+  const left = readRelease(annotations)
+  // A holder that does not know the annotation was there since: its metadata is not known.
+  const isLast = left !== undefined && left.transitions === layout.transitionsOf(fields)
+  const { id: grantId, metadata } = isLast ? left : { id: '', metadata: {} }
+  return { owner: '', grantId, fencingToken: 0n, ttl: 1, revision: 0, metadata }
+}
 
 /**
- * Whether an object holds a grant as its holder wrote it. Another duration would let others come early; and without the
- * note, or with other transitions than it has, nobody would recognise that another program removed the holder.
+ * Whether an object has a grant as its holder wrote it. With another duration, challengers could take over too early.
+ * Without the annotation, or with another count of transitions, they could not recognise that another program removed the
+ * holder.
  */
 export function isIntact(layout: Layout, { metadata, spec }: KubernetesObject, grant: Grant): boolean {
   const fields = spec ?? {}
@@ -73,24 +87,30 @@ export function isIntact(layout: Layout, { metadata, spec }: KubernetesObject, g
 }
 
 /** The object of a lease that has none yet. */
-export function newObject(layout: Layout, name: string, namespace: string, record: CasRecord): object {
+export function newObject(layout: Layout, leaseName: string, namespace: string, record: CasRecord): object {
   const { group, version, kind } = layout.resource
   const spec = layout.specOf(undefined, holdingOf(record))
-  const annotations = { [NOTE]: writeNote(record, layout.transitionsOf(spec)) }
-  return { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace, annotations }, spec }
+  const annotations = { ...nameAnnotation(leaseName), [NOTE]: writeNote(record, layout.transitionsOf(spec)) }
+  const metadata = { name: objectName(leaseName), namespace, annotations }
+  return { apiVersion: `${group}/${version}`, kind, metadata, spec }
 }
 
 /**
- * The object with another record. All else in it stays: what others keep there, and its uid and version, on which the
- * write depends.
+ * The object with another record. All other fields stay: those of other programs, and the uid and version, on which the
+ * write is conditional.
  */
-export function rewritten(layout: Layout, object: KubernetesObject, record: CasRecord): object {
+export function rewritten(layout: Layout, leaseName: string, object: KubernetesObject, record: CasRecord): object {
   const { managedFields: _, annotations, ...metadata } = object.metadata
-  const { [NOTE]: __, ...others } = annotations ?? {}
+  const { [NOTE]: __, [LEFT]: ___, ...others } = annotations ?? {}
   const spec = layout.specOf(object.spec, holdingOf(record))
-  const note = writeNote(record, layout.transitionsOf(spec))
-  const noted = record.owner === '' ? others : { ...others, [NOTE]: note }
-  return { ...object, metadata: { ...metadata, annotations: noted }, spec }
+  const transitions = layout.transitionsOf(spec)
+  const note =
+    record.owner === '' ? { [LEFT]: writeRelease(record, transitions) } : { [NOTE]: writeNote(record, transitions) }
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...others, ...nameAnnotation(leaseName), ...note } },
+    spec,
+  }
 }
 
 function holdingOf(record: CasRecord): { holder: string; duration: number; now: number } {

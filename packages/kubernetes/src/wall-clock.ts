@@ -1,6 +1,6 @@
 /**
- * The wall clock in milliseconds, for the timestamps that other programs read in a record. Nothing here compares it with
- * anything: expiry is observed.
+ * The wall clock in milliseconds, for the timestamps that other programs read. Expiry is observed on the monotonic clock
+ * instead.
  */
 export function wallClock(): number {
   return Date.now()

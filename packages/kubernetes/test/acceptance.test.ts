@@ -24,7 +24,7 @@ describe.concurrent('two electors', () => {
         return () => {
           const idle = server.requests.slice(begin)
           const of = (elector: string) => idle.filter(({ token }) => token === tokenOf(elector))
-          // Who holds the lease sends a PUT for each heartbeat and no more; who waits, no more than those.
+          // A holder sends one PUT per heartbeat, and a waiter no more requests than that.
           const heartbeats = of('first').filter(({ method }) => method === 'PUT').length
           expect(heartbeats).toBeGreaterThan(10)
           expect(of('first').length).toBe(heartbeats)

@@ -10,10 +10,10 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { certificate } from './support/api-server/certificate.js'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
 beforeEach(() => {
-  // Whoever runs the tests may be in a cluster, or have one.
+  // The tests can run in a cluster, or on a machine with a kubeconfig.
   for (const name of ['KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) vi.stubEnv(name, undefined)
   vi.stubEnv('HOME', temporaryFolder())
   return () => vi.unstubAllEnvs()
@@ -25,7 +25,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** What a pod finds, for this server. */
+/** The service account of a pod, for this server. */
 async function serviceAccount(server: TestApiServer, token: string, namespace = 'default'): Promise<string> {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'token'), token)
@@ -88,7 +88,7 @@ describe('the cluster is that', () => {
     expect(new Set(server.requests.map(({ token }) => token))).toEqual(new Set(['admin']))
   })
 
-  it('of nobody where none is configured, which says what to do', async () => {
+  it('of a missing configuration: an error that names the ways to configure one', async () => {
     await expect(granted(open({}))).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(granted(open({}))).rejects.toThrow('set kubeconfigFile or KUBECONFIG')
   })
@@ -133,8 +133,8 @@ describe('credentials', () => {
     server.tokens.set('second', 'everything')
     writeFileSync(join(serviceAccountFolder, 'token'), 'second')
     server.requests.length = 0
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
     expect(server.requests.map(({ token }) => token)).toEqual(['first', 'second', 'second'])
   })
 
@@ -156,7 +156,7 @@ describe('credentials', () => {
     server.tokens.delete('first')
     server.tokens.set('second', 'everything')
     tell('second')
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
     expect(server.requests.map(({ token }) => token)).toEqual(['first', 'first', 'first', 'first', 'second'])
   })
 
@@ -186,7 +186,7 @@ describe('credentials', () => {
     expect(server.requests.map(({ token }) => token)).not.toContain('of-the-pod')
   })
 
-  it('are not sent in the clear', async () => {
+  it('are not sent over an unencrypted connection', async () => {
     const asked: string[] = []
     const plain = createServer((request, response) => {
       asked.push(request.url ?? '')
@@ -197,13 +197,15 @@ describe('credentials', () => {
     const config = new KubeConfig()
     const address = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
     config.loadFromClusterAndUser({ name: 'c', server: address, skipTLSVerify: true }, { name: 'u', token: 'secret' })
-    await expect(granted(open({ kubeConfig: config }))).rejects.toThrow('credentials are not sent in the clear')
+    await expect(granted(open({ kubeConfig: config }))).rejects.toThrow(
+      'credentials are not sent over an unencrypted connection',
+    )
     expect(asked).toEqual([])
   })
 })
 
 describe('TLS', () => {
-  it('is verified: a certificate that nobody vouches for is refused, and says what to do', async () => {
+  it('is verified: an untrusted certificate is rejected with a solution', async () => {
     const server = await startServer()
     const config = new KubeConfig()
     config.loadFromClusterAndUser(
@@ -213,7 +215,7 @@ describe('TLS', () => {
     // No variable of the environment turns it off either.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     await expect(granted(open({ kubeConfig: config }))).rejects.toThrow(
-      "give the kubeconfig the cluster's certificate-authority",
+      "add the cluster's certificate-authority to the kubeconfig",
     )
     expect(server.requests).toEqual([])
   })
@@ -234,7 +236,7 @@ describe('a connection', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
-    for (let beat = 0; beat < 5; beat += 1) await store.renew(grant, signal)
+    for (let beat = 0; beat < 5; beat += 1) await store.renew(grant, call)
     expect(server.connections).toBe(1)
   })
 
@@ -245,7 +247,7 @@ describe('a connection', () => {
     for (let beat = 0; beat < 20; beat += 1) {
       // The close and the request cross on their way.
       server.closeConnections()
-      expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+      expect(await store.renew(grant, call)).toEqual({ renewed: true })
     }
   })
 

@@ -1,11 +1,11 @@
-import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { failure, noNamespace, type Reply } from './support/api-server/status.js'
 import { akkaLeases, type Disturbance, leases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
-/** What happens to the next request of a method, once. */
+/** Disturbs the next request of a method once. */
 function once(server: TestApiServer, method: string, disturbance: Disturbance): void {
   let isOver = false
   server.disturb = (request) => {
@@ -23,12 +23,12 @@ function always(server: TestApiServer, method: string, reply: Reply): void {
 const claim = { name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }
 const methods = (server: TestApiServer): string[] => server.requests.map(({ method }) => method)
 
-describe('an answer that says what to do', () => {
+describe('an answer with a solution', () => {
   it('401: once with fresh credentials, then the credentials are to be checked', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { token: 'expired' })
-    await expect(store.acquire(claim, signal)).rejects.toThrow('does not take the credentials')
-    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseUnauthorisedError)
+    await expect(store.acquire(claim, call)).rejects.toThrow('rejects the credentials')
+    await expect(store.acquire(claim, call)).rejects.toBeInstanceOf(LeaseUnauthorisedError)
     expect(methods(server)).toEqual(['GET', 'GET', 'GET', 'GET'])
   })
 
@@ -39,7 +39,7 @@ describe('an answer that says what to do', () => {
     const server = await startServer()
     server.tokens.set('limited', verbs)
     const store = await openStore(server.port, { token: 'limited' })
-    const error = await store.acquire(claim, signal).catch((error: unknown) => error)
+    const error = await store.acquire(claim, call).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(LeaseUnauthorisedError)
     const { message, leaseName } = error as LeaseUnauthorisedError
     expect(leaseName).toBe('job')
@@ -52,7 +52,7 @@ describe('an answer that says what to do', () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create', 'watch'])
     const store = await openStore(server.port, { token: 'limited' })
-    const error = await store.acquire(claim, signal).catch((error: unknown) => error)
+    const error = await store.acquire(claim, call).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(LeaseUnauthorisedError)
     expect(error).toMatchObject({ leaseName: 'job' })
     const { message } = error as LeaseUnauthorisedError
@@ -106,7 +106,7 @@ describe('an answer that says what to do', () => {
     const store = await openStore(server.port)
     const grant = await granted(store)
     server.disturb = ({ method }) => (method === 'PUT' ? { reply: noNamespace('default') } : undefined)
-    await expect(store.renew(grant, signal)).rejects.toThrow("there is no namespace 'default'")
+    await expect(store.renew(grant, call)).rejects.toThrow("namespace 'default' does not exist")
   })
 
   it('403 for update: a heartbeat says so', async () => {
@@ -114,15 +114,15 @@ describe('an answer that says what to do', () => {
     const grant = await granted(await openStore(server.port))
     server.tokens.set('limited', ['get', 'create'])
     const store = await openStore(server.port, { token: 'limited' })
-    await expect(store.renew(grant, signal)).rejects.toThrow("the verb 'update'")
+    await expect(store.renew(grant, call)).rejects.toThrow("the verb 'update'")
   })
 
   it('404 in plain text: the CRD is missing, and which manifest to apply', async () => {
     const server = await startServer()
     server.kinds.delete(akkaLeases)
     const store = await openStore(server.port, { layout: 'akka' })
-    await expect(store.acquire(claim, signal)).rejects.toBeInstanceOf(LeaseConfigurationError)
-    await expect(store.acquire(claim, signal)).rejects.toThrow(
+    await expect(store.acquire(claim, call)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(store.acquire(claim, call)).rejects.toThrow(
       'does not know leases.akka.io: apply the manifest that this package ships, kubectl apply -f ' +
         'node_modules/@leasehold/kubernetes/manifests/leases.akka.io.yaml',
     )
@@ -131,7 +131,7 @@ describe('an answer that says what to do', () => {
   it('404 of the namespace: make it', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { namespace: 'nowhere' })
-    const claimed = store.acquire(claim, signal)
+    const claimed = store.acquire(claim, call)
     await expect(claimed).rejects.toMatchObject({
       code: 'configuration',
       message: expect.stringContaining("'nowhere'"),
@@ -146,8 +146,8 @@ describe('an answer that says what to do', () => {
     const server = await startServer()
     always(server, 'POST', failure(code, reason, 'annotations: Too long'))
     const store = await openStore(server.port)
-    const message = `refuses the object (${code}): annotations: Too long`
-    await expect(store.acquire(claim, signal)).rejects.toMatchObject({
+    const message = `rejects the object (${code}): annotations: Too long`
+    await expect(store.acquire(claim, call)).rejects.toMatchObject({
       code: 'configuration',
       message: expect.stringContaining(message),
     })
@@ -164,21 +164,21 @@ describe('an answer that says what to do', () => {
     const headers = { location: 'https://127.0.0.1:1/', 'retry-after': '3' }
     always(server, 'GET', { status, body, headers })
     const store = await openStore(server.port)
-    const failure = store.acquire(claim, signal)
+    const failure = store.acquire(claim, call)
     await expect(failure).rejects.toBeInstanceOf(LeaseUnavailableError)
     await expect(failure).rejects.toMatchObject({ retryAfter: 3_000 })
     expect(methods(server)).toEqual(['GET'])
   })
 
-  it('200 with what is no object: unknown', async () => {
+  it('200 without an object: unknown', async () => {
     const server = await startServer()
     always(server, 'GET', { status: 200, body: '<html>captive portal</html>' })
     const store = await openStore(server.port)
-    await expect(store.acquire(claim, signal)).rejects.toThrow('what came is no object: <html>captive portal')
+    await expect(store.acquire(claim, call)).rejects.toThrow('the answer is not an object: <html>captive portal')
   })
 })
 
-describe('an answer that says that somebody was faster', () => {
+describe('an answer that another writer was faster', () => {
   it.each([
     ['409 AlreadyExists', 'POST', failure(409, 'AlreadyExists', 'it already exists')],
     ['409 Conflict', 'PUT', failure(409, 'Conflict', 'the object has been modified')],
@@ -190,7 +190,7 @@ describe('an answer that says that somebody was faster', () => {
   ])('%s: it is looked at anew', async (_, method, reply) => {
     const server = await startServer()
     const store = await openStore(server.port)
-    if (method === 'PUT') await store.release(await granted(store), signal)
+    if (method === 'PUT') await store.release(await granted(store), call)
     once(server, method, { reply })
     await granted(store)
   })
@@ -227,8 +227,8 @@ describe('an answer that asks for patience', () => {
     const clock = new VirtualClock()
     const store = await openStore(server.port, { clock })
     always(server, 'GET', { status: 429, body: '', headers: { 'retry-after': '60' } })
-    const limit = new AbortController()
-    const claimed = store.acquire(claim, limit.signal)
+    const limit = new AbortableCall()
+    const claimed = store.acquire(claim, limit)
     await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000)
     limit.abort(new Error('time is up'))
     await expect(claimed).rejects.toThrow('time is up')
@@ -236,7 +236,7 @@ describe('an answer that asks for patience', () => {
   })
 })
 
-describe('an answer that does not say what was done', () => {
+describe('an answer without an outcome', () => {
   const cases: [string, Disturbance][] = [
     ['504', { reply: failure(504, 'Timeout', 'request did not complete'), applied: true }],
     ['504', { reply: failure(504, 'Timeout', 'request did not complete') }],
@@ -248,23 +248,23 @@ describe('an answer that does not say what was done', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
-    // On a connection of its own, for what was kept is repeated.
+    // On its own connection, because requests on a kept one are repeated.
     server.closeConnections()
     await vi.waitFor(() => expect(server.connections).toBe(0))
     once(server, 'PUT', disturbance)
-    await expect(store.renew(grant, signal)).rejects.toThrow('It may have been applied')
+    await expect(store.renew(grant, call)).rejects.toThrow('The request may have been applied')
     server.requests.length = 0
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
     const isApplied = 'applied' in disturbance
     expect(methods(server)).toEqual(isApplied ? ['PUT', 'GET', 'PUT'] : ['PUT'])
-    expect((await store.read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+    expect((await store.read('job', call))?.fencingToken).toBe(grant.fencingToken)
   })
 
   it.each(cases)('%s: an acquisition is settled by asking again, under the same token (%j)', async (_, disturbance) => {
     const server = await startServer()
     const store = await openStore(server.port)
     once(server, 'POST', disturbance)
-    const first = await store.acquire(claim, signal).catch((error: unknown) => error)
+    const first = await store.acquire(claim, call).catch((error: unknown) => error)
     const made = server.get(leases, 'job')?.metadata.resourceVersion
     const grant = await granted(store, { grantId: 'g' })
     expect(server.get(leases, 'job')?.spec?.leaseTransitions).toBe(0)

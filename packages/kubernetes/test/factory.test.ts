@@ -65,10 +65,10 @@ describe('leases by a configuration', () => {
 
   it.each([
     [{ layout: 'lock' }, 'layout must be lease, akka or pekko'],
-    [{ layout: 7 }, 'layout must be a text'],
+    [{ layout: 7 }, 'layout must be lease, akka or pekko'],
     [{ watch: 'perhaps' }, 'watch must be on or off'],
     [{ 'max-ttl': 'long' }, 'max-ttl must be a duration'],
-    [{ layout: 'akka', 'jvm-heartbeat-timeout': '20s', 'jvm-heartbeat-interval': '8s' }, 'leaves -1000 for a lease'],
+    [{ layout: 'akka', 'jvm-heartbeat-timeout': '20s', 'jvm-heartbeat-interval': '8s' }, 'leaves -1000 ms for a lease'],
     [
       { layout: 'akka', 'heartbeat-timeout': '120s' },
       'heartbeatTimeout is 120000 ms, but the kubernetes store accepts 1000 to 91000 ms',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { leases } from './support/api-server/test-api-server.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 import { type Player, Scene } from './support/scene.js'
 
 /** As long as a slow machine may need, in milliseconds. */
@@ -100,12 +100,12 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('tells nothing of changes, though a watch is open: takeovers and heartbeats go on', async () => {
+  it('sends no changes, although a watch is open: takeovers and heartbeats go on', async () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const [a, b] = [await scene.player('a', way), await scene.player('b')]
       await a.lease.acquire(FOREVER)
-      // The watch of who waits is never answered.
+      // The watch of the waiter is never answered.
       scene.server.disturb = ({ query }) => (query.has('watch') ? { delay: new Promise(() => {}) } : undefined)
       const waiting = b.lease.acquire(FOREVER)
       await vi.waitFor(() => expect(heartbeats(a)).toBeGreaterThan(2), PATIENCE)
@@ -116,7 +116,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('has the object removed by an operator: the holder is told, and does not bring it back', async () => {
+  it('has the object removed by an operator: the holder is notified, and does not create it again', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
       await a.lease.acquire(FOREVER)
@@ -129,7 +129,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('has the holder changed by hand: the holder is told, and changes nothing', async () => {
+  it('has the holder changed by hand: the holder is notified, and changes nothing', async () => {
     await Scene.play(async (scene) => {
       const a = await scene.player('a')
       await a.lease.acquire(FOREVER)
@@ -149,13 +149,13 @@ it('a stale holder that goes on after a takeover touches nothing', async () => {
   const clock = new VirtualClock()
   const [stale, fresh] = [await openStore(server.port), await openStore(server.port, { clock })]
   const old = await granted(stale, { owner: 'stale' })
-  await fresh.read('job', signal)
+  await fresh.read('job', call)
   clock.block(16_000)
   const grant = await granted(fresh, { owner: 'fresh' })
   const before = server.get(leases, 'job')
-  expect(await stale.renew(old, signal)).toMatchObject({ renewed: false, reason: 'taken', holder: { owner: 'fresh' } })
-  expect(await stale.release(old, signal)).toMatchObject({ released: false })
-  expect(await stale.change(old, { grantId: 'x', owner: 'stale' }, signal)).toMatchObject({ granted: false })
+  expect(await stale.renew(old, call)).toMatchObject({ renewed: false, reason: 'taken', holder: { owner: 'fresh' } })
+  expect(await stale.release(old, call)).toMatchObject({ released: false })
+  expect(await stale.change(old, { grantId: 'x', owner: 'stale' }, call)).toMatchObject({ granted: false })
   expect(server.get(leases, 'job')).toEqual(before)
-  expect(await fresh.renew(grant, signal)).toEqual({ renewed: true })
+  expect(await fresh.renew(grant, call)).toEqual({ renewed: true })
 })

@@ -1,6 +1,6 @@
 import type { CasRecord } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { NOTE, readNote, writeNote } from '../src/grant-note.js'
+import { LEFT, NOTE, readNote, readRelease, writeNote, writeRelease } from '../src/grant-note.js'
 
 const record: CasRecord = {
   owner: 'me',
@@ -47,7 +47,7 @@ describe('the note of a grant', () => {
     expect(note === 7 ? readNote({ [NOTE]: note }) : read(note)).toBeUndefined()
   })
 
-  it('is read without the fields of it that nobody writes', () => {
+  it('is read without invalid fields', () => {
     const odd = { token: '1e9', metadata: { a: 'b', c: 7 }, transitions: '3', breakPeriod: -1 }
     expect(read({ id: 'g', ttl: 1, ...odd })).toEqual({ id: 'g', ttl: 1, token: 0n, metadata: { a: 'b' } })
     expect(read({ id: 'g', ttl: 1, token: '1'.repeat(21), metadata: ['a'] })).toMatchObject({ token: 0n, metadata: {} })
@@ -56,4 +56,20 @@ describe('the note of a grant', () => {
   it.each([undefined, null, 'text', []])('is none where the annotations are %j', (annotations) => {
     expect(readNote(annotations)).toBeUndefined()
   })
+})
+
+describe('the annotation of a released grant', () => {
+  it('has the metadata that the holder left, also if it is empty', () => {
+    for (const metadata of [{}, { step: '1' }]) {
+      const text = writeRelease({ ...record, owner: '', metadata }, 3)
+      expect(readRelease({ [LEFT]: text })).toEqual({ id: 'g', metadata, transitions: 3 })
+    }
+  })
+
+  it.each(['{', '[]', '{"id":"","metadata":{}}', '{"id":"g"}', '{"id":"g","metadata":[]}'])(
+    'is none if it is %s',
+    (text) => {
+      expect(readRelease({ [LEFT]: text })).toBeUndefined()
+    },
+  )
 })

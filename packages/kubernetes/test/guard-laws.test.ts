@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What the guard gives, and the object that it guards. */
+/** The guard and its object. */
 interface Guarded extends GuardedResource {
   fail(fencingToken: bigint, error: unknown): Promise<unknown>
 }

@@ -3,7 +3,7 @@ import { KubernetesGuard } from '@leasehold/kubernetes'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configMaps, type TestApiServer } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
 const settings = { apiVersion: 'v1', resource: 'configmaps', name: 'settings' }
 const TOKEN = 'leasehold.dev/fencing-token'
@@ -43,7 +43,7 @@ describe('a guarded object', () => {
     const { server, guard, data } = await setUp()
     const store = await openStore(server.port)
     const old = await granted(store)
-    await store.release(old, signal)
+    await store.release(old, call)
     const next = await granted(store)
     await guard.update(settings, next.fencingToken, painted('of the successor'))
     const late = guard.update(settings, old.fencingToken, painted('of the late'))
@@ -63,7 +63,7 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'of the successor' })
   })
 
-  it('is looked at anew where somebody else has written it in between', async () => {
+  it('is read again when another writer was faster', async () => {
     const { server, guard, data } = await setUp()
     const seen: unknown[] = []
     await guard.update(settings, 7n, (object) => {
@@ -94,11 +94,11 @@ describe('a guarded object', () => {
   })
 })
 
-describe('what cannot be guarded', () => {
-  it('is an object that is missing, a token that is none, and what the server refuses', async () => {
+describe('an invalid write', () => {
+  it('is one to a missing object, with an invalid token, or that the server rejects', async () => {
     const { server, guard } = await setUp()
     const missing = guard.update({ ...settings, name: 'missing' }, 7n, (object) => object)
-    await expect(missing).rejects.toThrow("there is no configmaps 'missing' to write: make it first")
+    await expect(missing).rejects.toThrow("configmaps 'missing' does not exist: create it first")
     await expect(guard.update(settings, -1n, (object) => object)).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(guard.update(settings, 7 as never, (object) => object)).rejects.toThrow('must be a bigint')
     server.tokens.set('limited', ['get'])

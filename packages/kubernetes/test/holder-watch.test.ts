@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { NOTE, readNote } from '../src/grant-note.js'
 import type { LayoutName } from '../src/layouts/layout.js'
 import { akkaLeases, leases, pekkoLeases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { openStore, signal, startServer } from './support/open-store.js'
+import { call, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
-/** No heartbeat is due while these tests run: only the watch can tell the holder. */
+/** No heartbeat is due while these tests run: only the watch can notify the holder. */
 const PATIENT = { heartbeatTimeout: 60_000, heartbeatInterval: 15_000, operationTimeout: 5_000, logger: silentLogger }
 
 /** As long as a slow machine may need, in milliseconds. */
@@ -30,7 +30,7 @@ async function setUpHeld(layout: LayoutName = 'lease') {
   expect(await lease.acquire()).toBe(true)
   await vi.waitFor(() => expect(server.watching).toBe(1), PATIENCE)
   const kind = kinds[layout]
-  /** What somebody else writes over the spec, or the metadata, of the object. */
+  /** A write by another program over the spec or the metadata of the object. */
   const edit = (spec: object, metadata: object = {}): void => {
     const object = server.get(kind, 'job')
     server.plant(kind, 'job', {
@@ -69,12 +69,12 @@ describe.each(['lease', 'akka', 'pekko'] as const)('a holder in the layout %s le
 
   it('that an operator has broken the lease', async () => {
     const { server, isLost } = await setUpHeld(layout)
-    await (await openStore(server.port, { layout })).break('job', {}, signal)
+    await (await openStore(server.port, { layout })).break('job', {}, call)
     expect(await isLost()).toEqual({ reason: 'broken' })
   })
 })
 
-describe('a holder who watches', () => {
+describe('a holder that watches', () => {
   it.each([
     ['the duration, which would let others come early', { leaseDurationSeconds: 1 }, {}],
     ['the count of transitions', { leaseTransitions: 9 }, {}],
@@ -96,7 +96,7 @@ describe('a holder who watches', () => {
     expect(losses).toEqual([])
   })
 
-  it('sends no heartbeat for its own writes, nor where others change what is theirs', async () => {
+  it('sends no heartbeat for its own writes, or when others change their own fields', async () => {
     const { server, edit, isLost, renewals } = await setUpHeld()
     const before = puts(server)
     edit({}, { labels: { app: 'x' } })
@@ -108,7 +108,7 @@ describe('a holder who watches', () => {
     expect(renewals()).toBe(0)
   })
 
-  it('goes on when its watch breaks or its version is forgotten, and learns what happened meanwhile', async () => {
+  it('goes on when its watch breaks or its version expires, and notices the changes in between', async () => {
     const { server, edit, isLost, losses } = await setUpHeld()
     server.endWatches()
     await vi.waitFor(() => expect(watches(server).length).toBeGreaterThan(1), PATIENCE)
@@ -152,7 +152,7 @@ describe('a holder who watches', () => {
     }
   })
 
-  it('is not needed: who may not watch, or does not want to, beats as ever, and does not ask all the time', async () => {
+  it('is not needed: without permission, or with watch off, heartbeats go on, and the permission is rarely tried again', async () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create', 'update'])
     const quick = { heartbeatTimeout: 3_000, heartbeatInterval: 100, operationTimeout: 1_000, logger: silentLogger }

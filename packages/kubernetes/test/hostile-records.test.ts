@@ -4,21 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { NOTE } from '../src/grant-note.js'
 import { akkaLeases, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { clientGo } from './support/client-go.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
 const LONGEST = 120_000
-/** What a challenger waits beyond the duration. */
+/** How much longer than the duration a challenger waits. */
 const MARGIN = 25
 
-/** A challenger that has just seen the record of somebody else. */
+/** A challenger that has just seen the record of another owner. */
 async function challenger(server: TestApiServer, layout: 'lease' | 'akka' = 'lease') {
   const clock = new VirtualClock()
   const warnings: string[] = []
   const logger: Logger = { ...silentLogger, warn: (message) => warnings.push(message) }
   const store = await openStore(server.port, { clock, layout, logger, maxTtl: LONGEST })
-  const claim = async () =>
-    (await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)).granted
+  const claim = async () => (await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, call)).granted
   expect(await claim()).toBe(false)
   return { clock, store, claim, warnings }
 }
@@ -59,7 +58,7 @@ describe('a record with a renewTime that no honest holder has', () => {
       clock.block(1)
       expect(await claim()).toBe(true)
       expect(warnings).toEqual([expect.stringContaining('renewTime')])
-      // What we write then is right again.
+      // The next write corrects the record.
       expect(String(server.get(leases, 'job')?.spec?.renewTime)).toMatch(/^20\d\d-/)
     },
   )
@@ -79,19 +78,19 @@ describe('a custom resource with a time that no honest holder has', () => {
 })
 
 describe('a record that was written by hand', () => {
-  it('with a holder that is no text is held by somebody', async () => {
+  it('with a holder that is not a string is held by an unknown holder', async () => {
     const server = await startServer()
     server.plant(leases, 'job', { spec: { ...clientGo.acquired('', 15), holderIdentity: 17 } })
     const { claim, store } = await challenger(server)
     expect(await claim()).toBe(false)
-    expect((await store.read('job', signal))?.owner).toContain('17')
+    expect((await store.read('job', call))?.owner).toContain('17')
   })
 
   it('without a spec is free', async () => {
     const server = await startServer()
     server.plant(leases, 'job', { spec: undefined as never })
     const store = await openStore(server.port)
-    expect(await store.read('job', signal)).toMatchObject({ state: 'available' })
+    expect(await store.read('job', call)).toMatchObject({ state: 'available' })
     await granted(store)
   })
 
@@ -104,7 +103,7 @@ describe('a record that was written by hand', () => {
         spec: clientGo.acquired('a_them', 15),
       })
       const store = await openStore(server.port)
-      expect(await store.read('job', signal)).toMatchObject({ ttl: 15_000, metadata: {}, state: 'leased' })
+      expect(await store.read('job', call)).toMatchObject({ ttl: 15_000, metadata: {}, state: 'leased' })
     },
   )
 
@@ -114,7 +113,7 @@ describe('a record that was written by hand', () => {
     const grant = await granted(store)
     const { metadata, spec } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'by-hand' } })
-    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, holder: { owner: 'by-hand' } })
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, holder: { owner: 'by-hand' } })
     expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('by-hand')
   })
 
@@ -125,9 +124,9 @@ describe('a record that was written by hand', () => {
     const { metadata, spec } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'by-hand' } })
     const before = server.get(leases, 'job')
-    expect((await store.read('job', signal))?.owner).toBe('by-hand')
-    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
-    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect((await store.read('job', call))?.owner).toBe('by-hand')
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken' })
+    expect(await store.release(grant, call)).toMatchObject({ released: false })
     expect(server.get(leases, 'job')).toEqual(before)
   })
 
@@ -147,13 +146,13 @@ describe('a record that was written by hand', () => {
       const { metadata, spec } = server.get(leases, 'job') ?? {}
       server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, ...edit } })
       const { clock, claim, warnings, store: other } = await challenger(server)
-      expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'taken' })
-      expect(await other.read('job', signal)).toMatchObject({ state: 'breaking', grantId: grant.grantId, ttl: 15_000 })
+      expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'taken' })
+      expect(await other.read('job', call)).toMatchObject({ state: 'breaking', grantId: grant.grantId, ttl: 15_000 })
       clock.block(15_000 + MARGIN - 1)
       expect(await claim()).toBe(false)
       clock.block(1)
       expect(await claim()).toBe(true)
-      expect(warnings).toEqual([expect.stringContaining('another program removed its holder')])
+      expect(warnings).toEqual([expect.stringContaining('another program removed the holder')])
     },
   )
 
@@ -176,7 +175,7 @@ describe('a record that was written by hand', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     await granted(store)
-    await store.break('job', { period: 4_000 }, signal)
+    await store.break('job', { period: 4_000 }, call)
     const { metadata, spec } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: '' } })
     const { clock, claim } = await challenger(server)
@@ -193,7 +192,7 @@ describe('a record that was written by hand', () => {
     const { metadata, spec } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: '' } })
     const { claim, store: other } = await challenger(server)
-    expect(await other.break('job', { period: 0 }, signal)).toEqual({ remaining: 0 })
+    expect(await other.break('job', { period: 0 }, call)).toEqual({ remaining: 0 })
     expect(await claim()).toBe(true)
   })
 
@@ -201,10 +200,10 @@ describe('a record that was written by hand', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
-    await store.renew(grant, signal)
+    await store.renew(grant, call)
     server.plant(leases, 'job', { metadata: {}, spec: { ...server.get(leases, 'job')?.spec } })
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    expect((await (await openStore(server.port)).read('job', signal))?.fencingToken).toBe(grant.fencingToken)
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    expect((await (await openStore(server.port)).read('job', call))?.fencingToken).toBe(grant.fencingToken)
   })
 
   it('with a duration changed is waited for that long', async () => {

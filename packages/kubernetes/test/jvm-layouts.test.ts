@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { jvmLayout } from '../src/layouts/jvm-layout.js'
 import { wallClock } from '../src/wall-clock.js'
 import { akkaLeases, pekkoLeases } from './support/api-server/test-api-server.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
 const layouts = [
   ['akka', akkaLeases],
@@ -21,9 +21,9 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     const { spec } = server.get(kind, 'job') ?? {}
     expect(spec).toEqual({ owner: `node_${grant.grantId}`, time: expect.any(Number) })
     expect(spec?.time).toBeGreaterThanOrEqual(before)
-    await store.renew(grant, signal)
+    await store.renew(grant, call)
     expect(server.get(kind, 'job')?.spec?.time).toBeGreaterThan(spec?.time as number)
-    await store.release(grant, signal)
+    await store.release(grant, call)
     expect(server.get(kind, 'job')?.spec).toEqual({ owner: '', time: expect.any(Number) })
   })
 
@@ -33,7 +33,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     // The clock of this JVM is a day slow.
     server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() - 86_400_000 } })
     const store = await openStore(server.port, { layout, clock, jvmHeartbeatTimeout: 60_000 })
-    const claim = () => store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    const claim = () => store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
     expect(await claim()).toMatchObject({ granted: false, holder: { owner: 'jvm-1', ttl: 60_000 } })
     clock.block(60_000)
     expect((await claim()).granted).toBe(false)
@@ -46,8 +46,8 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     const store = await openStore(server.port, { layout })
     const grant = await granted(store)
     server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() } })
-    expect(await store.renew(grant, signal)).toMatchObject({ reason: 'taken', holder: { owner: 'jvm-1' } })
-    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect(await store.renew(grant, call)).toMatchObject({ reason: 'taken', holder: { owner: 'jvm-1' } })
+    expect(await store.release(grant, call)).toMatchObject({ released: false })
     expect(server.get(kind, 'job')?.spec?.owner).toBe('jvm-1')
   })
 
@@ -56,7 +56,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     server.plant(kind, 'job', { spec: { owner: '', time: wallClock() } })
     const store = await openStore(server.port, { layout })
     const grant = await granted(store)
-    await store.release(grant, signal)
+    await store.release(grant, call)
     expect(server.get(kind, 'job')?.spec?.owner).toBe('')
   })
 
@@ -85,12 +85,12 @@ describe('the settings that JVMs ask for', () => {
 
   it('are kept to when a lease is acquired', async () => {
     const store = new KubernetesLeaseStore({ layout: 'akka' })
-    const claimed = store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 91_001 }, signal)
-    await expect(claimed).rejects.toThrow('the ttl must be at most 91000 ms, not 91001')
+    const claimed = store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 91_001 }, call)
+    await expect(claimed).rejects.toThrow('the ttl must be 1000 to 91000 ms, not 91001')
   })
 
   it.each([
-    [{ jvmHeartbeatTimeout: 10_000 }, 'Raise heartbeat-timeout, or lower heartbeat-interval'],
+    [{ jvmHeartbeatTimeout: 10_000 }, 'Raise heartbeat-timeout or lower heartbeat-interval'],
     [{ jvmHeartbeatInterval: 0 }, 'jvmHeartbeatInterval must be a positive'],
     [{ maxClockSkew: -1 }, 'maxClockSkew must be 0 or more'],
     [{ maxTtl: 60_000 }, 'must not be less than jvmHeartbeatTimeout'],

@@ -20,7 +20,7 @@ for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
   const remove = (name: string): void => server.remove(kinds[layout], name)
   const copy = async (name: string) => {
     const { metadata, ...rest } = server.get(kinds[layout], name) ?? { metadata: {} }
-    // Whoever writes an object back gives it a new version.
+    // A write gives the object a new version.
     const { annotations, labels } = metadata as { annotations?: object; labels?: object }
     return () => server.plant(kinds[layout], name, structuredClone({ ...rest, metadata: { annotations, labels } }))
   }
@@ -29,7 +29,7 @@ for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
     await server.comeBack()
   }
   const place = { port: () => server.port, remove, copy, restart }
-  // What the laws let pass is the time of the clients; the server's own has no part in it.
+  // The laws advance the clocks of the clients; the server's clock does not matter.
   const inVirtualTime = subjectOver(place, layout, 'virtual')
   describeStoreLaws(inVirtualTime)
   describeLeaseLaws(leasesOver(inVirtualTime))

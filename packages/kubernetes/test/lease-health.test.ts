@@ -50,7 +50,7 @@ describe('the health of a process that', () => {
     expect(check().healthy).toBe(false)
   })
 
-  it('was told that the lease is lost, or gave it back, is good', async () => {
+  it('noticed the loss, or released the lease, is healthy', async () => {
     const { clock, lease, check } = await setUp()
     await lease.acquire()
     clock.block(2 * DURATION)

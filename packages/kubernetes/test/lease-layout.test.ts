@@ -4,7 +4,7 @@ import { leaseLayout } from '../src/layouts/lease-layout.js'
 import { isMicroTime, toMicroTime } from '../src/layouts/micro-time.js'
 import { leases } from './support/api-server/test-api-server.js'
 import { clientGo } from './support/client-go.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
 describe('the lease layout, read by client-go', () => {
   it('of a new lease has all fields, with six digits of microseconds, and no transition yet', async () => {
@@ -27,7 +27,7 @@ describe('the lease layout, read by client-go', () => {
     const store = await openStore(server.port)
     const grant = await granted(store)
     const before = server.get(leases, 'job')?.spec
-    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, signal)
+    for (let beat = 0; beat < 3; beat += 1) await store.renew(grant, call)
     const after = server.get(leases, 'job')?.spec
     expect(after).toEqual({ ...before, renewTime: after?.renewTime })
     expect(String(after?.renewTime) > String(before?.renewTime)).toBe(true)
@@ -36,11 +36,11 @@ describe('the lease layout, read by client-go', () => {
   it('of a release has no holder, a duration of a second, and keeps the object and its transitions', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
-    await store.release(await granted(store), signal)
-    await store.release(await granted(store), signal)
+    await store.release(await granted(store), call)
+    await store.release(await granted(store), call)
     const object = server.get(leases, 'job')
     expect(object?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 })
-    expect(object?.metadata.annotations).toEqual({})
+    expect(Object.keys(object?.metadata.annotations ?? {})).toEqual(['leasehold.dev/released'])
   })
 
   it('counts a transition for each new grant, of the same owner after a restart too', async () => {
@@ -51,12 +51,12 @@ describe('the lease layout, read by client-go', () => {
     for (const ending of end) {
       // A store of its own each time, as a process that was restarted under the same name has.
       const store = await openStore(server.port, { clock })
-      await store.read('job', signal)
+      await store.read('job', call)
       clock.block(20_000)
       const grant = await granted(store, { owner: 'same' })
       transitions.push(server.get(leases, 'job')?.spec?.leaseTransitions)
-      if (ending === 'release') await store.release(grant, signal)
-      if (ending === 'break') await store.break('job', { period: 0 }, signal)
+      if (ending === 'release') await store.release(grant, call)
+      if (ending === 'break') await store.break('job', { period: 0 }, call)
     }
     expect(transitions).toEqual([0, 1, 2, 3, 4])
   })
@@ -66,10 +66,10 @@ describe('the lease layout, read by client-go', () => {
     const store = await openStore(server.port)
     await granted(store, { ttl: 10_400 })
     expect(server.get(leases, 'job')?.spec?.leaseDurationSeconds).toBe(11)
-    expect((await store.read('job', signal))?.ttl).toBe(10_400)
+    expect((await store.read('job', call))?.ttl).toBe(10_400)
   })
 
-  it('keeps what others have in the object: labels, annotations, fields that it does not know', async () => {
+  it('keeps the labels, annotations and unknown fields of others', async () => {
     const server = await startServer()
     server.plant(leases, 'job', {
       metadata: { labels: { app: 'x' }, annotations: { note: 'theirs' }, ownerReferences: [{ name: 'deployment' }] },
@@ -77,8 +77,8 @@ describe('the lease layout, read by client-go', () => {
     })
     const store = await openStore(server.port)
     const grant = await granted(store)
-    await store.renew(grant, signal)
-    await store.release(grant, signal)
+    await store.renew(grant, call)
+    await store.release(grant, call)
     expect(server.get(leases, 'job')).toMatchObject({
       metadata: { labels: { app: 'x' }, annotations: { note: 'theirs' }, ownerReferences: [{ name: 'deployment' }] },
       spec: { strategy: 'OldestEmulationVersion', leaseTransitions: 7, holderIdentity: '' },
@@ -92,21 +92,21 @@ describe('the lease layout, shared with client-go', () => {
     const clock = new VirtualClock()
     server.plant(leases, 'job', { spec: clientGo.acquired('go-controller_1', 60) })
     const store = await openStore(server.port, { clock })
-    const refused = await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    const refused = await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
     expect(refused).toMatchObject({ granted: false, holder: { owner: 'go-controller_1', ttl: 60_000 } })
     clock.block(59_000)
-    expect((await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)).granted).toBe(false)
+    expect((await store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, call)).granted).toBe(false)
     clock.block(1_025)
     expect((await granted(store)).owner).toBe('me')
     expect(server.get(leases, 'job')?.spec?.leaseTransitions).toBe(1)
   })
 
-  it('tells the host of an identity that Go made, and is free at once where Go released it', async () => {
+  it('shows the identity of a Go elector, and is free at once after its release', async () => {
     const server = await startServer()
     const holder = '00000000-0000-4000-8000-000000000001'
     server.plant(leases, 'job', { spec: clientGo.acquired(`host_${holder}`, 15) })
     const store = await openStore(server.port)
-    expect(await store.read('job', signal)).toMatchObject({ owner: 'host', grantId: holder, state: 'leased' })
+    expect(await store.read('job', call)).toMatchObject({ owner: 'host', grantId: holder, state: 'leased' })
     server.plant(leases, 'job', { spec: clientGo.released(server.get(leases, 'job')?.spec ?? {}) })
     await granted(store)
   })
@@ -115,20 +115,20 @@ describe('the lease layout, shared with client-go', () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store, { owner: 'node' })
-    await store.renew(grant, signal)
+    await store.renew(grant, call)
     // Go keeps the annotations that it read.
     const { metadata, spec = {} } = server.get(leases, 'job') ?? {}
     server.plant(leases, 'job', { metadata: { ...metadata }, spec: clientGo.takenOver(spec, 'go_2', 60) })
-    expect(await store.renew(grant, signal)).toMatchObject({
+    expect(await store.renew(grant, call)).toMatchObject({
       renewed: false,
       reason: 'taken',
       holder: { owner: 'go_2' },
     })
     // Of our own annotation, which is still there, nothing holds for it.
-    const { fencingToken = 0n, ...theirs } = (await store.read('job', signal)) ?? {}
+    const { fencingToken = 0n, ...theirs } = (await store.read('job', call)) ?? {}
     expect(theirs).toMatchObject({ owner: 'go_2', ttl: 60_000, metadata: {} })
     expect(fencingToken).toBeGreaterThan(grant.fencingToken)
-    expect(await store.release(grant, signal)).toMatchObject({ released: false })
+    expect(await store.release(grant, call)).toMatchObject({ released: false })
     expect(server.get(leases, 'job')?.spec?.holderIdentity).toBe('go_2')
   })
 })

@@ -1,3 +1,4 @@
+import { AbortableCall, type StoreCall } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../src/api/api-answer.js'
@@ -18,38 +19,38 @@ const error = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', code
 const failureOf = ({ status }: ApiAnswer) =>
   Object.assign(new Error(`answered ${status}`), { code: status === 403 ? 'unauthorised' : 'unavailable' })
 
-/** A watch over streams that stay open: the lines are the test's. Tells how long each was asked to last, in seconds. */
+/** A watch over streams that stay open: the test sends the lines. Returns the requested length of each, in seconds. */
 function watchOpenStreams(silence?: number) {
   const clock = new VirtualClock()
-  const ended = new AbortController()
+  const ended = new AbortableCall()
   const seconds: number[] = []
   let show = (_line: object): void => {}
   const client = {
-    open: async ({ query }: ApiRequest, signal: AbortSignal) => {
+    open: async ({ query }: ApiRequest, call: StoreCall) => {
       seconds.push(Number(query?.timeoutSeconds))
-      return openStream(signal, (next) => {
+      return openStream(call, (next) => {
         show = next
       })
     },
     pause: async () => {},
   } as unknown as ApiClient
   const watched = { client, clock, path: '/leases', name: 'job', from: '5', failureOf }
-  const watching = watchObject(silence === undefined ? watched : { ...watched, silence }, ended.signal)
+  const watching = watchObject(silence === undefined ? watched : { ...watched, silence }, ended)
   const over = (async () => {
     for await (const _ of watching);
   })()
   return { clock, ended, over, seconds, show: (line: object) => show(line) }
 }
 
-async function* openStream(signal: AbortSignal, onOpen: (show: (line: object) => void) => void) {
+async function* openStream(call: StoreCall, onOpen: (show: (line: object) => void) => void) {
   const lines: object[] = []
   let wake = (): void => {}
-  signal.addEventListener('abort', () => wake())
+  call.onAbort(() => wake())
   onOpen((line) => {
     lines.push(line)
     wake()
   })
-  while (!signal.aborted) {
+  while (!call.aborted) {
     const line = lines.shift()
     if (line !== undefined) yield JSON.stringify(line)
     else {
@@ -60,10 +61,10 @@ async function* openStream(signal: AbortSignal, onOpen: (show: (line: object) =>
   }
 }
 
-/** Everything that a watch does over these openings, in order: `open VERSION`, `pause MS`, and what it yields. */
+/** The actions of a watch over these openings, in order: `open VERSION`, `pause MS`, and the yielded values. */
 async function watched(openings: readonly Opening[], from?: string): Promise<(string | number)[]> {
   const clock = new VirtualClock()
-  const ended = new AbortController()
+  const ended = new AbortableCall()
   const left = [...openings]
   const done: (string | number)[] = []
   const client = {
@@ -76,7 +77,7 @@ async function watched(openings: readonly Opening[], from?: string): Promise<(st
     },
     pause: async (duration: number) => void done.push(duration),
   } as unknown as ApiClient
-  const watching = watchObject({ client, clock, path: '/leases', name: 'job', from, failureOf }, ended.signal)
+  const watching = watchObject({ client, clock, path: '/leases', name: 'job', from, failureOf }, ended)
   for await (const shown of watching) done.push(shownAs(shown))
   expect(clock.pending).toBe(0)
   return done
@@ -217,7 +218,7 @@ describe('a watch of an object', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is over where the server refuses it, and where its signal aborts', async () => {
+  it('is over where the server refuses it, and where its call is aborted', async () => {
     await expect(watched([broken, { status: 403 }], '5')).rejects.toThrow('answered 403')
     expect(await watched([], '5')).toEqual(['open 5'])
   })

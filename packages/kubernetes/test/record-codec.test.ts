@@ -1,6 +1,6 @@
 import type { CasRecord, Grant } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { NOTE } from '../src/grant-note.js'
+import { LEFT, NOTE } from '../src/grant-note.js'
 import type { KubernetesObject } from '../src/kubernetes-object.js'
 import { jvmLayout } from '../src/layouts/jvm-layout.js'
 import { leaseLayout } from '../src/layouts/lease-layout.js'
@@ -29,7 +29,8 @@ function edited(object: KubernetesObject, spec: object, annotations?: Record<str
 
 describe.each(layouts)('a record in the layout %s', (_, layout) => {
   it('comes back as it was written', () => {
-    for (const kept of [record, { ...record, breakPeriod: 4_500 }, { ...record, breakPeriod: 0 }]) {
+    const others = [{ breakPeriod: 4_500 }, { breakPeriod: 0 }, { previous: {} }, { previous: { step: '1' } }]
+    for (const kept of [record, ...others.map((other) => ({ ...record, ...other }))]) {
       expect(decodeEntry(layout, stored(layout, kept))).toEqual({ version: '41', record: kept })
     }
   })
@@ -38,22 +39,26 @@ describe.each(layouts)('a record in the layout %s', (_, layout) => {
     const object = stored(layout)
     const theirs = { labels: { app: 'x' }, annotations: { ...object.metadata.annotations, note: 'theirs' } }
     const read = { ...object, status: 1, metadata: { ...object.metadata, ...theirs, managedFields: [] } }
-    const next = rewritten(layout, read, { ...record, grantId: 'h' })
+    const next = rewritten(layout, 'job', read, { ...record, grantId: 'h' })
     expect(next).toMatchObject({
       status: 1,
       metadata: { uid: 'u', resourceVersion: '41', labels: { app: 'x' }, annotations: { note: 'theirs' } },
     })
     expect(next).not.toHaveProperty('metadata.managedFields')
     expect(decodeEntry(layout, next as KubernetesObject).record.grantId).toBe('h')
-    const free = rewritten(layout, read, { ...record, owner: '' })
-    expect(free).toHaveProperty('metadata.annotations', { note: 'theirs' })
-    expect(decodeEntry(layout, free as KubernetesObject).record).toMatchObject({ owner: '', grantId: '' })
+    const free = rewritten(layout, 'job', read, { ...record, owner: '' })
+    expect(free).toHaveProperty('metadata.annotations.note', 'theirs')
+    expect(free).not.toHaveProperty(['metadata', 'annotations', NOTE])
+    const left = { owner: '', grantId: 'g', metadata: record.metadata }
+    expect(decodeEntry(layout, free as KubernetesObject).record).toMatchObject(left)
+    const held = rewritten(layout, 'job', free as KubernetesObject, { ...record, previous: record.metadata })
+    expect(held).not.toHaveProperty(['metadata', 'annotations', LEFT])
   })
 
   it('is intact as its holder wrote it, and after a heartbeat', () => {
     const object = stored(layout)
     expect(isIntact(layout, object, grant)).toBe(true)
-    expect(isIntact(layout, rewritten(layout, object, record) as KubernetesObject, grant)).toBe(true)
+    expect(isIntact(layout, rewritten(layout, 'job', object, record) as KubernetesObject, grant)).toBe(true)
   })
 
   it.each([
@@ -63,7 +68,7 @@ describe.each(layouts)('a record in the layout %s', (_, layout) => {
     ['with another ttl', { ...record, ttl: 10_400 }],
     ['that is broken', { ...record, breakPeriod: 10_500 }],
   ])('is not intact: one %s', (_, other) => {
-    expect(isIntact(layout, rewritten(layout, stored(layout), other) as KubernetesObject, grant)).toBe(false)
+    expect(isIntact(layout, rewritten(layout, 'job', stored(layout), other) as KubernetesObject, grant)).toBe(false)
   })
 
   it('is not intact without its note, or with that of another grant', () => {
@@ -82,11 +87,11 @@ describe('a record in the layout lease', () => {
     }
   })
 
-  it('tells those who know only the duration of a broken lease its break period', () => {
+  it('has the break period as the duration of a broken lease, for other programs', () => {
     expect(stored(leaseLayout, { ...record, breakPeriod: 4_500 }).spec?.leaseDurationSeconds).toBe(5)
   })
 
-  it('is vacated where the holder is gone, but neither released nor taken over', () => {
+  it('is vacated if the holder was removed, but neither released nor taken over', () => {
     const object = edited(
       stored(leaseLayout, { ...record, breakPeriod: 4_500 }),
       { leaseTransitions: 5 },
@@ -103,7 +108,7 @@ describe('a record in the layout lease', () => {
     expect(decodeEntry(leaseLayout, later).record).toMatchObject({ owner: '', grantId: '' })
   })
 
-  it('is vacated too where the note has no transitions, as one that somebody has edited', () => {
+  it('is also vacated if the annotation has no transitions, for example after an edit', () => {
     const note = { [NOTE]: '{"id":"g","ttl":10500}' }
     const empty = edited(stored(leaseLayout), { holderIdentity: '', leaseTransitions: 3 }, note)
     expect(decodeEntry(leaseLayout, empty).record).toMatchObject({ grantId: 'g', ttl: 10_500, vacated: true })

@@ -1,9 +1,9 @@
-import { createLease, type StoreLease } from '@leasehold/core'
+import { createLease, type StoreCall, type StoreLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import type { KubernetesLeaseStore } from '../src/kubernetes-lease-store.js'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { granted, openStore, signal, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 import { silentLogger } from './support/silent-logger.js'
 
 /** Settings under which a poll alone would come far too late for these tests. */
@@ -38,7 +38,7 @@ async function watchIsUp(server: TestApiServer, count: number): Promise<void> {
   await vi.waitFor(() => expect(watches(server).length).toBeGreaterThanOrEqual(count), 20_000)
 }
 
-describe('who waits', () => {
+describe('a waiter', () => {
   it('watches the one object, from the version that it has seen, with bookmarks', async () => {
     const { server, holder, waiting } = await contention()
     const version = server.get(leases, 'job')?.metadata.resourceVersion
@@ -55,25 +55,25 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('is told of a release', async () => {
+  it('notices a release', async () => {
     const { holder, waiting } = await contention()
     await holder.release()
     expect(await waiting).toBe(true)
   })
 
-  it('is told of a deletion', async () => {
+  it('notices a deletion', async () => {
     const { server, waiting } = await contention()
     server.remove(leases, 'job')
     expect(await waiting).toBe(true)
   })
 
-  it('asks nothing while the holder only renews, nor is it told of other objects', async () => {
+  it('sends no request while the holder renews, and does not notice other objects', async () => {
     const { server, holder, waiting } = await contention()
     const before = gets(server)
     const store = await openStore(server.port)
     const other = await granted(store, { name: 'other' })
     for (let beat = 0; beat < 20; beat += 1) {
-      await store.renew(other, signal)
+      await store.renew(other, call)
       server.plant(leases, 'job', {
         metadata: { ...server.get(leases, 'job')?.metadata },
         spec: { ...server.get(leases, 'job')?.spec, leaseTransitions: beat + 1 },
@@ -95,7 +95,7 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('goes on when the watch breaks, and learns what happened meanwhile', async () => {
+  it('goes on when the watch breaks, and notices the changes in between', async () => {
     const { server, holder, waiting } = await contention()
     for (let broken = 1; broken <= 3; broken += 1) {
       server.breakWatches()
@@ -109,7 +109,7 @@ describe('who waits', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('begins anew when the version of its watch is forgotten, told by an event or by the answer', async () => {
+  it('starts again when the version of its watch has expired, by an event or by the answer', async () => {
     const { server, holder, waiting } = await contention()
     await granted(await openStore(server.port), { name: 'other' })
     server.store.compact()
@@ -148,7 +148,7 @@ describe('a waiter with a live watch', () => {
     await watchIsUp(server, 1)
     let before = 0
     for (let beat = 1; beat <= 30; beat += 1) {
-      await holder.renew(grant, signal)
+      await holder.renew(grant, call)
       // The watch shows the heartbeat before time passes.
       await vi.waitFor(() => expect(shown()).toBe(beat), PATIENCE)
       await clock.settle()
@@ -209,7 +209,7 @@ describe('a waiter after an outage', () => {
 function countShown(store: KubernetesLeaseStore) {
   let shown = 0
   const { watch } = store
-  const counting = async function* (name: string, ended: AbortSignal) {
+  const counting = async function* (name: string, ended: StoreCall) {
     for await (const record of watch?.(name, ended) ?? []) {
       shown += 1
       yield record
@@ -235,7 +235,7 @@ describe('a watch', () => {
     await vi.waitFor(() => expect(server.watching).toBe(0))
   })
 
-  it('is not needed: who may not watch, or does not want to, polls', async () => {
+  it('is not needed: without permission, or with watch off, waiters poll', async () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create', 'update'])
     const quick = { ...PATIENT, heartbeatTimeout: 3_000, heartbeatInterval: 500, operationTimeout: 1_000 }

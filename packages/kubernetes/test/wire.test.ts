@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { akkaLeases, TestApiServer } from './support/api-server/test-api-server.js'
-import { openStore, signal } from './support/open-store.js'
+import { call, openStore } from './support/open-store.js'
 import { describeWire } from './support/wire.js'
 
 let server: TestApiServer
@@ -16,12 +16,12 @@ describe('the test API server answers as real ones do:', () => {
 
   it('a PUT of a custom resource that is missing makes none, and fields that its schema has not are pruned', async () => {
     const store = await openStore(server.port, { layout: 'akka' })
-    await store.acquire({ name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000 }, signal)
+    await store.acquire({ name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
     expect(Object.keys(server.get(akkaLeases, 'pruned')?.spec ?? {}).sort()).toEqual(['owner', 'time'])
     server.remove(akkaLeases, 'pruned')
     const renewed = await store.renew(
       { name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000, fencingToken: 1n },
-      signal,
+      call,
     )
     expect(renewed).toEqual({ renewed: false, reason: 'deleted' })
     expect(server.get(akkaLeases, 'pruned')).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Acquire + release cycles through the engine, from one process: prints a table and fails where a bound is not kept. */
+/** Acquire + release cycles through the engine, in one process: prints a table and fails if a bound is not kept. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ async function cyclesASecond(inFlight: number): Promise<number> {
   await Promise.all(
     leases.map(async (lease) => {
       for (let cycle = 0; cycle < each; cycle += 1) {
-        if (!(await lease.acquire())) throw new Error('a lease that nobody else wants was refused')
+        if (!(await lease.acquire())) throw new Error('a free lease was refused')
         await lease.release()
       }
     }),

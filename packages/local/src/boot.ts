@@ -3,17 +3,17 @@ import { type Clock, systemClock } from '@leasehold/core'
 import { readBootId } from './boot-id.js'
 import { monotonicClock } from './wall-clock.js'
 
-/** From this on, what the uptime is ahead of the monotonic clock is a suspend and not rounding, in milliseconds. */
+/** If the uptime is ahead of the monotonic clock by at least this, in milliseconds, the machine was suspended. */
 const LEAST_SUSPEND = 20
 const READINGS = 8
 
 /**
- * By how much two processes of one machine may differ about the time since boot, in milliseconds: the uptime is told
- * in steps of 10 ms, a clock may not have seen up to 20 ms of suspends, and counts up to 10 ms too much of those it saw.
+ * By how much two processes of one machine may differ about the time since boot, in milliseconds: the uptime has steps of
+ * 10 ms, a clock may miss suspends of up to 20 ms, and may count up to 10 ms too much of the suspends that it sees.
  */
 const UNCERTAINTY = 40
 
-/** The time axis that all processes of a machine share, until it is started anew. */
+/** The time axis that all processes of a machine share, until the machine restarts. */
 export interface Boot {
   /** Another after each start of the machine. */
   readonly id: string
@@ -23,7 +23,7 @@ export interface Boot {
   readonly uncertainty: number
 }
 
-/** The readings that {@link bootAxis} is made of, in milliseconds since the start of the machine; given by tests. */
+/** The clocks that {@link bootAxis} reads, in milliseconds since the start of the machine; tests replace them. */
 export interface BootReadings {
   /** The monotonic clock: one origin for all processes, stands still during a suspend on Linux. */
   readonly monotonic: () => number
@@ -36,26 +36,24 @@ const systemReadings: BootReadings = {
   uptime: () => uptime() * 1000,
 }
 
-/** What tests may put in the place of the machine: see `LocalLeaseStoreOptions`. */
+/** Replacements for tests: see `LocalLeaseStoreOptions`. */
 interface BootOptions {
   readonly clock?: Clock | undefined
   readonly bootId?: string | undefined
 }
 
-/** The machine's own axis, or the one that was given. */
+/** The axis of the machine, or that of the clock that was given. */
 export function bootOf({ clock = systemClock, bootId }: BootOptions, folder: string): Boot {
   if (clock !== systemClock) return { id: bootId ?? 'clock', now: () => clock.now(), uncertainty: 0 }
   return { id: bootId ?? readBootId(folder), now: bootAxis(clock), uncertainty: UNCERTAINTY }
 }
 
-/**
- * Places the clock of this process on the time axis of the machine, once: the clock itself sees later suspends.
- */
+/** Places the clock of this process on the time axis of the machine, once: the clock itself counts later suspends. */
 export function bootAxis(clock: Clock, { monotonic, uptime }: BootReadings = systemReadings): () => number {
   let suspended = 0
-  // The reading that was interrupted least shows most of the suspend; an interruption can only hide some.
+  // An interruption between the two readings can only hide a part of the suspends, so the largest difference is the best.
   for (let reading = 0; reading < READINGS; reading += 1) suspended = Math.max(suspended, uptime() - monotonic())
-  // An uptime behind the monotonic clock is that of a container, and tells nothing about the machine.
+  // An uptime behind the monotonic clock is that of a container, not of the machine.
   const origin = monotonic() + (suspended >= LEAST_SUSPEND ? suspended : 0) - clock.now()
   return () => origin + clock.now()
 }

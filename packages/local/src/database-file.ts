@@ -2,8 +2,8 @@ const PREFIX = 'leases-'
 const SUFFIX = '.mdb'
 
 /**
- * One database for each start of the machine: nothing that a power failure left half-written is opened again. The name is
- * the one that versions on lmdb used, so that they refuse the folder and do not grant in a file of their own beside it.
+ * One database for each start of the machine, so that a file that a power failure left half-written is not opened again.
+ * Versions on lmdb used the same name: they reject the folder, and do not grant leases in a file of their own.
  */
 export function databaseFile(bootId: string): string {
   return `${PREFIX}${encodeURIComponent(bootId)}${SUFFIX}`

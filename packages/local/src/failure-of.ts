@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 
-const refusals: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS'])
-const misplaced: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
+const permissions: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS'])
+const paths: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
 
 /** The typed error for an error of the file system. */
 export function failureOf(error: unknown, path: string): LeaseError {
@@ -9,14 +9,14 @@ export function failureOf(error: unknown, path: string): LeaseError {
   const details = { store: 'local', cause: error }
   const reason = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (refusals.has(code)) {
+  if (permissions.has(code)) {
     return new LeaseUnauthorisedError(
       `this user may not write to ${path} (${reason}): give it the permission, or, for several users, let the first ` +
         'one make the folder with a mode such as 0o770',
       details,
     )
   }
-  if (misplaced.has(code)) {
+  if (paths.has(code)) {
     return new LeaseConfigurationError(`${path} cannot be used (${reason}): choose another folder`, details)
   }
   return new LeaseUnavailableError(`the lease database in ${path} failed: ${reason}`, details)

@@ -8,9 +8,9 @@ import { wallClock } from './wall-clock.js'
 const TOKEN_BITS = 20n
 
 /**
- * For how many milliseconds of the wall clock an epoch has tokens: a minute. While leases are granted, an epoch is begun
- * once in that time, as a line that is flushed to the disk. A start of the machine goes at most so far ahead of the wall
- * clock, which an older copy of the folder that returns falls back to.
+ * For how many milliseconds of the wall clock an epoch has tokens: a minute. While leases are granted, one epoch begins in
+ * each such time, as a line that is flushed to the disk. A start of the machine puts tokens ahead of the wall clock by at
+ * most that. An older copy of the folder that is put back continues from the wall clock.
  */
 const SPAN = 60_000n
 
@@ -33,17 +33,17 @@ export function tokenNow(now: () => number = wallClock): bigint {
 }
 
 /**
- * Begins an epoch later than all before it, and returns it once it is on the disk for good.
+ * Begins an epoch later than all earlier ones, and returns it once it is on the disk.
  *
- * Grants are not flushed one by one, so a power failure can take back the last ones, tokens and all. Therefore no token
- * is granted that is not below the first token of the *next* epoch, and the machine begins an epoch each time it was
- * started, so that every token is larger than all before the failure. The wall clock, in milliseconds, is the least
- * that an epoch is: a folder that was deleted with its epoch, or whose database was replaced by an older copy, goes on
- * above what it had, unless the wall clock was set back meanwhile. The wall clock is used for nothing but tokens.
+ * Grants are not flushed one by one, so a power failure can undo the last grants with their tokens. Therefore every
+ * granted token is below the first token of the *next* epoch, and each start of the machine begins an epoch. Then every
+ * token is larger than all tokens before the failure. An epoch is at least the wall clock, in milliseconds. So tokens
+ * still grow after the folder was deleted with its epoch, or its database replaced by an older copy, unless the wall clock
+ * was set back meanwhile. The wall clock serves only for tokens.
  *
- * Several processes and threads may do so at the same time, without a lock. Each appends a line with an epoch and an id.
- * The epoch belongs to the writer if it is larger than those of all lines before. So no two of them begin the same epoch,
- * and the largest is never lost.
+ * Several processes and threads may begin epochs at the same time, without a lock. Each appends a line with an epoch and
+ * an id. The epoch belongs to the writer if it is larger than the epochs of all earlier lines. So no two writers begin the
+ * same epoch, and the largest epoch is never lost.
  */
 export function beginEpoch(folder: LeaseFolder, name: string, now: () => number = wallClock): bigint {
   const path = folder.file(name)
@@ -68,8 +68,7 @@ export function beginEpoch(folder: LeaseFolder, name: string, now: () => number 
 }
 
 /**
- * An epoch that has the token, or larger tokens only, and is on the disk for good: the last one that was begun, by any
- * process, or one that is begun now.
+ * An epoch with the token, or with larger tokens only, that is on the disk: the last epoch of any process, or a new one.
  */
 export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigint {
   const path = folder.file(name)
@@ -77,7 +76,7 @@ export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigi
   if (last === undefined || token >= endOfTokens(last)) {
     return beginEpoch(folder, name, () => Math.max(wallClock(), Number(token >> TOKEN_BITS)))
   }
-  // Its writer may have been interrupted before it was flushed.
+  // Its writer may have been interrupted before the flush.
   const descriptor = openSync(path, 'a')
   try {
     fsyncSync(descriptor)
@@ -88,7 +87,7 @@ export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigi
   return last
 }
 
-/** The epochs that were begun last, each larger than the one before. */
+/** The last epochs, each larger than the one before. */
 function readEpochs(path: string): { readonly epoch: bigint; readonly id: string | undefined }[] {
   const epochs: { readonly epoch: bigint; readonly id: string | undefined }[] = []
   for (const line of readTail(path).split('\n')) {

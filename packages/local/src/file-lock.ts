@@ -6,9 +6,8 @@ import type { LeaseFolder } from './lease-folder.js'
 import { identityOf } from './log-file.js'
 
 /**
- * The files that this thread has locked, by identity. The system's lock belongs to one opening of a file: a second one
- * in the same thread would wait for ever. The set is global, so that several copies of this module share it, as bundlers
- * make them.
+ * The files that this thread has locked, by identity. The system's lock belongs to one open file description: a second
+ * one in the same thread would wait for ever. The set is global because a bundle may contain this module several times.
  */
 const KEY = Symbol.for('@leasehold/local/locked-files')
 const registry = globalThis as { [KEY]?: Set<string> }
@@ -16,9 +15,9 @@ registry[KEY] ??= new Set()
 const locked = registry[KEY]
 
 /**
- * The operating system's lock on a file, which is made if there is none. It excludes all other processes and threads. The
- * system frees it when the process or the thread ends, in any way: Node.js closes the files of a thread that ends. Within
- * an action under the lock, another lock of the same file in the same thread does not wait.
+ * The operating system's lock on a file, which is created if it does not exist. It excludes all other processes and
+ * threads. The system frees it when the process or the thread ends, in any way: Node.js closes the files of a thread that
+ * ends. Within an action that holds the lock, another lock of the same file in the same thread does not wait.
  */
 export class FileLock {
   readonly #folder: LeaseFolder
@@ -38,7 +37,7 @@ export class FileLock {
    */
   hold<T>(action: () => T): T {
     const { file, identity } = this.#lock()
-    // This thread has locked it already, further out.
+    // This thread already holds the lock, in an outer action.
     if (file === undefined) return action()
     locked.add(identity)
     this.#isHeld = true
@@ -52,7 +51,7 @@ export class FileLock {
     }
   }
 
-  /** Within an action: at its end. */
+  /** Within an action, the file is closed at the end of the action. */
   close(): void {
     this.#isClosed = true
     if (this.#file === undefined || this.#isHeld) return
@@ -67,7 +66,7 @@ export class FileLock {
         const identity = identityOf(fstatSync(file))
         if (locked.has(identity)) return { file: undefined, identity }
         waitForLockSync(file)
-        // Another file may have come to its place while this one was waited for.
+        // The file may have been replaced during the wait.
         const place = statSync(this.#path, { throwIfNoEntry: false })
         if (place !== undefined && identityOf(place) === identity) return { file, identity }
         closeSync(file)

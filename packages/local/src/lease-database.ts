@@ -1,4 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs'
+import { isLocked } from '@leasehold/core/store'
 import type { Boot } from './boot.js'
 import { bootOfFile, databaseFile } from './database-file.js'
 import { beginEpoch, endOfTokens, epochFor, firstToken, tokenNow } from './fencing-epoch.js'
@@ -6,19 +7,18 @@ import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.j
 import type { LeaseFolder } from './lease-folder.js'
 import type { LogFacts } from './log-lines.js'
 import { RegisterLog } from './register-log.js'
-import { isLocked, stateAt } from './stored-record.js'
 
 const EPOCH_FILE = 'epoch'
 
-/** The fact that tells the largest token of the names that are no longer kept. */
+/** The fact with the largest token of the names that are no longer kept. */
 const LARGEST_RETIRED = 'largest-retired'
 
 /** For how long a lease has to be over before its name is no longer kept, in milliseconds. */
 const RETIREMENT = 3_600_000
 
 /**
- * The database of this start of the machine. Changes are not flushed: they outlive the process, and those that a power
- * failure takes back were of an earlier start, whose database is not opened again.
+ * The database of this start of the machine. Changes are not flushed to the disk: they outlive the process. A power
+ * failure may undo the last ones, but the database of the start before it is not opened again.
  */
 export class LeaseDatabase {
   readonly entries: RegisterLog<LeaseEntry, LeaseChange>
@@ -41,8 +41,8 @@ export class LeaseDatabase {
   }
 
   /**
-   * A token larger than `recorded`, than those of names that were retired, than all of earlier starts of the machine, and
-   * not below the wall clock: `recorded` may be of an older copy of the database.
+   * A token larger than `recorded`, than the tokens of retired names and of earlier starts of the machine, and not below
+   * the wall clock, because `recorded` may come from an older copy of the database.
    */
   tokenAfter(recorded: bigint): bigint {
     const { facts } = this.entries
@@ -57,14 +57,14 @@ export class LeaseDatabase {
     return token
   }
 
-  /** The epoch of a new log is on the disk before anyone is granted anything. */
+  /** The epoch of a new log is on the disk before the first grant. */
   #begin(): { readonly epoch: string } {
     this.#removeEarlier()
     this.#epoch = beginEpoch(this.#folder, EPOCH_FILE)
     return { epoch: String(this.#epoch) }
   }
 
-  /** The databases of earlier starts hold nothing that is still in force. */
+  /** The leases of earlier starts are over. */
   #removeEarlier(): void {
     for (const file of readdirSync(this.#folder.path)) {
       const boot = bootOfFile(file)
@@ -75,15 +75,14 @@ export class LeaseDatabase {
 }
 
 /**
- * A name whose lease is over, with no metadata and no waiters, only has its token to keep. The largest token of all such
- * names does as well, so that a folder does not grow with the names that were ever used.
+ * Of a name whose lease is over, without metadata and waiters, only the token must be kept. The largest token of all such
+ * names is kept instead, so that a folder does not grow with the names that were ever used.
  */
-function retire({ record, places }: LeaseEntry, facts: LogFacts, now: number): LogFacts | undefined {
-  const isOver = !isLocked(stateAt(record, now)) && (record.endsAt === null || now >= record.endsAt + RETIREMENT)
-  if (!isOver || places.size > 0 || record.watched || Object.keys(record.metadata).length > 0) return undefined
+function retire({ lease, watched, queue }: LeaseEntry, facts: LogFacts, now: number): LogFacts | undefined {
+  const isOver = !isLocked(lease, now - RETIREMENT)
+  if (!isOver || watched || (queue?.size ?? 0) > 0 || Object.keys(lease.metadata).length > 0) return undefined
   const largest = BigInt(facts[LARGEST_RETIRED] ?? 0)
-  const token = BigInt(record.fencingToken)
-  return token > largest ? { ...facts, [LARGEST_RETIRED]: record.fencingToken } : facts
+  return lease.fencingToken > largest ? { ...facts, [LARGEST_RETIRED]: String(lease.fencingToken) } : facts
 }
 
 function largerOf(one: bigint, other: bigint): bigint {

@@ -1,37 +1,90 @@
+import type { LeaseState, Metadata } from '@leasehold/core'
+import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/store'
 import type { RegisterKind } from './register-table.js'
-import type { StoredRecord } from './stored-record.js'
 import type { WaiterProcess } from './waiter-process.js'
 
-/** A place in the queue of a name. */
-export interface Place {
-  readonly grantId: string
+/** A place in the queue of a name, and the thread that waits. */
+export interface LocalPlace extends Place {
   readonly process: WaiterProcess
-  /** Until when the request must be repeated, in milliseconds since boot. */
-  readonly keptUntil: number
 }
 
-/** The record of a name, and its queue. */
+/** The record of a name, and its queue. Instants are milliseconds since boot. */
 export interface LeaseEntry {
-  readonly record: StoredRecord
-  /** The places in its queue by grant id, in the order in which they were taken. */
-  readonly places: Map<string, Place>
+  readonly lease: StoredLease
+  /** There may be watches without a place in the queue: the process that frees the name notifies them. */
+  readonly watched: boolean
+  /** Made for the first place. */
+  readonly queue: WaitQueue<LocalPlace> | undefined
 }
 
-/** A change of an entry: the record, if it is another; the places that are given up; those that are taken or kept. */
-export interface LeaseChange {
-  readonly record?: StoredRecord | undefined
-  readonly leave?: readonly string[] | undefined
-  readonly keep?: readonly Place[] | undefined
+/** A record as a line of the log has it: JSON, so without `Infinity` and `bigint`. */
+interface RecordLine {
+  readonly owner: string
+  readonly grantId: string
+  readonly fencingToken: string
+  /** `null`: does not expire. */
+  readonly ttl: number | null
+  readonly state: LeaseState
+  /** `null`: never, or the record is not locked. */
+  readonly endsAt: number | null
+  readonly metadata: Metadata
+  /** Absent for the first holder, and in lines of earlier versions. */
+  readonly previous?: Metadata | undefined
+  readonly watched: boolean
 }
+
+/** A change of an entry: the record, if it is another; the places that end; then the places that are taken or kept. */
+export interface LeaseChange {
+  readonly record?: RecordLine | undefined
+  readonly leave?: readonly string[] | undefined
+  readonly keep?: readonly LocalPlace[] | undefined
+}
+
+const NO_METADATA: Metadata = Object.freeze({})
 
 export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
-  apply: (entry, { record = entry?.record, leave = [], keep = [] }) => {
-    if (record === undefined) throw new TypeError('the first change of a name brings its record')
-    const places = entry?.places ?? new Map<string, Place>()
-    for (const grantId of leave) places.delete(grantId)
-    // A map keeps the order of a key that it has already.
-    for (const place of keep) places.set(place.grantId, place)
-    return { record, places }
+  apply: (entry, { record, leave = [], keep = [] }) => {
+    const lease = record === undefined ? entry?.lease : fromLine(record)
+    if (lease === undefined) throw new TypeError('the first change of a name must have a record')
+    const queue = entry?.queue ?? (keep.length > 0 ? new WaitQueue<LocalPlace>() : undefined)
+    for (const grantId of leave) queue?.remove(grantId)
+    for (const place of keep) queue?.keep(place)
+    return { lease, watched: record?.watched ?? entry?.watched ?? false, queue }
   },
-  whole: ({ record, places }) => ({ record, keep: [...places.values()] }),
+  whole: ({ lease, watched, queue }) => ({ record: toLine(lease, watched), keep: [...(queue?.places() ?? [])] }),
+}
+
+export function toLine(lease: StoredLease, watched: boolean): RecordLine {
+  const { owner, grantId, fencingToken, ttl, state, lockedUntil, metadata, previous } = lease
+  return {
+    owner,
+    grantId,
+    fencingToken: String(fencingToken),
+    ttl: Number.isFinite(ttl) ? ttl : null,
+    state,
+    endsAt: Number.isFinite(lockedUntil) ? lockedUntil : null,
+    metadata,
+    previous,
+    watched,
+  }
+}
+
+function fromLine({ owner, grantId, fencingToken, ttl, state, endsAt, metadata, previous }: RecordLine): StoredLease {
+  const isHeld = state === 'leased' || state === 'breaking'
+  return {
+    owner,
+    grantId,
+    fencingToken: BigInt(fencingToken),
+    ttl: ttl ?? Number.POSITIVE_INFINITY,
+    state,
+    lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
+    metadata: frozen(metadata),
+    previous: previous && frozen(previous),
+  }
+}
+
+/** Records share it with callers. Most metadata is empty. */
+function frozen(metadata: Metadata): Metadata {
+  for (const _ in metadata) return Object.freeze(metadata)
+  return NO_METADATA
 }

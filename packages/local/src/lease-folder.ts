@@ -16,12 +16,12 @@ import { databaseFile } from './database-file.js'
 import { failureOf } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 
-/** The least room, in bytes, in which it makes sense to begin: for the database, the epoch and the bells. */
+/** The least free space that a new folder needs, in bytes: for the database, the epoch and the wake files. */
 const LEAST_SPACE = 256 * 1024
 
 const DEFAULT_MODE = 0o700
 
-/** What is asked about a file system; as `fs.statfsSync` answers. */
+/** Returns the state of a file system, as `fs.statfsSync` does. */
 export type StatFileSystem = (path: string) => {
   readonly type: number
   readonly bavail: number
@@ -34,18 +34,18 @@ export interface LeaseFolderOptions {
   readonly statfs?: StatFileSystem | undefined
 }
 
-/** A folder in which leases can be kept. */
+/** A folder for leases. */
 export class LeaseFolder {
   readonly path: string
-  /** The permissions of the folders that are made. */
+  /** The permissions of created folders. */
   readonly mode: number
-  /** The permissions of the files in them. */
+  /** The permissions of created files. */
   readonly fileMode: number
   readonly #statfs: StatFileSystem
 
   /**
-   * Makes the folder where there is none. Throws a `LeaseConfigurationError` for a folder that can never do, a
-   * `LeaseUnauthorisedError` for one that this user may not write to.
+   * Creates the folder if it does not exist. Throws a `LeaseConfigurationError` if the folder can never be used, a
+   * `LeaseUnauthorisedError` if this user may not write to it.
    */
   constructor({ folder, mode = DEFAULT_MODE, statfs = statfsSync }: LeaseFolderOptions) {
     if (typeof folder !== 'string' || folder === '') {
@@ -70,7 +70,7 @@ export class LeaseFolder {
     return join(this.path, name)
   }
 
-  /** Throws a `LeaseUnavailableError` where the disk is too full for a new database. */
+  /** Throws a `LeaseUnavailableError` if the disk is too full for a new database. */
   checkSpace(bootId: string): void {
     if (existsSync(this.file(databaseFile(bootId)))) return
     const { bavail, bsize } = this.#statfs(this.path)
@@ -80,7 +80,7 @@ export class LeaseFolder {
     })
   }
 
-  /** Gives files the permissions that the umask took away; only their owner may. */
+  /** Gives files the permissions that the umask removed; only the owner of a file may. */
   share(paths: readonly string[]): void {
     for (const path of paths) {
       const { uid, mode } = statSync(path)
@@ -88,17 +88,17 @@ export class LeaseFolder {
     }
   }
 
-  /** Makes the folder where there is none, also where it was deleted meanwhile. */
+  /** Creates the folder if it does not exist, also if it was deleted meanwhile. */
   make(): void {
     const made = mkdirSync(this.path, { recursive: true, mode: this.mode })
-    // The process's umask takes away what other users were meant to have.
+    // The umask of the process removes the permissions of other users.
     if (made !== undefined) chmodSync(this.path, this.mode)
     accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
   /**
-   * Returns once the names of its files are on the disk as they are now. Windows cannot open folders; the log of its file
-   * system keeps the order of changes.
+   * Returns once the current names of its files are on the disk. Windows cannot open folders; the log of its file system
+   * keeps the order of changes.
    */
   flush(): void {
     if (process.platform === 'win32') return
@@ -114,8 +114,8 @@ export class LeaseFolder {
     const network = networkFileSystem(this.#statfs(this.path).type)
     if (network === undefined) return
     throw new LeaseConfigurationError(
-      `the folder ${this.path} is on ${network}, which several machines may share, and the leases in a folder are of ` +
-        'one machine: choose a folder on a local disk, or a store for several machines',
+      `the folder ${this.path} is on ${network}, which several machines may share, but a folder holds the leases of one ` +
+        'machine: choose a folder on a local disk, or a store for several machines',
       { store: 'local' },
     )
   }

@@ -4,12 +4,12 @@ const CHUNK = 64 * 1024
 const NEWLINE = 0x0a
 
 /**
- * A file of lines that only grows. The system appends each write as a whole, in one order for all processes and threads:
- * a line is there or not, whenever its writer is interrupted. A full disk or SIGKILL can cut a line short. The next write
- * begins with a line break, which ends it, and the reader ignores it.
+ * A file of lines that only grows. The system appends each write as a whole, in one order for all processes and threads,
+ * so a line is complete or absent, whenever its writer is interrupted. Only a full disk or SIGKILL can cut a line short.
+ * The next write begins with a line break, which ends that line, and readers ignore it.
  */
 export class LogFile {
-  /** Tells files at one path apart, as {@link identityOf} does. */
+  /** Differs between two files at one path, see {@link identityOf}. */
   readonly identity: string
   readonly #file: number
   #buffer = Buffer.allocUnsafe(CHUNK)
@@ -20,7 +20,7 @@ export class LogFile {
     this.identity = identityOf(fstatSync(file))
   }
 
-  /** The file at the path; `undefined` where there is none. */
+  /** The file at the path; `undefined` if there is none. */
   static open(path: string): LogFile | undefined {
     try {
       return new LogFile(openSync(path, constants.O_RDWR | constants.O_APPEND))
@@ -30,13 +30,13 @@ export class LogFile {
     }
   }
 
-  /** Makes an empty file at a path where there is none. */
+  /** Creates an empty file; throws if there is a file at the path. */
   static create(path: string, mode: number): LogFile {
     const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
     return new LogFile(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode))
   }
 
-  /** Up to where the file was read, in bytes. */
+  /** The end of the part that was read, in bytes. */
   get position(): number {
     return this.#position
   }
@@ -57,7 +57,7 @@ export class LogFile {
     })
   }
 
-  /** Calls `onLine` with each complete line behind the position, and the offset at which it starts. */
+  /** Calls `onLine` with each complete line after the position, and the offset of its start. */
   readOn(onLine: (line: string, start: number) => void): void {
     for (;;) {
       const length = readSync(this.#file, this.#buffer, 0, this.#buffer.length, this.#position)
@@ -79,7 +79,7 @@ export class LogFile {
     }
   }
 
-  /** Returns once all that was appended is on the disk, by other processes too. */
+  /** Returns once all appended lines are on the disk, also those of other processes. */
   flush(): void {
     fdatasyncSync(this.#file)
   }

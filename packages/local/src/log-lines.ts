@@ -1,7 +1,7 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { LogFile } from './log-file.js'
 
-/** Of the lines of a log; raised when an older version would misread them. Version 1 was an lmdb database. */
+/** The version of the lines; raised if an older version would misread them. Version 1 was an lmdb database. */
 const SCHEMA = 2
 
 const LONGEST_HEADER = 4_096
@@ -11,28 +11,28 @@ export type LogFacts = Readonly<Record<string, string>>
 
 /** The first line of a log. */
 export interface LogHeader {
-  /** Counts the files that took each other's place. */
+  /** Counts the files that replaced each other. */
   readonly generation: number
-  /** The size of what the log began with, in characters. */
+  /** The size of the first lines, which were copied from the log before, in characters. */
   readonly begun: number
   readonly facts: LogFacts
 }
 
 /**
- * A change of one register. It is in force if the version of the register is `expects` at this point of the log, so that
- * no other change came since the writer decided. Its id becomes the version.
+ * A change of one register. It is in force if the version of the register is `expects` at this point of the log: then
+ * there was no other change since the writer decided. Its id becomes the version.
  */
 export interface ChangeLine<C> {
   readonly id: string
   readonly key: string
-  /** Empty of a register that does not exist yet. */
+  /** Empty if the register does not exist yet. */
   readonly expects: string
   readonly change: C
 }
 
 /**
- * Ends the log; the file `next` goes on with it. It is in force if no change that starts at `base` or behind it is in force,
- * so that the writer knew all changes.
+ * Ends the log in favour of the file `next`. It is in force if no change that starts at `base` or later is in force: then
+ * the writer knew all changes.
  */
 export interface SealLine {
   readonly base: number
@@ -51,7 +51,7 @@ export function sealLine(seal: SealLine): string {
   return JSON.stringify({ seal })
 }
 
-/** `undefined` of the header, of a line that was cut short, and of anything else. */
+/** `undefined` for the header, for a line that was cut short, and for any other text. */
 export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; readonly seal?: SealLine } | undefined {
   let parsed: unknown
   try {
@@ -68,7 +68,7 @@ export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; r
   return { seal: parsed.seal as SealLine }
 }
 
-/** The header of a log. Throws where the file is none, or is of another version; `path` is where it lies. */
+/** The header of the log at `path`. Throws if the file is not a log, or has another version. */
 export function readHeader(file: LogFile, path: string): LogHeader {
   const header = parseHeader(
     file
@@ -85,7 +85,7 @@ export function readHeader(file: LogFile, path: string): LogHeader {
   }
   if (header.schema === SCHEMA) return header
   throw new LeaseConfigurationError(
-    `the lease database ${path} is of version ${header.schema}, and this package knows ${SCHEMA}: ` +
+    `the lease database ${path} has version ${header.schema}, and this package needs ${SCHEMA}: ` +
       'use the same version of @leasehold/local in all processes of the folder',
     { store: 'local' },
   )

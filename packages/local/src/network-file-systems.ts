@@ -1,7 +1,7 @@
 /**
- * File systems on which several machines may see one folder, by the type that statfs tells. Only within one machine do
- * appended lines have one order, and processes one boot clock: over such a file system two machines would both be granted.
- * FUSE may be either kind, and cannot be told apart.
+ * File systems that several machines may share, by the type that statfs returns. Only on one machine do appended lines
+ * have one order and processes one boot clock: with such a file system, two machines could both hold a lease. A FUSE file
+ * system may be local or shared; its type does not show which.
  */
 const types: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -26,8 +26,8 @@ const types: ReadonlyMap<number, string> = new Map([
   [0xbacbacbc, 'VMware shared folders'],
 ])
 
-/** The name of the network file system with this type; `undefined` of a type that is one machine's own. */
+/** The name of the network file system with this type; `undefined` for a local file system. */
 export function networkFileSystem(type: number): string | undefined {
-  // Some platforms tell the type as a signed number.
+  // Some platforms return the type as a signed number.
   return types.get(type >>> 0)
 }

@@ -1,24 +1,25 @@
 import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
-import type { Decision } from './lease-cycle.js'
 import type { LeaseChange } from './lease-entry.js'
+import type { Proposal } from './lease-operations.js'
 import type { Attempt } from './register-log.js'
 
 /** How often changes are tried in one turn of the event loop. */
 const ROUNDS = 100
 
 interface Operation {
-  readonly signal: AbortSignal
-  readonly decide: () => Settlement
+  readonly call: StoreCall
+  readonly propose: () => Settlement
   readonly reject: (error: unknown) => void
 }
 
-/** A decision, and the call that reports its outcome. */
-interface Settlement extends Decision<unknown> {
+/** A proposal, and the function that reports its outcome. */
+interface Settlement extends Proposal<unknown> {
   readonly settle: () => void
 }
 
-interface Proposal extends Settlement {
+interface NamedChange extends Settlement {
   readonly name: string
   readonly change: LeaseChange
 }
@@ -31,9 +32,9 @@ export interface OperationLog {
 
 /**
  * Runs the operations of one turn of the event loop together: those on different names are written by one system call,
- * those on one name one behind the other. An operation whose name was changed by another process decides again. Between
- * its decision and its outcome nothing else in this thread can run, so an operation that is aborted before its decision
- * certainly did nothing, and no listener is needed.
+ * those on one name one after the other. An operation whose name was changed by another process decides again. Between
+ * the decision and the outcome nothing else in this thread can run. So an operation that is aborted before its decision
+ * has certainly done nothing, and an operation needs no listener.
  */
 export class OperationBatch {
   readonly #log: OperationLog
@@ -44,21 +45,21 @@ export class OperationBatch {
   #isScheduled = false
   #isClosed = false
 
-  /** `onFreed` is called with the names whose waiters are to be woken. */
+  /** `onFreed` is called with the names whose waiters must be notified. */
   constructor(log: OperationLog, onFreed: (names: ReadonlySet<string>) => void) {
     this.#log = log
     this.#onFreed = onFreed
   }
 
-  add<T>(name: string, signal: AbortSignal, decide: () => Decision<T>): Promise<T> {
+  add<T>(name: string, call: StoreCall, propose: () => Proposal<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(closedError())
-      if (signal.aborted) return reject(signal.reason)
-      const deciding = (): Settlement => {
-        const decision = decide()
-        return { ...decision, settle: () => resolve(decision.outcome) }
+      if (call.aborted) return reject(call.signal.reason)
+      const proposing = (): Settlement => {
+        const proposal = propose()
+        return { ...proposal, settle: () => resolve(proposal.outcome) }
       }
-      const operation = { signal, reject, decide: deciding }
+      const operation = { call, reject, propose: proposing }
       const others = this.#waiting.get(name)
       if (others === undefined) this.#waiting.set(name, [operation])
       else others.push(operation)
@@ -66,7 +67,7 @@ export class OperationBatch {
     })
   }
 
-  /** Rejects what is waiting and all that comes. */
+  /** Rejects all operations that wait, and all later ones. */
   close(): void {
     this.#isClosed = true
     this.#rejectAll(closedError())
@@ -87,7 +88,7 @@ export class OperationBatch {
     } catch (error) {
       this.#rejectAll(error)
     }
-    // Other processes write so fast that ours come too late: the event loop goes on in between.
+    // Other processes write so fast that our changes come too late: the event loop must go on in between.
     if (this.#waiting.size > 0) this.#schedule()
     const freed = this.#freed
     this.#freed = new Set()
@@ -97,15 +98,15 @@ export class OperationBatch {
   /** Decides the first operations of each name, and tries one change of each. */
   #round(): void {
     this.#log.refresh()
-    const proposals: Proposal[] = []
+    const changes: NamedChange[] = []
     for (const [name, operations] of this.#waiting) {
-      const proposal = this.#decide(name, operations)
-      if (proposal !== undefined) proposals.push(proposal)
+      const change = this.#decide(name, operations)
+      if (change !== undefined) changes.push(change)
       else this.#waiting.delete(name)
     }
-    if (proposals.length === 0) return
-    const { accepted, failure } = this.#log.attempt(proposals.map(({ name, change }) => ({ key: name, change })))
-    for (const [index, { name, frees, settle }] of proposals.entries()) {
+    if (changes.length === 0) return
+    const { accepted, failure } = this.#log.attempt(changes.map(({ name, change }) => ({ key: name, change })))
+    for (const [index, { name, frees, settle }] of changes.entries()) {
       if (accepted[index] !== true && failure === undefined) continue
       const operation = this.#takeFirst(name)
       if (accepted[index] !== true) operation?.reject(failure)
@@ -117,12 +118,12 @@ export class OperationBatch {
   }
 
   /** Settles operations up to the first that changes something, and returns that change. */
-  #decide(name: string, operations: readonly Operation[]): Proposal | undefined {
+  #decide(name: string, operations: readonly Operation[]): NamedChange | undefined {
     let done = 0
     try {
-      for (const { signal, reject, decide } of operations) {
-        const settlement = signal.aborted ? undefined : attempt(decide, reject)
-        if (signal.aborted) reject(signal.reason)
+      for (const { call, reject, propose } of operations) {
+        const settlement = call.aborted ? undefined : attempt(propose, reject)
+        if (call.aborted) reject(call.signal.reason)
         if (settlement?.change !== undefined) return { ...settlement, name, change: settlement.change }
         if (settlement?.frees === true) this.#freed.add(name)
         settlement?.settle()
@@ -148,16 +149,16 @@ export class OperationBatch {
   }
 }
 
-/** A decision that fails is its own operation's alone. */
-function attempt(decide: () => Settlement, reject: (error: unknown) => void): Settlement | undefined {
+/** A decision that throws rejects its own operation, and no other. */
+function attempt(propose: () => Settlement, reject: (error: unknown) => void): Settlement | undefined {
   try {
-    return decide()
+    return propose()
   } catch (error) {
     reject(error instanceof LeaseError ? error : failureOf(error, 'the folder'))
     return undefined
   }
 }
 
-export function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the store is closed', { store: 'local' })
+function closedError(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the local store is closed: open a new one', { store: 'local' })
 }

@@ -16,25 +16,25 @@ import {
 } from './log-lines.js'
 import { type RegisterKind, RegisterTable } from './register-table.js'
 
-/** By how much a log has to grow before it is written anew, in bytes. */
+/** By how much a log must grow before it is rewritten, in bytes. */
 const LEAST_GROWTH = 1024 * 1024
 
-/** Windows does not replace files that a process has open: a log then grows until the machine is started anew. */
+/** Windows does not replace files that a process has open: there a log grows until the machine restarts. */
 const CAN_REPLACE = process.platform !== 'win32'
 
-/** How often a log is tried to be ended while others go on writing. */
+/** How many times a writer tries to end a log to which others still write. */
 const SEAL_ATTEMPTS = 20
 
 export interface RegisterLogOptions<V, C> {
   readonly folder: LeaseFolder
   /** The name of its file in the folder. */
   readonly file: string
-  /** Whether a change is on the disk when it is done; else a power failure takes back the last ones. */
+  /** Whether a change is on the disk when it is in force. If not, a power failure undoes the last changes. */
   readonly durable: boolean
   readonly kind: RegisterKind<V, C>
-  /** Called before a new log is made: the facts that it begins with. */
+  /** Called before a new log is created: returns its first facts. */
   readonly begin?: () => LogFacts
-  /** For tests: by how much the log has to grow before it is written anew, in bytes. A mebibyte unless given. */
+  /** For tests: by how much the log must grow before it is rewritten, in bytes. A mebibyte unless given. */
   readonly growth?: number
 }
 
@@ -42,23 +42,23 @@ interface Opened extends LogHeader {
   readonly file: LogFile
 }
 
-/** How changes ended. */
+/** The outcome of changes. */
 export interface Attempt {
-  /** Of each change, whether it is in force. */
+  /** For each change, whether it is in force. */
   readonly accepted: readonly boolean[]
-  /** Set where it is not known whether the others will be in force. */
+  /** Set if it is unknown whether the other changes will be in force. */
   readonly failure?: unknown
 }
 
 /**
  * Registers that several processes and threads read and change at the same time, without a lock. A thread can be
- * terminated between any two steps of its JavaScript; it then runs no `finally`, and would keep a lock for as long as
- * its process lives. Here it leaves nothing that others have to wait for.
+ * terminated between any two steps of its JavaScript. It then runs no `finally`, and would keep a lock for as long as its
+ * process lives. Without a lock, the others never wait for it.
  *
  * All changes are lines of one log. A change names the version of the register that its writer knew. It is in force if
- * that is the version still at the place of the line; otherwise the line means nothing, and the writer decides again.
- * All readers work out the values from the same lines by the same rule. The system call that appends a line is the one
- * instant at which its change comes into force.
+ * that is still the version at the position of the line. Otherwise the line has no effect, and the writer decides again.
+ * All readers compute the values from the same lines by the same rule. The change comes into force at the system call that
+ * appends the line.
  */
 export class RegisterLog<V, C> {
   readonly #options: RegisterLogOptions<V, C>
@@ -69,7 +69,7 @@ export class RegisterLog<V, C> {
   #written = 0
   #isClosed = false
 
-  /** Throws the typed error for a file that is no log, or that this user may not use. */
+  /** Throws a typed error if the file is not a log, or if this user may not use it. */
   constructor(options: RegisterLogOptions<V, C>) {
     this.#options = options
     this.#path = options.folder.file(options.file)
@@ -77,19 +77,24 @@ export class RegisterLog<V, C> {
     this.refresh()
   }
 
-  /** The facts that the log began with. */
+  /** The facts in the header of the log. */
   get facts(): LogFacts {
     return this.#opened?.facts ?? {}
   }
 
-  /** The value at the last {@link refresh} or {@link attempt}; not to be changed. */
+  /** The value at the last {@link refresh} or {@link attempt}; callers must not change it. */
   get(key: string): V | undefined {
     return this.#table.get(key)
   }
 
+  /** The keys at the last {@link refresh} or {@link attempt}. */
+  keys(): Iterable<string> {
+    return this.#table.keys()
+  }
+
   /**
-   * Takes in all changes up to now. Begins anew where the file was deleted: a process that went on in the deleted one
-   * would be alone in it.
+   * Reads all changes up to now. Starts again if the file was deleted: a process that continued in the deleted file would
+   * be alone in it.
    */
   refresh(): void {
     this.#try(() => {
@@ -105,8 +110,8 @@ export class RegisterLog<V, C> {
   }
 
   /**
-   * Writes changes that were decided on the values as they are now, at most one for each key. If it throws, it is not
-   * known whether they are in force.
+   * Writes changes that were decided on the current values, at most one for each key. If it throws, it is unknown whether
+   * they are in force.
    */
   attempt(changes: readonly { readonly key: string; readonly change: C }[]): Attempt {
     return this.#try(() => {
@@ -135,7 +140,7 @@ export class RegisterLog<V, C> {
     this.#forget()
   }
 
-  /** Another each time, and in each process and thread. */
+  /** A new id for each call, unique across processes and threads. */
   #newId(): string {
     this.#written += 1
     return `${this.#writer}${this.#written.toString(36)}`
@@ -165,7 +170,7 @@ export class RegisterLog<V, C> {
     }
   }
 
-  /** Puts a new log in its place, complete, unless another has done so. */
+  /** Creates the log with its header in one step, unless another process has created it. */
   #create(): void {
     const { folder, file, durable, begin } = this.#options
     const draft = `${file}-0-${this.#newId()}`
@@ -180,7 +185,7 @@ export class RegisterLog<V, C> {
       if (durable) folder.flush()
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // Another process was first, and may have removed the draft.
+      // Another process was faster, and may have removed the draft.
       if (code !== 'EEXIST' && code !== 'ENOENT') throw error
     } finally {
       log.close()
@@ -188,7 +193,7 @@ export class RegisterLog<V, C> {
     }
   }
 
-  /** Takes in the lines that were written meanwhile. After a failure midway, reads all again from the beginning. */
+  /** Reads the new lines. After a failure, the log is read again from the beginning. */
   #readOn(file: LogFile, onChange?: (change: ChangeLine<C>) => void): void {
     const before = file.position
     try {
@@ -196,7 +201,7 @@ export class RegisterLog<V, C> {
         const change = this.#table.take(line, start)
         if (change !== undefined) onChange?.(change)
       })
-      // Of another process too: nothing is built on a change that a power failure can take back.
+      // Also the changes of other processes: no decision may rest on a change that a power failure can undo.
       if (this.#options.durable && file.position > before) file.flush()
     } catch (error) {
       this.#forget()
@@ -211,8 +216,8 @@ export class RegisterLog<V, C> {
   }
 
   /**
-   * Writes what is in force to another file, and ends the log in its favour. A failure leaves the log as it is, longer
-   * than it need be.
+   * Writes the current values to another file, and ends the log in favour of that file. A failure leaves the log as it
+   * is, only longer than necessary.
    */
   #writeAnew(): void {
     const { file, generation, facts } = this.#use()
@@ -227,21 +232,21 @@ export class RegisterLog<V, C> {
       folder.share([folder.file(draft)])
       const header = headerLine({ generation: generation + 1, begun, facts: extract.facts })
       successor.append([header, ...extract.lines])
-      // From here on a line of the log may name the draft, even where writing it fails.
+      // From here on a line of the log may name the draft, even if writing it fails.
       isNamed = true
       this.#seal(file, successor, draft, extract.retired)
       isNamed = this.#table.seal?.next === draft
       if (isNamed) this.refresh()
       if (isNamed) this.#removeDrafts(generation + 1)
     } catch {
-      // A later writer tries again, when the log has grown as much once more.
+      // A later writer tries again, when the log has grown by the same size again.
     } finally {
       successor?.close()
       if (!isNamed) rmSync(folder.file(draft), { force: true })
     }
   }
 
-  /** Ends the log in favour of the draft, once the draft has all changes that came meanwhile. */
+  /** Ends the log in favour of the draft, once the draft contains all changes that were made meanwhile. */
   #seal(file: LogFile, successor: LogFile, draft: string, retired: Set<string>): void {
     const { folder, durable } = this.#options
     for (let attempt = 0; attempt < SEAL_ATTEMPTS && this.#table.seal === undefined; attempt += 1) {
@@ -250,7 +255,7 @@ export class RegisterLog<V, C> {
       const missed: ChangeLine<C>[] = []
       file.append([sealLine({ base: file.position, next: draft })])
       this.#readOn(file, (change) => missed.push(change))
-      // A register that was left out and has changed is there as a whole, with all that was missed of it.
+      // A retired register that has changed since is added as a whole.
       const returned = new Set(missed.map(({ key }) => key).filter((key) => retired.delete(key)))
       const lines = missed.filter(({ key }) => !returned.has(key)).map(changeLine)
       for (const key of returned) lines.push(...this.#table.line(key))
@@ -259,9 +264,9 @@ export class RegisterLog<V, C> {
   }
 
   /**
-   * Goes on in the file that the log named at its end. Any process that reads the end may put that file in the place of
-   * the log, in case the writer of the end was interrupted. The name is used once: after the first rename there is no such
-   * file, so a late process cannot put back a file that was replaced meanwhile.
+   * Continues in the file that the end of the log names. Any process that reads the end may rename that file to the log,
+   * in case the writer of the end was interrupted. The name is used once: after the first rename there is no such file, so
+   * a late process cannot put back a file that was replaced meanwhile.
    */
   #succeed({ next }: SealLine): void {
     const { folder, durable } = this.#options
@@ -280,7 +285,7 @@ export class RegisterLog<V, C> {
     this.#forget()
   }
 
-  /** Removes the files of threads that were interrupted: no log can name them any more. */
+  /** Removes the files of interrupted threads: no log can name them any more. */
   #removeDrafts(generation: number): void {
     const { folder, file } = this.#options
     for (const name of readdirSync(folder.path)) {
@@ -298,7 +303,7 @@ export class RegisterLog<V, C> {
   }
 }
 
-/** Whether the file is at the path, and no shorter than it was read. */
+/** Whether the file is still at the path, and not shorter than the part that was read. */
 function isAt(path: string, file: LogFile): boolean {
   const place = statSync(path, { throwIfNoEntry: false })
   return place !== undefined && identityOf(place) === file.identity && place.size >= file.position

@@ -1,14 +1,14 @@
 import { type ChangeLine, changeLine, type LogFacts, parseLine, type SealLine } from './log-lines.js'
 
-/** The kind of value that registers have, and how a change makes the next one. */
+/** The kind of the values of registers, and how a change makes the next value. */
 export interface RegisterKind<V, C> {
   /** The value after a change; may change `value` itself. */
   readonly apply: (value: V | undefined, change: C) => V
-  /** The change that makes a value of nothing. */
+  /** The change that creates the value. */
   readonly whole: (value: V) => C
   /**
-   * Asked of each value when the log is written anew: the facts of the new log if it leaves the value out, `undefined` if
-   * the value is kept. Registers are kept unless given.
+   * Called for each value when the log is rewritten: returns the facts of the new log if the value is left out,
+   * `undefined` if it is kept. All values are kept unless given.
    */
   readonly retire?: (value: V, facts: LogFacts) => LogFacts | undefined
 }
@@ -17,7 +17,7 @@ export interface RegisterKind<V, C> {
 export interface Extract {
   readonly lines: readonly string[]
   readonly facts: LogFacts
-  /** The keys of the registers that are left out. */
+  /** The keys of the registers that were left out. */
   readonly retired: Set<string>
 }
 
@@ -26,11 +26,11 @@ interface Register<V> {
   value: V
 }
 
-/** The values of registers, worked out from the lines of their log by a rule on which all readers agree. */
+/** The values of registers, computed from the lines of their log by a rule that all readers share. */
 export class RegisterTable<V, C> {
   readonly #kind: RegisterKind<V, C>
   readonly #registers = new Map<string, Register<V>>()
-  /** Where the last change that is in force starts. */
+  /** The offset of the last change that is in force. */
   #lastChange = -1
   #seal: SealLine | undefined
 
@@ -47,12 +47,16 @@ export class RegisterTable<V, C> {
     return this.#registers.get(key)?.value
   }
 
-  /** Empty of a register that does not exist. */
+  keys(): Iterable<string> {
+    return this.#registers.keys()
+  }
+
+  /** Empty if the register does not exist. */
   versionOf(key: string): string {
     return this.#registers.get(key)?.version ?? ''
   }
 
-  /** Takes in the next line, which starts at `start`; returns the change that it brings into force. */
+  /** Applies the next line, which starts at `start`; returns its change if that is in force. */
   take(line: string, start: number): ChangeLine<C> | undefined {
     if (this.#seal !== undefined) return undefined
     const parsed = parseLine<C>(line)
@@ -64,7 +68,7 @@ export class RegisterTable<V, C> {
     return change
   }
 
-  /** The beginning of a log that goes on with the values as they are; `facts` are those of the present one. */
+  /** The beginning of a log with the current values; `facts` are those of the current log. */
   extract(facts: LogFacts): Extract {
     const lines: string[] = []
     const retired = new Set<string>()
@@ -78,7 +82,7 @@ export class RegisterTable<V, C> {
     return { lines, facts: next, retired }
   }
 
-  /** The line that makes a register as it is, in a log that does not have it; none where it does not exist. */
+  /** The line that creates the register with its current value; none if it does not exist. */
   line(key: string): readonly string[] {
     const register = this.#registers.get(key)
     if (register === undefined) return []

@@ -1,17 +1,17 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** A thread of a process, told apart from a later one with the same number. */
+/** A thread of a process. Later threads may have the same number, but not the same start. */
 export interface WaiterProcess {
   readonly pid: number
-  /** The kernel's number of the thread, that of the process for its main thread; empty where the system does not tell. */
+  /** The kernel's number of the thread: for the main thread that of the process; empty if the system has none. */
   readonly thread: string
-  /** When the thread was started, in the kernel's ticks since boot; empty where the system does not tell. */
+  /** When the thread was started, in the kernel's ticks since boot; empty if the system does not show it. */
   readonly started: string
-  /** In which namespace the numbers count; empty where there are none. */
+  /** The namespace of the numbers; empty if the system has none. */
   readonly namespace: string
 }
 
-/** Behind the name of the program, which may hold anything, in parentheses. */
+/** The positions of fields after the name of the program, which is in parentheses and may contain any character. */
 const STATE_FIELD = 0
 const STARTED_FIELD = 19
 
@@ -23,8 +23,8 @@ export function thisWaiter(): WaiterProcess {
 }
 
 /**
- * Whether `waiter` is certainly dead, seen from the thread `self`. Of a process in another namespace (a container)
- * nothing is known: its place then ends by not being repeated.
+ * Whether `waiter` is certainly dead, seen from the thread `self`. The state of a process in another namespace (a
+ * container) is unknown: its place ends when its request is not repeated.
  */
 export function isDead(waiter: WaiterProcess, self: WaiterProcess): boolean {
   if (waiter.namespace !== self.namespace) return false
@@ -33,14 +33,14 @@ export function isDead(waiter: WaiterProcess, self: WaiterProcess): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // Any other failure says that there is such a process, of another user.
+    // Any other error means that the process exists and belongs to another user.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
   }
   if (started === '') return false
   const status = statusOf(pid, thread)
-  // The system may hide all threads of a process of another user; it does not hide one alone.
+  // The system may hide all threads of another user's process, but never only some of them.
   if (status === undefined) return statusOf(pid, String(pid)) !== undefined
-  // One that was killed keeps its number until its parent has taken notice.
+  // A killed process keeps its number until its parent has read its exit status.
   return status.started !== started || status.state === 'Z' || status.state === 'X'
 }
 

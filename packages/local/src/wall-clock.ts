@@ -1,6 +1,6 @@
 /**
- * The machine's clocks that core's `Clock` does not tell: the wall clock, which only tells one start of the machine, or
- * one life of a folder, from the next; and the monotonic clock with the origin that all processes share.
+ * The machine's clocks beside core's `Clock`: the wall clock, which only distinguishes starts of the machine and lives of a
+ * folder, and the monotonic clock, whose origin all processes share.
  */
 
 /** Milliseconds since 1970; may be set back and forth. */

@@ -7,18 +7,18 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootAxis } from '../src/boot.js'
 import { nearestStart } from '../src/boot-id.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY } from './support/spawn-child.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const isRoot = process.getuid?.() === 0
 
-describe('a folder that will not do', () => {
-  it.each([undefined, '', 7, null])('%s: is no path', (folder) => {
+describe('a folder that cannot be used', () => {
+  it.each([undefined, '', 7, null])('%s: not a path', (folder) => {
     expect(() => new LocalLeaseStore({ folder: folder as never })).toThrow(LeaseConfigurationError)
   })
 
-  it('with a mode that is none', () => {
+  it('with an invalid mode', () => {
     expect(() => new LocalLeaseStore({ folder: temporaryFolder(), mode: 0.5 })).toThrow('permission bits such as 0o700')
   })
 
@@ -34,24 +34,27 @@ describe('a folder that will not do', () => {
     [-11317950, 'CIFS'],
     [0x01021997, '9p'],
     [0x65735546, 'FUSE'],
-  ])('on a network file system (type %i): refused, by name: %s', (type, name) => {
+  ])('on a network file system (type %i): rejected, and the error names it: %s', (type, name) => {
     const statfs = () => ({ type, bavail: 1e9, bsize: 4_096 })
     const opening = () => new LocalLeaseStore({ folder: temporaryFolder(), statfs })
     expect(opening).toThrow(LeaseConfigurationError)
     expect(opening).toThrow(name)
   })
 
-  it.skipIf(!canRunAsNobody())('that may only be read: unauthorised, and it says what to do', async (test) => {
-    const folder = temporaryFolder()
-    chmodSync(folder, 0o555)
-    const child = new Child(test, folder, 'try', { uid: NOBODY })
-    const told = await child.tells(() => true)
-    expect(told).toMatchObject({ error: 'LeaseUnauthorisedError' })
-    expect(told.message).toContain(folder)
-    expect(readdirSync(folder)).toEqual([])
-  })
+  it.skipIf(!canRunAsNobody())(
+    'without write permission: unauthorised, and the error says how to fix it',
+    async (test) => {
+      const folder = temporaryFolder()
+      chmodSync(folder, 0o555)
+      const child = new Child(test, folder, 'try', { uid: NOBODY })
+      const line = await child.waitFor(() => true)
+      expect(line).toMatchObject({ error: 'LeaseUnauthorisedError' })
+      expect(line.message).toContain(folder)
+      expect(readdirSync(folder)).toEqual([])
+    },
+  )
 
-  it('with a foreign file in the place of the database: refused, and the file is not touched', () => {
+  it('with a foreign file instead of the database: rejected, and the file is not changed', () => {
     const folder = temporaryFolder()
     const file = join(folder, 'leases-x.mdb')
     writeFileSync(file, 'a letter to my mother, of more than thirty-two bytes')
@@ -61,24 +64,24 @@ describe('a folder that will not do', () => {
     expect(readFileSync(file, 'utf8')).toContain('my mother')
   })
 
-  it('with a damaged epoch: refused, and it says what to do', () => {
+  it('with a damaged epoch: rejected, and the error says how to fix it', () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'epoch'), 'garbage')
     expect(() => new LocalLeaseStore({ folder })).toThrow(/epoch is damaged.*Delete it/s)
   })
 
-  it('of a newer version of this package: refused', () => {
+  it('of a newer version of this package: rejected', () => {
     const folder = temporaryFolder()
     const header = { leasehold: 'local', schema: 3, generation: 1, draft: 'x', begun: 0, facts: {} }
     writeFileSync(join(folder, 'leases-x.mdb'), `${JSON.stringify(header)}\n`)
     expect(() => new LocalLeaseStore({ folder, clock: new VirtualClock(), bootId: 'x' })).toThrow(
-      'is of version 3, and this package knows 2',
+      'has version 3, and this package needs 2',
     )
   })
 })
 
 describe('a full disk', () => {
-  it('is told before a database is begun', () => {
+  it('is an error before a database is created', () => {
     const statfs = () => ({ type: 0xef53, bavail: 1, bsize: 4_096 })
     const folder = join(temporaryFolder(), 'new')
     expect(() => new LocalLeaseStore({ folder, statfs })).toThrow(LeaseUnavailableError)
@@ -86,7 +89,7 @@ describe('a full disk', () => {
   })
 
   it.skipIf(!isRoot)(
-    'under an open store: an error, nothing lost, and it works on when there is room',
+    'under an open store: an error, nothing is lost, and the store works again when there is space',
     async (context) => {
       const folder = temporaryFolder()
       const disk = join(folder, 'disk')
@@ -102,31 +105,31 @@ describe('a full disk', () => {
       } catch (error) {
         expect(error).toMatchObject({ code: 'ENOSPC' })
       }
-      const metadata = { text: 'x'.repeat(10_000) }
+      const metadata = { text: 'x'.repeat(4_000) }
       let failure: unknown
       for (let n = 0; n < 200 && failure === undefined; n += 1) {
         failure = await claim(store, `g${n}`, { name: `name ${n}`, metadata }).catch((error: unknown) => error)
         if (!(failure instanceof Error)) failure = undefined
       }
       expect(failure).toBeInstanceOf(LeaseUnavailableError)
-      expect(await store.read('job', signal)).toMatchObject({ state: 'leased', grantId: 'A' })
+      expect(await store.read('job', call)).toMatchObject({ state: 'leased', grantId: 'A' })
       spawnSync('mount', ['-o', 'remount,size=16m', disk])
-      expect(await store.renew(grant, signal)).toEqual({ renewed: true })
+      expect(await store.renew(grant, call)).toEqual({ renewed: true })
       expect((await claim(store, 'B', { name: 'another', metadata })).granted).toBe(true)
     },
   )
 })
 
 describe('arguments', () => {
-  it('that are no good are refused when they are given', async () => {
+  it('that are invalid are rejected before the store does anything', async () => {
     const store = openStore({ folder: temporaryFolder() })
     await expect(claim(store, 'A', { name: '' })).rejects.toMatchObject({ code: 'name' })
     await expect(claim(store, 'A', { owner: '\ud800' })).rejects.toMatchObject({ code: 'name' })
     await expect(claim(store, 'A', { ttl: Number.NaN })).rejects.toMatchObject({ code: 'configuration' })
     await expect(claim(store, '')).rejects.toMatchObject({ code: 'configuration' })
     await expect(claim(store, 'A', { metadata: { a: 1 as never } })).rejects.toMatchObject({ code: 'configuration' })
-    await expect(store.break('job', {}, signal)).rejects.toMatchObject({ code: 'conflict' })
-    await expect(store.break('job', { period: -1 }, signal)).rejects.toMatchObject({ code: 'configuration' })
+    await expect(store.break('job', {}, call)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(store.break('job', { period: -1 }, call)).rejects.toMatchObject({ code: 'configuration' })
   })
 })
 
@@ -135,31 +138,31 @@ describe('the axis of time that processes share', () => {
   const axisAt = (monotonic: number, uptime: number): number =>
     bootAxis(clock, { monotonic: () => monotonic, uptime: () => uptime })()
 
-  it('is the monotonic clock, and the suspends before this process began', () => {
+  it('is the monotonic clock plus the suspends before the process started', () => {
     expect(axisAt(1_000, 995)).toBe(1_000)
     expect(axisAt(1_000, 1_009)).toBe(1_000)
     expect(axisAt(1_000, 61_000)).toBe(61_000)
   })
 
-  it('does not believe the uptime of a container, which is shorter', () => {
+  it('ignores the uptime of a container, which is shorter', () => {
     expect(axisAt(1_000_000, 5_000)).toBe(1_000_000)
   })
 
-  it('takes two starts by the wall clock for one where they lie ten minutes apart or less', () => {
+  it('counts two starts by the wall clock as one if they differ by ten minutes or less', () => {
     expect(nearestStart(1_000_000, ['leases-1300000.mdb', 'epoch'])).toBe('1300000')
     expect(nearestStart(1_000_000, ['leases-1700001.mdb'])).toBe('1000000')
   })
 
-  it('puts the end of a lease as much later as two processes may differ', async () => {
+  it('ends a lease later by the difference that two processes may have', async () => {
     const store = openStore({ folder: temporaryFolder() })
     await claim(store, 'A')
-    const record = await store.read('job', signal)
+    const record = await store.read('job', call)
     expect(record?.remaining).toBeGreaterThan(TTL)
   })
 })
 
 describe('localLease', () => {
-  it('makes leases by config path, in the folder that the block names', async () => {
+  it('creates leases by config path, in the folder of the block', async () => {
     const folder = join(temporaryFolder(), 'leases')
     const config = { jobs: { 'lease-class': '@leasehold/local', folder, mode: '750' } }
     await using provider = new LeaseProvider(config, { '@leasehold/local': localLease })
@@ -169,7 +172,7 @@ describe('localLease', () => {
     expect(existsSync(folder)).toBe(true)
   })
 
-  it('without a folder says which key to set', async () => {
+  it('without a folder: the error names the key', async () => {
     await using provider = new LeaseProvider({ jobs: { leaseClass: localLease } })
     await expect(provider.getLease('nightly', 'jobs')).rejects.toThrow('folder')
   })

@@ -7,12 +7,11 @@ import { tryLock, unlock } from 'fs-native-extensions'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
 import { beginEpoch, endOfTokens } from '../src/fencing-epoch.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
-import { WaitQueue } from '../src/wait-queue.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { thisWaiter } from '../src/waiter-process.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 function openGuard(folder: string): LocalGuard {
@@ -36,13 +35,13 @@ describe('fencing tokens', () => {
     for (const end of ['release', 'expire', 'break', 'change', 'release'] as const) {
       const grant = await granted(claim(store, `grant ${tokens.length}`))
       tokens.push(grant.fencingToken)
-      if (end === 'release') await store.release(grant, signal)
+      if (end === 'release') await store.release(grant, call)
       if (end === 'expire') clock.block(TTL)
-      if (end === 'break') await store.break('job', { period: 0 }, signal)
+      if (end === 'break') await store.break('job', { period: 0 }, call)
       if (end === 'change') {
-        const next = await granted(store.change(grant, { grantId: 'changed', owner: 'b' }, signal))
+        const next = await granted(store.change(grant, { grantId: 'changed', owner: 'b' }, call))
         tokens.push(next.fencingToken)
-        await store.release(next, signal)
+        await store.release(next, call)
       }
     }
     for (const [place, token] of tokens.entries()) if (place > 0) expect(token).toBeGreaterThan(tokens[place - 1] ?? 0n)
@@ -54,14 +53,14 @@ describe('fencing tokens', () => {
     const before = openStore({ folder, clock, bootId: 'first' })
     const { fencingToken } = await granted(claim(before, 'A'))
     await before.close()
-    // What a power failure leaves of the database of that start is never looked at again.
+    // The database of an earlier start is never opened again.
     const after = openStore({ folder, clock, bootId: 'second' })
     const next = await granted(claim(after, 'B'))
     expect(next.fencingToken).toBeGreaterThan(fencingToken)
     expect(readdirSync(folder).filter((file) => file.includes('first'))).toEqual([])
   })
 
-  it('grow over a restart of the machine, also those that a store grants that did not begin the database', async () => {
+  it('grow over a restart of the machine, also those of a store that did not create the database', async () => {
     const folder = temporaryFolder()
     const clock = new VirtualClock()
     const before = openStore({ folder, clock, bootId: 'first' })
@@ -72,7 +71,7 @@ describe('fencing tokens', () => {
     expect((await granted(claim(second, 'B'))).fencingToken).toBeGreaterThan(fencingToken)
   })
 
-  it('grow over the retirement of names, and a name that is still of use is kept', async () => {
+  it('grow over the retirement of names, and a name that is still in use is kept', async () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const clock = new VirtualClock()
     const boot = bootOf({ clock }, folder.path)
@@ -81,28 +80,28 @@ describe('fencing tokens', () => {
     const store = openStore({ folder: folder.path, clock })
     const tokens = new Map<string, bigint>()
     const ttls = { released: TTL, expired: TTL, 'with metadata': TTL, awaited: TTL, held: Number.POSITIVE_INFINITY }
-    // Its holder may ask for it still.
+    // Its holder may still ask for it.
     const justExpired = 2 * 3_600_000 - 1
     for (const [name, ttl] of Object.entries({ ...ttls, 'just expired': justExpired })) {
       const metadata = name === 'with metadata' ? { version: '7' } : {}
       const grant = await granted(claim(store, name, { name, ttl, metadata }))
       tokens.set(name, grant.fencingToken)
-      if (name === 'released') await store.release(grant, signal)
+      if (name === 'released') await store.release(grant, call)
     }
     clock.block(2 * 3_600_000)
     const first = await granted(claim(store, 'first', { name: 'awaited' }))
     await claim(store, 'next', { name: 'awaited', queue: true })
-    await store.release(first, signal)
-    const cycle = new LeaseCycle(database, new WaitQueue(thisWaiter()), boot)
+    await store.release(first, call)
+    const operations = new LeaseOperations(database, thisWaiter(), boot)
     for (let n = 0; n < 20; n += 1) {
       database.entries.refresh()
-      const { change = {} } = cycle.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
+      const { change = {} } = operations.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
       database.entries.attempt([{ key: 'busy', change }])
     }
-    for (const name of ['released', 'expired']) expect(await store.read(name, signal)).toBeUndefined()
-    expect(await store.read('with metadata', signal)).toMatchObject({ metadata: { version: '7' } })
-    expect(await store.read('just expired', signal)).toMatchObject({ state: 'expired' })
-    expect(await store.read('held', signal)).toMatchObject({ state: 'leased', grantId: 'held' })
+    for (const name of ['released', 'expired']) expect(await store.read(name, call)).toBeUndefined()
+    expect(await store.read('with metadata', call)).toMatchObject({ metadata: { version: '7' } })
+    expect(await store.read('just expired', call)).toMatchObject({ state: 'expired' })
+    expect(await store.read('held', call)).toMatchObject({ state: 'leased', grantId: 'held' })
     expect((await claim(store, 'hasty', { name: 'awaited' })).granted).toBe(false)
     for (const name of ['released', 'expired', 'new']) {
       const next = await granted(claim(store, `${name} again`, { name }))
@@ -130,7 +129,7 @@ describe('fencing tokens', () => {
     const other = openStore({ folder, clock: new VirtualClock() })
     const next = await granted(claim(other, 'B'))
     expect(next.fencingToken).toBeGreaterThan(grant.fencingToken)
-    expect(await store.renew(grant, signal)).toMatchObject({ renewed: false, reason: 'taken' })
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken' })
   })
 })
 
@@ -138,7 +137,7 @@ describe('fencing tokens', () => {
 const SPAN = 60_000n
 
 describe('an epoch', () => {
-  it('whose tokens are used up is followed by another, which a restart of the machine does not forget', () => {
+  it('whose tokens are used up is followed by another, which survives a restart of the machine', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const openDatabase = (id: string): LeaseDatabase => {
       const database = new LeaseDatabase(folder, { id, now: () => 0, uncertainty: 0 })
@@ -156,10 +155,10 @@ describe('an epoch', () => {
     expect(openDatabase('second').tokenAfter(0n)).toBeGreaterThan(token)
   })
 
-  it('is begun by one only, and none is forgotten, whichever of several is faster', () => {
+  it('has one writer, and none is lost, whichever of several writers is faster', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const begun: bigint[] = []
-    // While one reads the clock, another begins an epoch; the wall clock is then set back.
+    // While one writer reads the clock, another begins an epoch; the wall clock is then set back.
     const interrupted = (): number => {
       if (begun.length === 0) begun.push(beginEpoch(folder, 'epoch', () => 2_000))
       return 1_000
@@ -176,7 +175,7 @@ describe('an epoch', () => {
     expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(1_009_999n + SPAN)
   })
 
-  it('follows those of earlier versions, and a line that was cut short', () => {
+  it('follows the epochs of earlier versions, and a line that was cut short', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     writeFileSync(folder.file('epoch'), '7000\n')
     expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + SPAN)
@@ -201,10 +200,10 @@ describe('LocalGuard', () => {
     expect(() => other.run('ledger', 5n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('keeps others out to the end of the outermost action, though it is closed before', () => {
+  it('excludes others until the end of the outermost action, though it is closed before', () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
-    // As another thread sees it: the system's lock on a file that it has opened itself.
+    // As another thread: it opens the file itself.
     const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
     onTestFinished(() => closeSync(gate))
     const seen = guard.run('ledger', 5n, () => {
@@ -218,7 +217,7 @@ describe('LocalGuard', () => {
     expect(() => guard.run('ledger', 5n, () => {})).toThrow(LeaseUnavailableError)
   })
 
-  it('lets others in after an action that failed, at any depth', () => {
+  it('frees the lock after an action that failed, at any depth', () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
     const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
@@ -231,7 +230,7 @@ describe('LocalGuard', () => {
     expect(guard.run('ledger', 5n, () => isFree(gate))).toBe(false)
   })
 
-  it('goes on in a folder that was deleted, and locks the file that is there then', () => {
+  it('continues in a folder that was deleted, and locks the new file', () => {
     const folder = temporaryFolder()
     const guard = openGuard(folder)
     guard.run('ledger', 5n, () => {})
@@ -244,7 +243,7 @@ describe('LocalGuard', () => {
     expect(() => openGuard(folder).run('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('lets through what comes under the largest token or a larger one, and nothing under a smaller one', () => {
+  it('runs actions with the largest token or a larger one, and rejects actions with a smaller one', () => {
     const folder = temporaryFolder()
     const [guard, elsewhere] = [openGuard(folder), openGuard(folder)]
     const done: string[] = []
@@ -256,7 +255,7 @@ describe('LocalGuard', () => {
     expect(done).toEqual(['five', 'five again', 'seven', 'of another resource'])
   })
 
-  it('passes on what the action throws, and remembers the token all the same', () => {
+  it('throws the error of the action, and still records the token', () => {
     const guard = openGuard(temporaryFolder())
     const failing = (): never => {
       throw new RangeError('the disk of the user')
@@ -265,7 +264,7 @@ describe('LocalGuard', () => {
     expect(() => guard.run('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
-  it('refuses an action that is not synchronous', () => {
+  it('rejects an action that is not synchronous', () => {
     const guard = openGuard(temporaryFolder())
     expect(() => guard.run('ledger', 5n, async () => {})).toThrow('must be synchronous')
   })

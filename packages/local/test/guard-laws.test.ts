@@ -5,7 +5,7 @@ import type { GuardedResource, GuardSubject, OwnFailure } from '@leasehold/testk
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-/** What the guard gives, for a file. */
+/** The guard, for a file. */
 interface Guarded extends GuardedResource {
   run(fencingToken: bigint, action: () => void): void
 }

@@ -4,7 +4,7 @@ import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Child } from './support/spawn-child.js'
 import { type Finishing, temporaryFolder } from './support/temporary-folder.js'
 
-/** Collects what is to be done at the end of a trial, rather than of a test: trials in real time run side by side. */
+/** Collects the callbacks for the end of a trial, because trials in real time run side by side in one test. */
 function trialEnd(): Finishing & { readonly stop: () => Promise<void> } {
   const ends: (() => unknown)[] = []
   return {
@@ -40,7 +40,7 @@ const inRealTime: StoreSubject = {
       open: () => new LocalLeaseStore({ folder }),
       holdElsewhere: async (name) => {
         const child = new Child(end, folder, 'hold', { name })
-        const { token = '' } = await child.tells(({ granted }) => granted === true)
+        const { token = '' } = await child.waitFor(({ granted }) => granted === true)
         return { fencingToken: BigInt(token), kill: () => child.kill('SIGKILL') }
       },
       stop: end.stop,

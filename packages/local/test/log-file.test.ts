@@ -10,7 +10,7 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, writeSync: (file: number, data: Buffer) => fs.writeSync(file, data.subarray(0, room.bytes)) }
 })
 
-it('a write for which the disk has too little room throws, and the next one is read whole', () => {
+it('a write throws if the disk has too little space, and the next line is complete', () => {
   const path = join(temporaryFolder(), 'log')
   const log = LogFile.create(path, 0o600)
   onTestFinished(() => log.close())

@@ -2,14 +2,13 @@ import { type AcquireOutcome, LeaseUnavailableError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { OperationBatch } from '../src/operation-batch.js'
 import type { Attempt } from '../src/register-log.js'
-import { WaitQueue } from '../src/wait-queue.js'
 import { thisWaiter } from '../src/waiter-process.js'
-import { signal } from './support/open-store.js'
+import { call } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 interface Fixture {
@@ -18,17 +17,16 @@ interface Fixture {
   readonly acquireElsewhere: (grantId: string) => void
 }
 
-/** Operations of one process; `attempting` comes between their decisions and the writing of their changes. */
+/** Operations of one process; `attempting` runs between their decisions and the write of their changes. */
 function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
   const folder = new LeaseFolder({ folder: temporaryFolder() })
   const boot = bootOf({ clock: new VirtualClock() }, folder.path)
-  const queue = new WaitQueue(thisWaiter())
   const [own, other] = [new LeaseDatabase(folder, boot), new LeaseDatabase(folder, boot)]
   onTestFinished(() => own.entries.close())
   onTestFinished(() => other.entries.close())
   const request = (grantId: string) => ({ name: 'job', owner: grantId, grantId, ttl: 10_000 })
-  const cycle = new LeaseCycle(own, queue, boot)
-  const elsewhere = new LeaseCycle(other, queue, boot)
+  const operations = new LeaseOperations(own, thisWaiter(), boot)
+  const elsewhere = new LeaseOperations(other, thisWaiter(), boot)
   let attempts = 0
   const batch = new OperationBatch(
     {
@@ -43,7 +41,7 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
     () => {},
   )
   const fixture: Fixture = {
-    acquire: (grantId) => batch.add('job', signal, () => cycle.acquire(request(grantId))),
+    acquire: (grantId) => batch.add('job', call, () => operations.acquire(request(grantId))),
     acquireElsewhere: (grantId) => {
       other.entries.refresh()
       const { change = {} } = elsewhere.acquire(request(grantId))
@@ -53,7 +51,7 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
   return fixture
 }
 
-it('an operation decides again where another process was faster', async () => {
+it('an operation decides again if another process was faster', async () => {
   const { acquire } = setUp((attempts, { acquireElsewhere }) => {
     if (attempts === 1) acquireElsewhere('faster')
     return undefined
@@ -61,7 +59,7 @@ it('an operation decides again where another process was faster', async () => {
   expect(await acquire('slower')).toMatchObject({ granted: false, holder: { grantId: 'faster' } })
 })
 
-it('an operation goes on in later turns of the event loop where others are faster time and again', async () => {
+it('an operation continues in later turns of the event loop if others are faster again and again', async () => {
   let turns = 0
   const count = (): void => {
     turns += 1
@@ -73,7 +71,7 @@ it('an operation goes on in later turns of the event loop where others are faste
   expect(turns).toBeGreaterThan(3)
 })
 
-it('an operation whose change may or may not have been written is rejected, and the next one runs', async () => {
+it('an operation is rejected if it is unknown whether its change was written, and the next one runs', async () => {
   const failure = new LeaseUnavailableError('the disk is full', { store: 'local' })
   const { acquire } = setUp((attempts) => (attempts === 1 ? { failure } : undefined))
   const [first, second] = await Promise.allSettled([acquire('first'), acquire('second')])

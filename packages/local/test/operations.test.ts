@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { LeaseConflictError, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, LeaseConflictError, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
 import type { LocalLeaseStore } from '@leasehold/local'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 type State = LeaseRecord['state']
@@ -24,11 +24,11 @@ async function setUpIn(state: State): Promise<Fixture> {
   const fixture = setUp()
   const { clock, store } = fixture
   const grant = await granted(claim(store, 'A'))
-  if (state === 'available') await store.release(grant, signal)
-  if (state === 'breaking') await store.break('job', { period: TTL / 2 }, signal)
-  if (state === 'broken') await store.break('job', { period: 0 }, signal)
+  if (state === 'available') await store.release(grant, call)
+  if (state === 'breaking') await store.break('job', { period: TTL / 2 }, call)
+  if (state === 'broken') await store.break('job', { period: 0 }, call)
   if (state === 'expired') clock.block(TTL)
-  expect(await store.read('job', signal)).toMatchObject({ state })
+  expect(await store.read('job', call)).toMatchObject({ state })
   return fixture
 }
 
@@ -45,21 +45,18 @@ const actions: Readonly<Record<string, (store: LocalLeaseStore) => Promise<boole
   'acquire (B)': async (store) => (await claim(store, 'B')).granted,
   'break, period 0': (store) => breaks(store, 0),
   'break, period > 0': (store) => breaks(store, 1_000),
-  'change (A) to (B)': async (store) =>
-    (await store.change(grantOf('A'), { grantId: 'B', owner: 'b' }, signal)).granted,
-  'change (B) to (A)': async (store) =>
-    (await store.change(grantOf('B'), { grantId: 'A', owner: 'a' }, signal)).granted,
-  'change (B) to (C)': async (store) =>
-    (await store.change(grantOf('B'), { grantId: 'C', owner: 'c' }, signal)).granted,
-  'renew (A)': async (store) => (await store.renew(grantOf('A'), signal)).renewed,
-  'renew (B)': async (store) => (await store.renew(grantOf('B'), signal)).renewed,
-  'release (A)': async (store) => (await store.release(grantOf('A'), signal)).released,
-  'release (B)': async (store) => (await store.release(grantOf('B'), signal)).released,
+  'change (A) to (B)': async (store) => (await store.change(grantOf('A'), { grantId: 'B', owner: 'b' }, call)).granted,
+  'change (B) to (A)': async (store) => (await store.change(grantOf('B'), { grantId: 'A', owner: 'a' }, call)).granted,
+  'change (B) to (C)': async (store) => (await store.change(grantOf('B'), { grantId: 'C', owner: 'c' }, call)).granted,
+  'renew (A)': async (store) => (await store.renew(grantOf('A'), call)).renewed,
+  'renew (B)': async (store) => (await store.renew(grantOf('B'), call)).renewed,
+  'release (A)': async (store) => (await store.release(grantOf('A'), call)).released,
+  'release (B)': async (store) => (await store.release(grantOf('B'), call)).released,
 }
 
 async function breaks(store: LocalLeaseStore, period: number): Promise<boolean> {
   try {
-    await store.break('job', { period }, signal)
+    await store.break('job', { period }, call)
     return true
   } catch (error) {
     expect(error).toBeInstanceOf(LeaseConflictError)
@@ -166,9 +163,9 @@ const cells = table.flatMap(([action, ...outcomes]) =>
 describe('outcomes of lease operations, as published for a Lease Blob', () => {
   it.each(cells)('$action on $state (A): $shown', async ({ action, state, outcome }) => {
     const { store } = await setUpIn(state)
-    const before = await store.read('job', signal)
+    const before = await store.read('job', call)
     expect(await actions[action]?.(store)).toBe(outcome !== undefined)
-    const after = await store.read('job', signal)
+    const after = await store.read('job', call)
     if (outcome === undefined) expect(after).toEqual(before)
     else expect(`${after?.state} ${after?.grantId}`).toBe(outcome)
   })
@@ -179,23 +176,23 @@ describe('outcomes of lease operations, as published for a Lease Blob', () => {
   ] as const)('%s, when its time is up: %s ms later %s', async (state, duration, next) => {
     const { clock, store } = await setUpIn(state)
     clock.block(duration - 1)
-    expect(await store.read('job', signal)).toMatchObject({ state, remaining: 1 })
+    expect(await store.read('job', call)).toMatchObject({ state, remaining: 1 })
     clock.block(1)
-    expect(await store.read('job', signal)).toMatchObject({ state: next })
+    expect(await store.read('job', call)).toMatchObject({ state: next })
   })
 })
 
 describe('LocalLeaseStore', () => {
-  it('answers nothing of a name that never was, and keeps metadata', async () => {
+  it('has no record of a new name, and keeps metadata', async () => {
     const { store } = setUp()
-    expect(await store.read('job', signal)).toBeUndefined()
-    expect(await store.release(grantOf('A'), signal)).toEqual({ released: false })
-    expect(await store.renew(grantOf('A'), signal)).toEqual({ renewed: false, reason: 'deleted' })
+    expect(await store.read('job', call)).toBeUndefined()
+    expect(await store.release(grantOf('A'), call)).toEqual({ released: false })
+    expect(await store.renew(grantOf('A'), call)).toEqual({ renewed: false, reason: 'deleted' })
     await claim(store, 'A', { metadata: { version: '7' } })
-    expect(await store.read('job', signal)).toMatchObject({ metadata: { version: '7' } })
+    expect(await store.read('job', call)).toMatchObject({ metadata: { version: '7' } })
   })
 
-  it('keeps names apart, whatever they are made of', async () => {
+  it('keeps names apart, whichever characters they have', async () => {
     const { store } = setUp()
     const names = ['a', 'A', 'a ', 'é', 'e\u0301', '\u0000', '../a', '任务', 'x'.repeat(1_024), '🔒'.repeat(256)]
     for (const name of names)
@@ -207,37 +204,37 @@ describe('LocalLeaseStore', () => {
     const { clock, store } = setUp()
     await claim(store, 'A', { ttl: Number.POSITIVE_INFINITY })
     clock.block(1e10)
-    expect(await store.read('job', signal)).toMatchObject({ state: 'leased', remaining: Number.POSITIVE_INFINITY })
-    expect(await store.break('job', {}, signal)).toEqual({ remaining: 0 })
+    expect(await store.read('job', call)).toMatchObject({ state: 'leased', remaining: Number.POSITIVE_INFINITY })
+    expect(await store.break('job', {}, call)).toEqual({ remaining: 0 })
     expect((await claim(store, 'B')).granted).toBe(true)
   })
 
-  it('renews many grants in one transaction, each with its own outcome, in order', async () => {
+  it('renews many grants at once, each with its own outcome, in order', async () => {
     const { store } = setUp()
     const grants = await Promise.all([1, 2, 3].map((n) => granted(claim(store, `g${n}`, { name: `n${n}` }))))
     const [first, second, third] = grants
     if (first === undefined || second === undefined || third === undefined) throw new Error('three grants')
-    await store.release(second, signal)
-    expect(await store.renewMany([third, second, first], signal)).toMatchObject([
+    await store.release(second, call)
+    expect(await store.renewMany([third, second, first], call)).toMatchObject([
       { renewed: true },
       { renewed: false },
       { renewed: true },
     ])
   })
 
-  it('rejects what was aborted before it began, and everything after close', async () => {
+  it('rejects an operation that was aborted before it began, and all operations after close', async () => {
     const { store } = setUp()
-    const controller = new AbortController()
-    const acquired = store.acquire({ name: 'job', owner: 'o', grantId: 'A', ttl: TTL }, controller.signal)
-    controller.abort(new Error('enough'))
+    const given = new AbortableCall()
+    const acquired = store.acquire({ name: 'job', owner: 'o', grantId: 'A', ttl: TTL }, given)
+    given.abort(new Error('enough'))
     await expect(acquired).rejects.toThrow('enough')
-    expect(await store.read('job', signal)).toBeUndefined()
+    expect(await store.read('job', call)).toBeUndefined()
     await store.close()
     await expect(claim(store, 'A')).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 
   it.each(['the database', 'every file', 'the folder'])(
-    'goes on where %s is deleted while two stores of the process have it open',
+    'continues after %s was deleted while two stores of the process had it open',
     async (deleted) => {
       const folder = temporaryFolder()
       const [a, b] = [openStore({ folder }), openStore({ folder })]
@@ -249,8 +246,8 @@ describe('LocalLeaseStore', () => {
       const after = await granted(claim(a, 'B'))
       expect(after.fencingToken).toBeGreaterThan(before.fencingToken)
       expect((await claim(b, 'C')).granted).toBe(false)
-      expect(await b.renew(after, signal)).toEqual({ renewed: true })
-      expect(await b.release(after, signal)).toEqual({ released: true })
+      expect(await b.renew(after, call)).toEqual({ renewed: true })
+      expect(await b.release(after, call)).toEqual({ released: true })
       expect((await claim(b, 'C')).granted).toBe(true)
     },
   )

@@ -55,7 +55,7 @@ function drafts(path: string): string[] {
 }
 
 describe('changes', () => {
-  it('of two who have one log open are seen by both', () => {
+  it('of one reader are seen by another reader of the log', () => {
     const { path, log } = openLog()
     const other = openLog(path).log
     expect(put(log, 'a', 'one ')).toBe(true)
@@ -66,7 +66,7 @@ describe('changes', () => {
     expect(read(openLog(path).log, 'a')).toBe('one two')
   })
 
-  it('decided on an old value are not in force, for any reader; those of other registers are', () => {
+  it('that were decided on an old value are not in force, for any reader; those of other registers are', () => {
     const { path, log } = openLog()
     const late = openLog(path).log
     put(log, 'a', 'first')
@@ -83,7 +83,7 @@ describe('changes', () => {
     expect(read(log, 'a')).toBe('first, second')
   })
 
-  it('that were cut short were never made, and the next one is whole', () => {
+  it('that were cut short have no effect, and the next one is complete', () => {
     const { path, log, file } = openLog()
     put(log, 'a', 'kept')
     const size = statSync(file).size
@@ -100,7 +100,7 @@ describe('changes', () => {
     expect(read(openLog(path).log, 'a')).toBe('kept lost')
   })
 
-  it('that are read while they are being written count once they are whole', () => {
+  it('that are read while they are written are in force once they are complete', () => {
     const { path, log, file } = openLog()
     const writer = openLog(path)
     const size = statSync(file).size
@@ -113,7 +113,7 @@ describe('changes', () => {
     expect(read(log, 'a')).toBe('whole')
   })
 
-  it('larger than what is read at once arrive whole', () => {
+  it('larger than the read buffer arrive complete', () => {
     const { path, log } = openLog()
     const large = 'ä'.repeat(200_000)
     put(log, 'a', large)
@@ -134,7 +134,7 @@ describe('a log that has grown', () => {
     }
   }
 
-  it('is written anew, with all that is in force, and leaves no other file', () => {
+  it('is rewritten with all current values, and leaves no other file', () => {
     const { path, log, file } = openLog(temporaryFolder(), { growth })
     put(log, 'a', 'kept')
     grow(log, 'b')
@@ -146,7 +146,7 @@ describe('a log that has grown', () => {
     expect(other.facts).toEqual(log.facts)
   })
 
-  it('is followed by those who had it open, from file to file', () => {
+  it('is followed by its readers, from file to file', () => {
     const { path, log } = openLog(temporaryFolder(), { growth })
     const other = openLog(path, { growth }).log
     const idle = openLog(path, { growth }).log
@@ -159,7 +159,7 @@ describe('a log that has grown', () => {
     expect(read(log, 'a')).toHaveLength(401)
   })
 
-  it('does not take changes behind its end, nor loses those that come just before', () => {
+  it('ignores changes after its end, and loses no change just before it', () => {
     const { path, log, file } = openLog(temporaryFolder(), { growth })
     const late = openLog(path).log
     const ended = join(path, 'ended')
@@ -174,7 +174,7 @@ describe('a log that has grown', () => {
     expect(read(log, 'b')).toBe('in time')
   })
 
-  it('whose end was written by a thread that was then terminated is followed all the same', () => {
+  it('is followed also if the thread that wrote its end was terminated', () => {
     const { path, log, file } = openLog()
     put(log, 'a', 'kept')
     const draft = 'test.mdb-2-draft'
@@ -195,7 +195,7 @@ describe('a log that has grown', () => {
     expect(openLog(path).log.get('a')).toBe('kept on')
   })
 
-  it('is not ended by one who did not know the last change', () => {
+  it('is not ended by a writer that did not know the last change', () => {
     const { path, log, file } = openLog()
     const base = statSync(file).size
     put(log, 'a', 'kept')
@@ -205,7 +205,7 @@ describe('a log that has grown', () => {
     expect(openLog(path).log.get('a')).toBe('kept on')
   })
 
-  it('is not ended by one who had read the last change before it was whole', () => {
+  it('is not ended by a writer that read the last change before it was complete', () => {
     const { path, log, file } = openLog()
     const size = statSync(file).size
     put(log, 'a', 'kept')
@@ -219,14 +219,14 @@ describe('a log that has grown', () => {
     expect(put(reader, 'a', ' on')).toBe(true)
   })
 
-  it('that names a file that is missing says what to do', () => {
+  it('that names a missing file: the error says how to fix it', () => {
     const { log, file } = openLog()
     appendFileSync(file, `\n${JSON.stringify({ seal: { base: 1e6, next: 'test.mdb-2-gone' } })}\n`)
     expect(() => log.refresh()).toThrow(LeaseUnavailableError)
     expect(() => log.refresh()).toThrow('test.mdb-2-gone')
   })
 
-  it('leaves out the values that are retired, and takes up one that is changed meanwhile', () => {
+  it('leaves out retired values, and adds one that is changed meanwhile', () => {
     let meanwhile: (() => void) | undefined
     const retire = (value: string, facts: LogFacts): LogFacts | undefined => {
       const work = meanwhile
@@ -258,7 +258,7 @@ describe('a log that has grown', () => {
     expect(read(log, 'b')).toBe('new')
   })
 
-  it('is ended once where two write it anew at the same time, and the file of the other is removed', () => {
+  it('is ended once if two rewrite it at the same time, and the file of the other is removed', () => {
     const path = temporaryFolder()
     let isFirst = true
     const retire = (): undefined => {
@@ -276,7 +276,7 @@ describe('a log that has grown', () => {
     expect(read(log, 'c')).toHaveLength(50)
   })
 
-  it('removes what threads left that were terminated while they wrote it anew', () => {
+  it('removes the files of threads that were terminated during a rewrite', () => {
     const { path, log } = openLog(temporaryFolder(), { growth })
     for (const draft of ['test.mdb-0-a', 'test.mdb-2-b']) writeFileSync(join(path, draft), 'half')
     // Of a generation to come: may be named yet.
@@ -287,7 +287,7 @@ describe('a log that has grown', () => {
 })
 
 describe('a file that is deleted', () => {
-  it('alone, is begun anew by all who had it open', () => {
+  it('alone, is created again by all its readers', () => {
     const { path, log, file } = openLog()
     const other = openLog(path).log
     put(log, 'a', 'before')
@@ -299,7 +299,7 @@ describe('a file that is deleted', () => {
     expect(read(log, 'a')).toBe('after!')
   })
 
-  it('with its folder, is made anew', () => {
+  it('with its folder, is created again', () => {
     const { path, log } = openLog(join(temporaryFolder(), 'leases'))
     rmSync(path, { recursive: true })
     log.refresh()
@@ -307,7 +307,7 @@ describe('a file that is deleted', () => {
     expect(openLog(path).log.get('a')).toBe('after')
   })
 
-  it('and cannot be made anew fails as unavailable, until it can be', () => {
+  it('and cannot be created again is unavailable, until it can be', () => {
     const { path, log } = openLog(join(temporaryFolder(), 'leases'))
     rmSync(path, { recursive: true })
     writeFileSync(path, 'a file in its place')
@@ -329,7 +329,7 @@ describe('a file that is deleted', () => {
 })
 
 it.each(['', 'a letter', '{"leasehold":"other"}\n', '[]\n', 'null\n'])(
-  'a file with %j in it is not touched',
+  'a file with the content %j is not changed',
   (content) => {
     const path = temporaryFolder()
     const file = join(path, 'test.mdb')
@@ -340,7 +340,7 @@ it.each(['', 'a letter', '{"leasehold":"other"}\n', '[]\n', 'null\n'])(
   },
 )
 
-it('a durable change is on the disk before anything is built on it, whoever wrote it', () => {
+it('a durable change is on the disk before a decision rests on it, whichever process wrote it', () => {
   const flushes = vi.spyOn(LogFile.prototype, 'flush')
   onTestFinished(() => flushes.mockRestore())
   const { path, log } = openLog(temporaryFolder(), { durable: true })
@@ -357,14 +357,14 @@ it('a durable change is on the disk before anything is built on it, whoever wrot
   expect(flushed(() => log.refresh())).toBe(true)
 })
 
-it('what is called after the close throws', () => {
+it('calls after close throw', () => {
   const { log } = openLog()
   log.close()
   expect(() => log.refresh()).toThrow('is closed')
   expect(() => put(log, 'a', 'late')).toThrow(LeaseUnavailableError)
 })
 
-it('a value that cannot be taken in is read again, not left half-made', () => {
+it('a change that cannot be applied is read again, and leaves no partial value', () => {
   let fails = false
   const apply = (value = '', change: string): string => {
     if (fails) throw new RangeError('Maximum call stack size exceeded')

@@ -2,14 +2,14 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { claim, granted, openStore, signal } from './support/open-store.js'
+import { call, claim, granted, openStore } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Copies the files of a folder; returns what puts the copies back. */
+/** Copies the files of a folder; returns a function that restores the copies. */
 function copyOf(folder: string): () => void {
   const copies = temporaryFolder()
   const files = readdirSync(folder)
@@ -24,7 +24,7 @@ async function tokenIn(folder: string, wall: number, bootId = 'this start'): Pro
   vi.useFakeTimers({ toFake: ['Date'], now: wall })
   const store = openStore({ folder, clock: new VirtualClock(), bootId })
   const grant = await granted(claim(store, `grant at ${wall}`))
-  await store.release(grant, signal)
+  await store.release(grant, call)
   await store.close()
   return grant.fencingToken
 }
@@ -45,7 +45,7 @@ describe('fencing tokens, where an older copy of the folder returns', () => {
     expect(next).toBeGreaterThan(third)
   })
 
-  it('grow over a start of the machine that lost the last grants, with a wall clock that was set back', async () => {
+  it('grow over a start of the machine that lost the last grants, and a wall clock that was set back', async () => {
     const folder = temporaryFolder()
     const tokens: bigint[] = []
     // Grants of hours, so that one epoch is not enough.

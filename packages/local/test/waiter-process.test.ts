@@ -7,13 +7,12 @@ import { Worker } from 'node:worker_threads'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bootOf } from '../src/boot.js'
-import { LeaseCycle } from '../src/lease-cycle.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
-import { WaitQueue } from '../src/wait-queue.js'
+import { LeaseOperations } from '../src/lease-operations.js'
 import { isDead, thisWaiter, type WaiterProcess } from '../src/waiter-process.js'
 import { bundle } from './support/bundle.js'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const self = thisWaiter()
@@ -55,10 +54,10 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(isDead({ ...self, started: '1' }, self)).toBe(true)
   })
 
-  it('that was killed and that its parent has not noticed is dead', async () => {
+  it('that was killed is dead before its parent has noticed', async () => {
     const { pid: parent, lines } = spawnWaiter('sleep 600 & echo $!; exec sleep 600')
     const pid = Number((await lines.next()).value)
-    // The shell would take notice.
+    // Before that, the shell would read the exit status.
     await vi.waitUntil(() => readFileSync(`/proc/${parent}/comm`, 'utf8') === 'sleep\n', { timeout: 20_000 })
     const waiter = waiterOf(pid)
     expect(isDead(waiter, self)).toBe(false)
@@ -67,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(() => process.kill(pid, 0)).not.toThrow()
   })
 
-  it('of another user, whom this one may not signal, may live', () => {
+  it('of another user, without permission to signal it, may live', () => {
     const other = waiterOf(spawnWaiter().pid)
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
@@ -76,7 +75,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
     expect(isDead(other, self)).toBe(false)
   })
 
-  it('of another namespace, or of a system that tells nothing, may live', () => {
+  it('of another namespace, or of a system without /proc, may live', () => {
     const other = { ...waiterOf(spawnWaiter().pid), started: '1' }
     expect(isDead({ ...other, namespace: 'pid:[1]' }, self)).toBe(false)
     expect(isDead({ ...other, thread: '', started: '' }, self)).toBe(false)
@@ -99,7 +98,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('a waiter', () => {
 })
 
 describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
-  it('passes over a waiter whose number another process has now, and wakes the next', async () => {
+  it('skips a waiter whose number another process has now', async () => {
     const folder = temporaryFolder()
     const clock = new VirtualClock()
     const store = openStore({ folder, clock })
@@ -109,17 +108,17 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     const database = new LeaseDatabase(new LeaseFolder({ folder }), boot)
     onTestFinished(() => database.entries.close())
     const before = { ...waiterOf(spawnWaiter().pid), started: '1' }
-    const dead = new LeaseCycle(database, new WaitQueue(before), boot)
+    const dead = new LeaseOperations(database, before, boot)
     const request = { name: 'job', owner: 'dead', grantId: 'dead', ttl: 10 * TTL, queue: true }
     const { change = {} } = dead.acquire(request)
     expect(database.entries.attempt([{ key: 'job', change }]).accepted).toEqual([true])
 
     expect((await claim(store, 'next', { queue: true })).granted).toBe(false)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     expect((await claim(store, 'next', { queue: true })).granted).toBe(true)
   })
 
-  it('passes over a waiter whose thread was terminated', async () => {
+  it('skips a waiter whose thread was terminated', async () => {
     const folder = temporaryFolder()
     const store = openStore({ folder })
     const holder = await granted(claim(store, 'holder', { ttl: 600_000 }))
@@ -127,7 +126,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     const worker = new Worker(program, { workerData: { folder } })
     await once(worker, 'message')
     await worker.terminate()
-    await store.release(holder, signal)
+    await store.release(holder, call)
     // The thread may take a moment to end.
     for (let n = 0; n < 200; n += 1) {
       if ((await claim(store, 'next', { queue: true })).granted) return

@@ -1,7 +1,7 @@
 import { createLease } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { claim, granted, openStore, signal, TTL } from './support/open-store.js'
+import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const queue = { queue: true }
@@ -14,27 +14,27 @@ describe('the queue of a name', () => {
     const holder = await granted(claim(a, 'holder'))
     expect((await claim(b, 'first', queue)).granted).toBe(false)
     expect((await claim(a, 'second', queue)).granted).toBe(false)
-    await a.release(holder, signal)
+    await a.release(holder, call)
     expect(await claim(a, 'hasty')).toEqual({ granted: false })
     expect(await claim(a, 'second', queue)).toEqual({ granted: false })
     const first = await granted(claim(b, 'first', queue))
-    await b.release(first, signal)
+    await b.release(first, call)
     expect((await claim(a, 'second', queue)).granted).toBe(true)
   })
 
-  it('skips who has withdrawn, and who has not repeated the request for a ttl', async () => {
+  it('skips waiters that have withdrawn, or have not repeated the request for a ttl', async () => {
     const clock = new VirtualClock()
     const store = openStore({ folder: temporaryFolder(), clock })
     const holder = await granted(claim(store, 'holder', { ttl: 10 * TTL }))
     for (const waiter of ['silent', 'withdrawn', 'patient']) await claim(store, waiter, queue)
-    await store.withdraw('job', 'withdrawn', signal)
+    await store.withdraw('job', 'withdrawn', call)
     clock.block(TTL)
     await claim(store, 'patient', queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     expect((await claim(store, 'patient', queue)).granted).toBe(true)
   })
 
-  it('puts a waiter that fell silent behind those who came after it', async () => {
+  it('puts a waiter whose place has ended behind the others', async () => {
     const clock = new VirtualClock()
     const store = openStore({ folder: temporaryFolder(), clock })
     const holder = await granted(claim(store, 'holder', { ttl: 10 * TTL }))
@@ -42,17 +42,17 @@ describe('the queue of a name', () => {
     clock.block(TTL - 1)
     for (const waiter of ['second', 'third']) await claim(store, waiter, queue)
     clock.block(1)
-    await store.release(holder, signal)
-    // Another request finds out that the first place is given up.
+    await store.release(holder, call)
+    // Another request finds that the first place has ended.
     expect((await claim(store, 'third', queue)).granted).toBe(false)
     expect((await claim(store, 'silent', queue)).granted).toBe(false)
     for (const waiter of ['second', 'third', 'silent']) {
       const grant = await granted(claim(store, waiter, queue))
-      await store.release(grant, signal)
+      await store.release(grant, call)
     }
   })
 
-  it('costs the same at 5,000 waiters as at 500, but for noise', async () => {
+  it('costs the same with 5,000 waiters as with 500', async () => {
     const store = openStore({ folder: temporaryFolder() })
     await claim(store, 'holder')
     const enqueue = async (from: number, count: number): Promise<number> => {
@@ -69,7 +69,7 @@ describe('the queue of a name', () => {
 })
 
 describe('a watch', () => {
-  it('wakes whose turn it is on release, across stores, and leaves nothing behind when it ends', async () => {
+  it('notifies the next waiter of a release, across stores, and leaves nothing behind', async () => {
     const folder = temporaryFolder()
     const [a, b] = [openStore({ folder }), openStore({ folder })]
     const holder = createLease(a, 'job')
@@ -82,59 +82,59 @@ describe('a watch', () => {
     await waiter.release()
   })
 
-  it('wakes the next when the first gives up its place', async () => {
+  it('notifies the next waiter when the first withdraws', async () => {
     const store = openStore({ folder: temporaryFolder(), clock: new VirtualClock() })
     const holder = await granted(claim(store, 'holder'))
     for (const waiter of ['first', 'second', 'third']) await claim(store, waiter, queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     const woken: string[] = []
     const watch = async (waiter: string): Promise<void> => {
-      const { done } = await store.watch('job', signal, waiter).next()
+      const { done } = await store.watch('job', call, waiter)[Symbol.asyncIterator]().next()
       if (done !== true) woken.push(waiter)
     }
     const [second] = [watch('second'), void watch('third')]
-    await store.withdraw('job', 'first', signal)
+    await store.withdraw('job', 'first', call)
     await second
-    await store.read('job', signal)
+    await store.read('job', call)
     expect(woken).toEqual(['second'])
   })
 
-  it('without a place in the queue is woken by a release of another store, with no time for a look of its own', async () => {
+  it('without a place in the queue is notified of a release by another store, before it looks by itself', async () => {
     const folder = temporaryFolder()
     const clock = new VirtualClock()
     const [a, b] = [openStore({ folder, clock }), openStore({ folder, clock })]
     const holder = await granted(claim(a, 'holder'))
-    const woken = b.watch('job', signal).next()
-    // Behind the request of the watch.
-    await b.read('job', signal)
-    await a.release(holder, signal)
+    const woken = b.watch('job', call)[Symbol.asyncIterator]().next()
+    // After the request of the watch.
+    await b.read('job', call)
+    await a.release(holder, call)
     expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
   })
 
-  it('wakes the next when another finds out that the first has fallen silent', async () => {
+  it('notifies the next waiter when another finds that the first place has ended', async () => {
     const clock = new VirtualClock()
     const store = openStore({ folder: temporaryFolder(), clock })
     const holder = await granted(claim(store, 'holder'))
     await claim(store, 'first', { ...queue, ttl: TTL / 2 })
     await claim(store, 'second', queue)
-    await store.release(holder, signal)
-    const woken = store.watch('job', signal, 'second').next()
-    await store.read('job', signal)
-    // The timer of the watch does not get to run.
+    await store.release(holder, call)
+    const woken = store.watch('job', call, 'second')[Symbol.asyncIterator]().next()
+    await store.read('job', call)
+    // The timer of the watch does not run.
     clock.block(TTL / 2)
     expect((await claim(store, 'hasty')).granted).toBe(false)
     expect(await woken).toMatchObject({ done: false, value: { state: 'available' } })
   })
 
-  it('wakes the next at the instant at which the first place ends', async () => {
+  it('notifies the next waiter at the instant at which the first place ends', async () => {
     const clock = new VirtualClock()
     const store = openStore({ folder: temporaryFolder(), clock })
     const holder = await granted(claim(store, 'holder'))
     await claim(store, 'first', { ...queue, ttl: 300 })
     await claim(store, 'second', queue)
-    await store.release(holder, signal)
+    await store.release(holder, call)
     const woken: number[] = []
-    const next = store.watch('job', signal, 'second').next()
+    const next = store.watch('job', call, 'second')[Symbol.asyncIterator]().next()
     void next.then(() => woken.push(clock.now()))
     const start = clock.now()
     await clock.advance(299)
@@ -144,7 +144,7 @@ describe('a watch', () => {
     expect(woken).toEqual([start + 300])
   })
 
-  it('wakes at the expiry of the holder', async () => {
+  it('notifies of the expiry of the holder', async () => {
     const clock = new VirtualClock()
     const store = openStore({ folder: temporaryFolder(), clock })
     await claim(store, 'silent')
@@ -156,12 +156,12 @@ describe('a watch', () => {
     expect(waiter.checkLease()).toBe(true)
     await acquired
     await waiter.release()
-    // What was to be armed is looked at once more.
+    // The last timers run.
     await clock.advance(50)
     expect(clock.pending).toBe(0)
   })
 
-  it('of thousands on one signal prints no warning', async () => {
+  it('causes no warning for thousands of waiters with one signal', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)

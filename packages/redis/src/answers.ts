@@ -3,6 +3,7 @@ import type {
   Grant,
   LeaseRecord,
   LeaseState,
+  Metadata,
   ReleaseOutcome,
   RenewOutcome,
   RenewRefusal,
@@ -10,14 +11,30 @@ import type {
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
+const NO_METADATA: Metadata = Object.freeze({})
 
-/** What the script says of an operation: a text, or a word and what belongs to it. */
+/** The answer of the script to one operation: a word, or a word and its details. */
 export type Answer = string | readonly string[]
 
-/** The record that an answer ends with, if it does; the first `skip` words are others. */
-function recordIn(name: string, answer: Answer, skip: number): LeaseRecord | undefined {
-  const [state, grantId = '', owner = '', token = '0', ttl = '', remaining = '', metadata = '{}', reason = ''] =
-    typeof answer === 'string' ? [] : answer.slice(skip)
+/**
+ * In `previous` of a member of a quorum: the fencing token of the holder that left the metadata. A quorum needs it to find
+ * the latest among the metadata of its members, and removes it.
+ */
+export const TOKEN_KEY = '\0token'
+
+/** The record at the end of an answer, if there is one; `skip` is the number of words before it. */
+function recordIn(name: string, answer: Answer, skip: number, isMember: boolean): LeaseRecord | undefined {
+  const [
+    state,
+    grantId = '',
+    owner = '',
+    token = '0',
+    ttl = '',
+    remaining = '',
+    metadata = '',
+    reason = '',
+    left = '',
+  ] = typeof answer === 'string' ? [] : answer.slice(skip)
   if (state === undefined) return undefined
   return {
     name,
@@ -27,22 +44,34 @@ function recordIn(name: string, answer: Answer, skip: number): LeaseRecord | und
     ttl: durationIn(ttl),
     state: state as LeaseState,
     metadata: metadataIn(metadata, reason),
+    ...previousIn(left, isMember),
     ...(remaining === '' ? {} : { remaining: durationIn(remaining) }),
   }
 }
 
-/** Who holds the name, in the form that outcomes have it. */
+/** The holder of the name, as a property of an outcome. */
 function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
-  const holder = recordIn(name, answer, skip)
+  const holder = recordIn(name, answer, skip, false)
   return holder === undefined ? {} : { holder }
 }
 
-export function acquireOutcome(answer: Answer, request: Omit<Grant, 'fencingToken'>): AcquireOutcome {
+export function acquireOutcome(
+  answer: Answer,
+  request: Omit<Grant, 'fencingToken'>,
+  isMember: boolean,
+): AcquireOutcome {
   const { name, owner, grantId, ttl } = request
-  // The fast path says the token and no more.
-  const token = typeof answer === 'string' ? answer : answer[0] === 'granted' ? answer[1] : undefined
-  if (token === undefined) return { granted: false, ...holderIn(name, answer, 3) }
-  return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(token), ttl } }
+  // The fast path returns only the token if the last holder left no metadata.
+  if (typeof answer === 'string') {
+    return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(answer), ttl }, previous: NO_METADATA }
+  }
+  const [word, token = '0', left = ''] = answer
+  if (word !== 'granted') return { granted: false, ...holderIn(name, answer, 3) }
+  return {
+    granted: true,
+    grant: { name, owner, grantId, fencingToken: BigInt(token), ttl },
+    ...previousIn(left, isMember),
+  }
 }
 
 export function renewOutcome(answer: Answer, name: string): RenewOutcome {
@@ -54,13 +83,13 @@ export function releaseOutcome(answer: Answer, name: string): ReleaseOutcome {
   return answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) }
 }
 
-export function readOutcome(answer: Answer, name: string): LeaseRecord | undefined {
-  return recordIn(name, answer, 1)
+export function readOutcome(answer: Answer, name: string, isMember: boolean): LeaseRecord | undefined {
+  return recordIn(name, answer, 1, isMember)
 }
 
 /** The floor of a member of a quorum, and its clock, in microseconds. */
 export interface Floor {
-  /** `undefined` where the member has lost its data, or was never used. */
+  /** `undefined` if the member has lost its data, or was never used. */
   readonly floor: bigint | undefined
   readonly now: bigint
 }
@@ -75,25 +104,42 @@ export function durationIn(text: string): number {
   return text === 'never' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
-/** A duration as the script reads it: whole milliseconds, none cut short. */
+/** A duration as the script reads it: in whole milliseconds, rounded up. */
 export function toDuration(duration: number): string {
   return duration === Number.POSITIVE_INFINITY ? 'never' : String(Math.ceil(duration))
 }
 
-/** What stands for itself; a GUID does. */
+/** Grant ids that need no escape; a GUID does not. */
 const plain = /^[\w-]+$/
 
-/** A grant id as the script knows it: without spaces, and not empty. */
+/** A grant id as the script reads it: without spaces, and not empty. */
 export function toGrantId(grantId: string): string {
   if (plain.test(grantId)) return grantId
   return grantId === '' ? '%' : encodeURIComponent(grantId)
+}
+
+/** `previous` as a member of a quorum stores it: the token of the holder that left it, then its metadata. */
+export function toPrevious(previous: Metadata | undefined): string {
+  if (previous === undefined) return ''
+  const { [TOKEN_KEY]: token = '0', ...metadata } = previous
+  return `${token} ${JSON.stringify(metadata)}`
 }
 
 function fromGrantId(text: string): string {
   return text === '%' ? '' : decodeURIComponent(text)
 }
 
-function metadataIn(text: string, reason: string): Readonly<Record<string, string>> {
-  const metadata = JSON.parse(text) as Record<string, string>
+function metadataIn(text: string, reason = ''): Metadata {
+  const metadata = text === '' ? {} : (JSON.parse(text) as Metadata)
   return reason === '' ? metadata : { ...metadata, breakReason: reason }
+}
+
+/** `<token> <metadata>`, and in a second line the reason of the break that ended the grant. */
+function previousIn(left: string, isMember: boolean): { previous?: Metadata } {
+  if (left === '') return {}
+  const space = left.indexOf(' ')
+  const end = left.indexOf('\n')
+  const text = left.slice(space + 1, end < 0 ? undefined : end)
+  const metadata = metadataIn(text, end < 0 ? '' : left.slice(end + 1))
+  return { previous: isMember ? { ...metadata, [TOKEN_KEY]: left.slice(0, space) } : metadata }
 }

@@ -9,41 +9,45 @@ import {
 /** A member of a quorum that has lost its data gives no fencing token before it has learned the floor of the others. */
 export class NoFloorError extends LeaseUnavailableError {}
 
-/** The typed error for whatever a call ended with; what it was about is said beside what the server or the client said. */
+/** A key with the prefix of the store that is not the key of a lease. */
+export class ForeignKeyError extends LeaseConfigurationError {}
+
+/** The typed error for a failed operation. Its message names the operation and has the message of the server or client. */
 export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const said = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
   const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
-  const failed = `${operation} of lease '${leaseName}' failed: ${said}`
-  if (isDenied(said) || /^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(said)) {
-    return new LeaseUnauthorisedError(`${failed}: ${adviceOn(said)}`, details)
+  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  if (isDenied(message) || /^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
+    return new LeaseUnauthorisedError(`${failed}: ${adviceOn(message)}`, details)
   }
-  if (/^WRONGTYPE\b|\bWRONGTYPE\b|NOLEASE/.test(said)) {
-    return new LeaseConfigurationError(
-      `${failed}: the key of the lease holds something else: give the store a prefix of its own, or delete the key`,
+  if (/^WRONGTYPE\b|\bWRONGTYPE\b|NOLEASE/.test(message)) {
+    return new ForeignKeyError(
+      `${failed}: the key of the lease holds other data: give the store a prefix of its own, or delete the key`,
       details,
     )
   }
-  if (said.startsWith('NOFLOOR')) return new NoFloorError(failed, details)
-  if (/\bNOSUCHCMD\b|unknown command/i.test(said)) {
-    return new LeaseConfigurationError(`${failed}: the server has to be Redis 5 or later, or Valkey`, details)
+  if (message.startsWith('NOFLOOR')) return new NoFloorError(failed, details)
+  if (/\bNOSUCHCMD\b|unknown command/i.test(message)) {
+    return new LeaseConfigurationError(`${failed}: the server must be Redis 5 or later, or Valkey`, details)
   }
   return new LeaseUnavailableError(failed, details)
 }
 
-function adviceOn(said: string): string {
-  return isDenied(said)
+function adviceOn(message: string): string {
+  return isDenied(message)
     ? 'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist ' +
-        '+time (in a cluster +cluster|slots and +asking too, behind Sentinel +info), the keys of the prefix and the channels that begin with it'
+        '+time +scan (in a cluster also +cluster|slots and +asking, behind Sentinel +info), and the keys and channels that ' +
+        'begin with the prefix'
     : 'check the username and the password'
 }
 
-/** Whether the server denies an operation to the user; of what a script does, it says so in other words. */
-export function isDenied(said: string): boolean {
-  return said.includes('NOPERM') || said.includes('The user executing the script can')
+/** Whether the server denies an operation to the user. For commands of a script, the message differs. */
+export function isDenied(message: string): boolean {
+  return message.includes('NOPERM') || message.includes('The user executing the script can')
 }
 
-/** A client puts the command into its error: that may be the one with the password. */
+/** Clients put the command into their errors, and it may be the one with the password. */
 function withoutCommand(error: unknown): unknown {
   if (error instanceof Error && 'command' in error) Reflect.deleteProperty(error, 'command')
   return error

@@ -1,37 +1,38 @@
-import { checkLeaseName, encodeLeaseName, LeaseConfigurationError, type NameAlphabet } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
 
-/** What a hash tag, a line of an operator's terminal or a script could stumble over is escaped. */
+/** Escapes the characters that could break a hash tag, a terminal or a script. Longest: three characters for each byte. */
 const alphabet: NameAlphabet = {
   allows: (character) => character > ' ' && character <= '~' && !/[{}"'\\]/.test(character),
   escape: '%',
   maxLength: 4_096,
 }
 
-/** What needs no escape. */
+/** Names that need no escape. */
 const plain = /^[\w.:/@#=+-]{1,1000}$/
 
-/** The keys of leases: one each. */
+/** Maps each lease name to its key. */
 export class KeySpace {
   /** Whether all keys are in one slot of a cluster. */
   readonly areTogether: boolean
-  /** That of the floor of a member of a quorum. No name has it: in the key of a name, `%` is followed by two hex digits. */
+  /** The key of the floor of a member of a quorum. No name has it: in the key of a name, two hex digits follow a `%`. */
   readonly floorKey: string
   readonly #prefix: string
   readonly #suffix: string
 
   /**
    * With a hash tag in the prefix, such as `{leases}:`, all leases share a slot of a cluster; without one, each name is a
-   * tag. Throws a `LeaseConfigurationError` where the prefix has half a tag, or white space.
+   * tag. Throws a `LeaseConfigurationError` if the prefix has half a tag, or white space.
    */
   constructor(prefix: string) {
     if (/\s/.test(prefix)) {
-      const message = `the prefix '${prefix}' has white space, which the names of channels cannot have: leave it out`
+      const message = `the prefix '${prefix}' has white space: remove it, because names of channels cannot have it`
       throw new LeaseConfigurationError(message, { store: 'redis' })
     }
     const braces = prefix.replaceAll(/[^{}]/g, '')
     if (braces !== '' && (braces !== '{}' || prefix.includes('{}'))) {
       throw new LeaseConfigurationError(
-        `the prefix '${prefix}' has braces that are no hash tag: write one as in 'app:{leases}:', or none`,
+        `the prefix '${prefix}' has braces that are not a hash tag: use one as in 'app:{leases}:', or none`,
         { store: 'redis' },
       )
     }
@@ -41,10 +42,28 @@ export class KeySpace {
     this.#suffix = braces === '' ? '}' : ''
   }
 
-  /** Throws a `LeaseNameError` where the name is none. Two names never share a key. */
+  /** Throws a `LeaseNameError` if the name is invalid. Two names never share a key. */
   keyOf(name: string): string {
     if (plain.test(name)) return this.#prefix + name + this.#suffix
     checkLeaseName(name)
     return this.#prefix + encodeLeaseName(name, alphabet) + this.#suffix
+  }
+
+  /** A pattern for SCAN that matches the keys of all names with this prefix, and few others. */
+  patternOf(namePrefix: string): string {
+    // Half a surrogate pair has no encoding.
+    const encoded = namePrefix.isWellFormed() ? encodeLeaseName(namePrefix, alphabet) : ''
+    return `${(this.#prefix + encoded).replaceAll(/[*?[\]\\^-]/g, '\\$&')}*`
+  }
+
+  /** The name whose key this is, or `undefined` if there is none. */
+  nameOf(key: string): string | undefined {
+    if (!key.startsWith(this.#prefix) || !key.endsWith(this.#suffix)) return undefined
+    try {
+      const name = decodeURIComponent(key.slice(this.#prefix.length, key.length - this.#suffix.length))
+      return this.keyOf(name) === key ? name : undefined
+    } catch {
+      return undefined
+    }
   }
 }

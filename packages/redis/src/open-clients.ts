@@ -8,7 +8,7 @@ import { parseAddress, type RedisOptions } from './redis-options.js'
 const LOCAL = 'redis://localhost'
 const DEFAULT_PORT = 6_379
 
-/** The clients that a configuration describes: one, or those of a quorum. They are models, and connect to nothing. */
+/** The clients that a configuration describes: one, or those of a quorum. They do not connect: the store duplicates them. */
 export function openClients(options: RedisOptions): readonly [RedisClient, ...RedisClient[]] {
   const { url = LOCAL, cluster, sentinels, quorum } = options
   if (quorum !== undefined) {
@@ -43,7 +43,7 @@ function databaseOf(url: string): number {
   return Number(new URL(url).pathname.slice(1))
 }
 
-/** What stands in the URL counts before what is given beside it. */
+/** The URL takes precedence over the options beside it. */
 function accessOf(
   url: string,
   { username, password, caFile }: RedisOptions,
@@ -51,7 +51,7 @@ function accessOf(
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'rediss:'
   if (caFile !== undefined && !isSecure) {
-    throw new LeaseConfigurationError('ca-file is for TLS: begin the URL with rediss:', { store: 'redis' })
+    throw new LeaseConfigurationError('ca-file needs TLS: begin the URL with rediss:', { store: 'redis' })
   }
   return {
     username: decodeURIComponent(parsed.username) || username,

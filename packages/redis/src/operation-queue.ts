@@ -1,103 +1,105 @@
-import { AbortListeners, type Clock } from '@leasehold/core'
+import type { Clock, StoreCall } from '@leasehold/core'
 import type { Answer } from './answers.js'
-import { BusyPoll } from './busy-poll.js'
 import type { Connection } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
-import { closedError, type Link, PATIENCE } from './client/link.js'
+import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 import { Operation, type Request, SentCall } from './operation.js'
-import { SlowCalls } from './slow-calls.js'
 
-/** How many operations one call of the script does. */
+/** How many operations of single callers share one call of the script. */
 const LARGEST_CALL = 128
 
-/** Into how many calls all that is under way is divided at least, so that client and server work at the same time. */
+/** All operations under way are divided into at least so many calls, so that client and server work at the same time. */
 const CALLS = 4
 const SMALLEST_CALL = 8
 
-/** How many of those that are done in bulk: while the script runs, some milliseconds, the server serves nobody else. */
+/** How many operations of one caller share a call: the server serves no other client while the script runs. */
 const LARGEST_BULK = 512
 
 /**
- * While a slot of a cluster moves, some of its keys may be here and others there: each can be had alone. ioredis asks nodes
- * at random then, until it has enough of it.
+ * While a slot of a cluster moves, its keys are on two nodes, and only calls with a single key succeed. ioredis then asks
+ * nodes at random until it gives up.
  */
 const SCATTERED = /TRYAGAIN|Too many Cluster redirections/
 
-/** What every call tells the script. */
+/** The part of a call that is the same for all operations. */
 export interface CallContext {
   /** For how long a record is kept after its lease has ended, in milliseconds. */
   readonly recordLife: number
-  /** The channel on which this store is told of turns. */
+  /** The channel on which the server notifies this store of turns. */
   readonly channel: string
   readonly clustered: boolean
-  /** Of a member of a quorum: the key of the floor of its fencing tokens. */
+  /** The key of the floor of the fencing tokens, for a member of a quorum. */
   readonly floorKey?: string | undefined
 }
 
 /**
- * Sends operations, each within its time limit: what is not sent by then never is. Those of one turn of the event loop, and
- * those that come while others are under way, share calls of the script, in a cluster with those of their slot.
+ * Sends operations as calls of the script. Operations of one turn of the event loop share a call; in a cluster only those
+ * with the same hash tag. An operation that is aborted before it is sent is never sent.
  */
 export class OperationQueue {
-  readonly #link: Link
+  readonly #connection: LazyConnection
   readonly #clock: Clock
   readonly #clustered: boolean
   readonly #prelude: readonly string[]
   readonly #floorKey: string | undefined
-  readonly #aborts = new AbortListeners()
-  readonly #poll = new BusyPoll(() => this.#underWay > 0)
-  readonly #slow: SlowCalls<SentCall>
   #pending: Operation[] = []
-  #isClosed = false
   /** How many operations have been sent and not answered yet. */
   #underWay = 0
 
-  constructor(link: Link, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
-    this.#link = link
+  constructor(connection: LazyConnection, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
+    this.#connection = connection
     this.#clock = clock
     this.#clustered = clustered
     this.#floorKey = floorKey
-    this.#slow = new SlowCalls(clock, ({ operations }) => this.#listen(operations))
     this.#prelude = [String(recordLife * 1_000), `${channel} ${clustered ? 'clustered' : 'single'}`]
   }
 
-  /** Rejects with the signal's reason when it aborts, and with a `LeaseError` for what the server or the client said. */
-  run<T>(request: Request<T>, signal: AbortSignal): Promise<T> {
+  /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
+  run<T>(request: Request<T>, call: StoreCall): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(closedError())
-      const operation = new Operation<T>(request, signal, resolve, reject) as Operation
+      const operation = new Operation<T>(request, resolve, reject) as Operation
+      operation.removeListener = call.onAbort(() => this.#abort(operation, call))
+      if (operation.isSettled) return
       this.#pending.push(operation)
-      if (this.#pending.length === 1) this.#flushSoon()
+      if (this.#pending.length === 1) setImmediate(() => this.#flush())
     })
   }
 
-  /** Rejects what is not sent yet and all that comes; what is under way ends with its connection. */
+  /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
+  runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
+    return new Promise((resolve) => {
+      const outcomes = new Array<T | Error>(requests.length)
+      let open = requests.length
+      const settle = (place: number, outcome: T | Error): void => {
+        outcomes[place] = outcome
+        open -= 1
+        if (open > 0) return
+        removeListener()
+        resolve(outcomes)
+      }
+      const operations = requests.map((request, place) => {
+        const onOutcome = (outcome: unknown): void => settle(place, outcome as T | Error)
+        return new Operation<unknown>(request, onOutcome, onOutcome)
+      })
+      let removeListener = (): void => {}
+      if (open === 0) return resolve(outcomes)
+      removeListener = call.onAbort(() => {
+        for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
+      })
+      this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
+    })
+  }
+
+  /** Rejects the operations that are not sent yet; those under way end with their connection. */
   close(): void {
-    this.#isClosed = true
-    this.#slow.stop()
     rejectAll(this.#pending.splice(0), closedError())
   }
 
-  /** At once where nothing is under way; else with all that comes in this turn. */
-  #flushSoon(): void {
-    if (this.#underWay === 0) queueMicrotask(() => this.#flush())
-    else setImmediate(() => this.#flush())
-  }
-
   #flush(): void {
-    const pending = this.#pending.filter(isDue)
+    const pending = this.#pending.filter(isOpen)
     this.#pending = []
     const share = Math.ceil((this.#underWay + pending.length) / CALLS)
-    const largest = Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL)
-    if (!pending.some(isBulk)) {
-      this.#sendInCalls(pending, largest)
-      return
-    }
-    this.#sendInCalls(
-      pending.filter((operation) => !isBulk(operation)),
-      largest,
-    )
-    this.#sendInCalls(pending.filter(isBulk), LARGEST_BULK)
+    this.#sendInCalls(pending, Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL))
   }
 
   #sendInCalls(pending: readonly Operation[], largest: number): void {
@@ -109,14 +111,13 @@ export class OperationQueue {
 
   #send(operations: readonly Operation[], isByText: boolean): void {
     if (operations.length === 0) return
-    const { current } = this.#link
+    const { current } = this.#connection
     if (current !== undefined) {
       this.#prepare(current, operations, isByText)
       return
     }
-    this.#listen(operations)
-    this.#link.connect().then(
-      (connection) => this.#prepare(connection, operations.filter(isDue), isByText),
+    this.#connection.connect().then(
+      (connection) => this.#prepare(connection, operations.filter(isOpen), isByText),
       (error: unknown) => rejectAll(operations, error),
     )
   }
@@ -125,31 +126,29 @@ export class OperationQueue {
     const [first] = operations
     if (first === undefined) return
     const { key } = first.request
-    const lane = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
-    const call = new SentCall(connection, lane, operations, isByText)
+    const traffic = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
+    const call = new SentCall(connection, traffic, operations, isByText)
     for (const operation of operations) operation.call = call
     this.#underWay += operations.length
-    this.#slow.add(call)
     const preparing = connection.prepare(key)
     if (preparing === undefined) this.#call(call)
     else {
       preparing.then(
-        () => this.#callDue(call),
+        () => this.#callOpen(call),
         (error: unknown) => this.#onFailure(call, error),
       )
     }
   }
 
-  #callDue(call: SentCall): void {
+  #callOpen(call: SentCall): void {
     const { operations } = call
-    call.operations = operations.filter(isDue)
+    call.operations = operations.filter(isOpen)
     this.#underWay -= operations.length - call.operations.length
     if (call.operations.length === 0) this.#ended(call)
     else this.#call(call)
   }
 
   #call(call: SentCall): void {
-    this.#poll.start()
     call.run(this.#prelude, this.#floorKey).then(
       (answers) => this.#onAnswers(call, answers as readonly Answer[]),
       (error: unknown) => this.#onFailure(call, error),
@@ -161,8 +160,7 @@ export class OperationQueue {
     const { operations } = call
     for (let place = 0; place < operations.length; place += 1) {
       const answer = answers[place]
-      if (answer === undefined)
-        operations[place]?.fail(new Error('the script answered fewer operations than asked for'))
+      if (answer === undefined) operations[place]?.fail(new Error('the script returned too few answers'))
       else if (answer[0] === 'failed') this.#onFailure(call, new Error(answer[1]), operations.slice(place, place + 1))
       else operations[place]?.answer(answer)
     }
@@ -171,57 +169,40 @@ export class OperationQueue {
   #onFailure(call: SentCall, error: unknown, failed?: readonly Operation[]): void {
     if (failed === undefined) this.#ended(call)
     const operations = failed ?? call.operations
-    const said = error instanceof Error ? error.message : ''
-    if (!call.isByText && said.startsWith('NOSCRIPT')) this.#send(operations.filter(isDue), true)
-    else if (operations.length > 1 && SCATTERED.test(said)) {
-      for (const one of operations.filter(isDue)) this.#send([one], false)
+    const message = error instanceof Error ? error.message : ''
+    if (!call.isByText && message.startsWith('NOSCRIPT')) this.#send(operations.filter(isOpen), true)
+    else if (operations.length > 1 && SCATTERED.test(message)) {
+      for (const one of operations.filter(isOpen)) this.#send([one], false)
     } else {
-      // A master that has become a replica: the client finds the new one when it connects.
-      if (said.startsWith('READONLY')) this.#link.drop(call.connection)
+      // A master that has become a replica: the client finds the new master when it connects.
+      if (message.startsWith('READONLY')) this.#connection.drop(call.connection)
       rejectAll(operations, error)
     }
   }
 
-  #ended(call: SentCall): void {
-    const { connection, lane, operations } = call
-    this.#slow.remove(call)
+  #ended({ connection, traffic, operations }: SentCall): void {
     this.#underWay -= operations.length
-    this.#poll.end()
-    connection.traffic.end(lane, this.#clock.now())
+    connection.traffic.end(traffic, this.#clock.now())
   }
 
-  /** Those that take longer than others listen to their signals. */
-  #listen(operations: readonly Operation[]): void {
-    for (const operation of operations) {
-      if (!operation.isSettled)
-        operation.unlisten ??= this.#aborts.add(operation.signal, () => this.#onAbort(operation))
-    }
-  }
-
-  /** The time limit of an operation is over. A server from which nothing comes back is not worth to be waited for. */
-  #onAbort(operation: Operation): void {
-    operation.end()
+  /** Rejects an operation whose attempt was aborted. Drops its connection if that has been silent for too long. */
+  #abort(operation: Operation, { signal }: StoreCall): void {
+    operation.abort(signal.reason)
     const { call } = operation
     if (call === undefined) {
-      if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
+      if (this.#connection.openingFor >= STALL_TIMEOUT) this.#connection.giveUpOpening()
       return
     }
-    call.onEnd()
-    if (this.#clock.now() - call.lane.quietSince < PATIENCE) return
-    // In a cluster the other nodes may well answer: what is under way to them goes on.
-    if (!this.#clustered) this.#link.drop(call.connection)
-    else if (this.#link.openingFor >= PATIENCE) this.#link.giveUpOpening()
-    else this.#link.replace(call.connection)
+    call.onAbort()
+    if (call.traffic.openCalls === 0 || this.#clock.now() - call.traffic.silentSince < STALL_TIMEOUT) return
+    // In a cluster, calls to other nodes may still be answered.
+    if (!this.#clustered) this.#connection.drop(call.connection)
+    else if (this.#connection.openingFor >= STALL_TIMEOUT) this.#connection.giveUpOpening()
+    else this.#connection.replace(call.connection)
   }
 }
 
-function isBulk({ request }: Operation): boolean {
-  return request.isBulk
-}
-
-/** One whose time limit is over is not sent any more. */
-function isDue(operation: Operation): boolean {
-  if (operation.signal.aborted) operation.end()
+function isOpen(operation: Operation): boolean {
   return !operation.isSettled
 }
 
@@ -229,7 +210,7 @@ function rejectAll(operations: readonly Operation[], error: unknown): void {
   for (const operation of operations) operation.fail(error)
 }
 
-/** The script may only touch the keys of one slot: of one hash tag. */
+/** The script may only touch the keys of one slot. */
 function byTag(operations: readonly Operation[]): Iterable<readonly Operation[]> {
   const groups = new Map<string, Operation[]>()
   for (const operation of operations) {

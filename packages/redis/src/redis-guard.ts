@@ -1,22 +1,21 @@
 import {
-  checkFencingToken,
   LeaseConfigurationError,
   type LeaseError,
-  LeaseLostError,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { isReply, type OwnClient, ownClientOf } from './client/dialect-of.js'
+import { checkFencingToken, fenced } from '@leasehold/core/store'
+import { isReply, type OwnClient, ownClientOf } from './client/client-adapter.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
 
 /**
- * The caller's script in a function of its own, so that it sees none of the variables of the guard, and on the first line,
- * so that its errors name the line of the caller. The guard appends the fence to KEYS and the fencing token to ARGV, and
- * removes them before the caller's script runs.
+ * The caller's script is in a function of its own, so that it sees no variable of the guard, and on the first line, so that
+ * its errors have the caller's line numbers. The guard appends the fence to KEYS and the fencing token to ARGV, and removes
+ * them before the caller's script runs.
  *
- * The answer is a list: of one item, the result of the caller's script; or of two, a text and why the script did not run.
- * Errors of the caller's script are the error of the whole call, as they are without a guard.
+ * The answer is a list: one item, the result of the caller's script; or two, a text and the reason why the script did not
+ * run. An error of the caller's script is the error of the whole call, as without a guard.
  */
 function guarded(script: string, afterFailure = ''): string {
   return `local work = function(...) ${script}
@@ -38,7 +37,7 @@ return { result }
 `
 }
 
-/** A command that fails has written nothing: then the fence returns to the token that it had. */
+/** A command that fails has written nothing: the fence gets its old token back. */
 const commandScript = guarded(
   'return redis.pcall(ARGV[1], KEYS[1], unpack(ARGV, 2))',
   "if seen then redis.pcall('SET', fence, seen) else redis.pcall('DEL', fence) end",
@@ -49,7 +48,7 @@ const MOST_ARGUMENTS = 7_900
 
 /** A script that writes keys of one slot. */
 export interface FencedScript {
-  /** Lua, as for EVAL: it finds its keys in KEYS and its arguments in ARGV. */
+  /** Lua, as for EVAL, with its keys in KEYS and its arguments in ARGV. */
   readonly script: string
   /** The first key is the one that is guarded. */
   readonly keys: readonly [string, ...string[]]
@@ -59,14 +58,14 @@ export interface FencedScript {
 }
 
 /**
- * Rejects writes with an old fencing token: a holder that has lost its lease without noticing it overwrites nothing that
- * its successor has written. Every writer of a key has to use a guard. The largest token that has written a key is kept in
+ * Rejects writes with an old fencing token, so that a holder that has lost its lease without noticing cannot overwrite the
+ * data of its successor. Every writer of a key must use a guard. The largest token that has written a key is kept in
  * `leasehold:fence:{<key>}`, without an expiry and in the slot of the key, also after the key was deleted. `<key>` is the
  * key as the server sees it: clients with and without a `keyPrefix` share the fence of a key that they share.
  *
  * Both methods check the token, store it and write in one step. They reject with a `LeaseLostError` if a larger token has
  * written the key, and with a `LeaseUnavailableError` if the server cannot be reached: the write may then have happened.
- * Errors with which the server answers the command or the script itself are those of the client, unchanged.
+ * If the server answers the command or the script itself with an error, they reject with the error of the client.
  */
 export class RedisGuard {
   readonly #client: OwnClient
@@ -83,8 +82,8 @@ export class RedisGuard {
   async write(fencingToken: bigint, command: string, key: string, ...args: readonly string[]): Promise<unknown> {
     if (args.length > MOST_ARGUMENTS) {
       throw new LeaseConfigurationError(
-        `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: write them in several commands, ` +
-          'or with run() and a script that does so',
+        `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: split it into several commands, ` +
+          'or use run() with a script that does so',
         { store: 'redis' },
       )
     }
@@ -112,31 +111,26 @@ export class RedisGuard {
     const all = keys.map((one) => this.#client.keyPrefix + one)
     const fence = fenceOf(all[0] ?? key)
     const answer = await this.#client
-      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(fencingToken)] }, signal ?? never)
+      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(fencingToken)] }, signal)
       .catch((error: unknown) => {
         throw isReply(error) ? error : unreached(key, error, signal)
       })
     const [result = null, why] = answer as readonly unknown[]
     if (why === 'fenced') {
-      throw new LeaseLostError(
-        `the fencing token ${fencingToken} for '${key}' is behind ${String(result)}: another holder has the lease now`,
-        { leaseName: key, store: 'redis', reason: 'taken' },
-      )
+      throw fenced(key, fencingToken, String(result), 'redis')
     }
     if (why === 'failed') throw fenceFailure(key, fence, String(result))
     return result
   }
 }
 
-const never = new AbortController().signal
-
-/** Where the token of a key is kept: in the slot of the key. */
+/** The key of the fencing token, in the same slot as the guarded key. */
 function fenceOf(key: string): string {
   const [, tag] = /^[^{]*\{([^}]+)\}/.exec(key) ?? []
   if (tag !== undefined) return `leasehold:fence:{${tag}}:${key}`
   if (!key.includes('}')) return `leasehold:fence:{${key}}`
   throw new LeaseConfigurationError(
-    `the key '${key}' cannot be guarded: its braces are no hash tag, so that no fence can be kept in its slot; use a key ` +
+    `the key '${key}' cannot be guarded: its braces are not a hash tag, so that no fence fits into its slot; use a key ` +
       'without braces, or with a hash tag',
     { store: 'redis' },
   )
@@ -152,18 +146,18 @@ function unreached(key: string, error: unknown, signal: AbortSignal | undefined)
   })
 }
 
-/** The error for a fence that could not be read or stored: nothing was written. */
-function fenceFailure(key: string, fence: string, said: string): LeaseError {
-  const failed = `the fence '${fence}' of '${key}' cannot be used: ${said}`
+/** The error for a fence that could not be read or stored. Nothing was written. */
+function fenceFailure(key: string, fence: string, message: string): LeaseError {
+  const failed = `the fence '${fence}' of '${key}' cannot be used: ${message}`
   const details = { leaseName: key, store: 'redis' }
-  if (isDenied(said)) {
+  if (isDenied(message)) {
     return new LeaseUnauthorisedError(
       `${failed}: the user needs +get +set +del and the keys leasehold:fence:*`,
       details,
     )
   }
-  if (said.startsWith('WRONGTYPE')) {
-    return new LeaseConfigurationError(`${failed}: delete that key, only guards write it`, details)
+  if (message.startsWith('WRONGTYPE')) {
+    return new LeaseConfigurationError(`${failed}: delete that key: only guards write it`, details)
   }
   return new LeaseUnavailableError(failed, details)
 }

@@ -1,19 +1,22 @@
 import {
+  AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
   type Clock,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
+  type Metadata,
   type ReleaseOutcome,
   type RenewOutcome,
+  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
+import { StoreChecks } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
 import {
   type Answer,
@@ -26,57 +29,65 @@ import {
   renewOutcome,
   toDuration,
   toGrantId,
+  toPrevious,
 } from './answers.js'
-import { dialectOf } from './client/dialect-of.js'
-import { Link } from './client/link.js'
+import { adapterFor } from './client/client-adapter.js'
+import { LazyConnection } from './client/lazy-connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { failureOf } from './failure-of.js'
 import { KeySpace } from './key-space.js'
+import { listRecords } from './listing.js'
+import type { Request } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
 import { Turns } from './turns.js'
 
 const DAY = 86_400_000
 
-/** For how long those who watch without a place in line are told, in milliseconds, unless they ask again. */
+/** For how long a watch without a place in line is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
+
+/** The quorum adds keys of its own to the metadata of a member. */
+const MEMBER_METADATA = 4_200
 
 /** Durations are milliseconds. */
 export interface RedisLeaseStoreOptions {
   /**
-   * What keys and channels begin with; `leasehold:` unless given. With a hash tag in it, such as `{leases}:`, all leases
+   * The prefix of all keys and channels; `leasehold:` unless given. With a hash tag in it, such as `{leases}:`, all leases
    * of a cluster are in one slot, and are renewed together.
    */
   readonly prefix?: string | undefined
   /** For how long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
   readonly recordLife?: number | undefined
-  /** The machine's clock unless given; only time limits and pauses are by it. */
+  /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Leases on Redis or Valkey: a hash a lease, changed by a script in one round trip. Expiry is by the server's clock.
+ * Leases on Redis or Valkey: each lease is a hash, and a script changes it in one round trip. Expiry is by the server's
+ * clock.
  *
- * A fencing token is the last of its name plus one, and at least the server's time in microseconds: so tokens keep growing
- * where the server has forgotten some of them (a flush, a failover to a replica that lagged behind), as long as its clock
- * is not set back.
+ * A fencing token is the last token of its name plus one, and at least the server's time in microseconds. So tokens keep
+ * growing after the server has forgotten some of them (a flush, a failover to a replica that lagged behind), unless its
+ * clock is set back.
  *
- * The store opens connections of its own with the options of the client that it is given: one at the first use, another
- * once somebody waits. They queue nothing, and repeat nothing.
+ * The store opens its own connections, with the options of the given client: one at the first use, another one for the
+ * first waiter. They neither queue nor repeat commands.
  */
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
-  readonly limits: StoreLimits = { minTtl: 1, maxTtl: 366 * DAY, infinite: true, ordered: true }
+  readonly limits: StoreLimits
   /**
-   * In few calls; an error stands for each whose outcome is unknown. In a cluster only where the prefix puts all leases into
-   * one slot: else one node that hangs would hold up the renewals at all others.
+   * In few calls. In a cluster it exists only if the prefix puts all leases into one slot: otherwise a node that hangs would
+   * hold up the heartbeats at all others.
    */
-  readonly renewMany?: (grants: readonly Grant[], signal: AbortSignal) => Promise<readonly (RenewOutcome | Error)[]>
-  readonly #link: Link
+  readonly renewMany?: (grants: readonly Grant[], call: StoreCall) => Promise<readonly (RenewOutcome | Error)[]>
+  readonly #connection: LazyConnection
   readonly #keys: KeySpace
   readonly #queue: OperationQueue
   readonly #turns: Turns
   readonly #clock: Clock
-  readonly #closing = new AbortController()
+  readonly #isMember: boolean
+  readonly #checks: StoreChecks
 
   constructor(client: RedisClient, options?: RedisLeaseStoreOptions)
   /** @internal */
@@ -88,77 +99,128 @@ export class RedisLeaseStore implements LeaseStore {
         store: 'redis',
       })
     }
-    const dialect = dialectOf(client)
-    const { clustered, keyPrefix } = dialect
+    const adapter = adapterFor(client)
+    const { clustered, keyPrefix } = adapter
     const channel = `${keyPrefix}${prefix}turns:${nanoid()}`
     this.#clock = clock
+    this.#isMember = role === 'member'
+    const usual = { minTtl: 1, maxTtl: 366 * DAY, infinite: true, ordered: true }
+    this.limits = this.#isMember ? { ...usual, metadata: MEMBER_METADATA } : usual
+    this.#checks = new StoreChecks(this.kind, this.limits)
     this.#keys = new KeySpace(keyPrefix + prefix)
-    this.#link = new Link(dialect, clock)
-    this.#turns = new Turns(new Link(dialect, clock), clock, channel)
-    const floorKey = role === 'member' ? this.#keys.floorKey : undefined
+    this.#connection = new LazyConnection(adapter, clock)
+    this.#turns = new Turns(new LazyConnection(adapter, clock), clock, channel)
+    const floorKey = this.#isMember ? this.#keys.floorKey : undefined
     const context = { recordLife: Math.ceil(recordLife), channel, clustered, floorKey }
-    this.#queue = new OperationQueue(this.#link, clock, context)
-    if (!clustered || this.#keys.areTogether) this.renewMany = (grants, signal) => this.#renewAll(grants, signal)
+    this.#queue = new OperationQueue(this.#connection, clock, context)
+    if (!clustered || this.#keys.areTogether) {
+      this.renewMany = async (grants, call) => {
+        this.#checks.usable(call)
+        return await this.#queue.runMany(
+          grants.map(({ name, grantId }) => this.#request('renew', name, toGrantId(grantId), renewOutcome)),
+          call,
+        )
+      }
+    }
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    const failure = this.#ttlFailure(request)
-    if (failure !== undefined) throw failure
-    const isHeard = request.queue === true && this.#turns.isSubscribed
-    const asked = this.#claim(request, isHeard, signal)
-    return await (request.queue === true && !isHeard ? this.#takePlace(asked, request, signal) : asked)
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    this.#checks.acquire(request, call)
+    const isSubscribed = request.queue === true && this.#turns.isSubscribed
+    const outcome = await this.#claim(request, isSubscribed, call)
+    if (outcome.granted || request.queue !== true || isSubscribed) return outcome
+    // Most claims are granted at once, and need no subscription; one with a place in line does.
+    await this.#subscribed('acquire', request.name, call)
+    return await this.#claim(request, true, call)
   }
 
   /** Starts the recorded ttl anew. */
-  renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    return this.#renew(grant, signal, false)
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call)
+    return await this.#run('renew', name, toGrantId(grantId), call, renewOutcome)
   }
 
-  release({ name, grantId }: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#run('release', name, toGrantId(grantId), signal, releaseOutcome)
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
+    return await this.#run('update', name, `${toGrantId(grantId)} ${JSON.stringify(metadata)}`, call, renewOutcome)
   }
 
-  read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    return this.#run('read', name, '', signal, readOutcome)
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
+    const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
+    return await this.#run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
   }
 
-  change(
-    { name, grantId, ttl }: Grant,
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    return await this.#run('read', name, '', call, this.#toRecord)
+  }
+
+  /**
+   * By SCAN, at every master of a cluster, in pages of a few hundred keys. The store keeps all listed names until the end,
+   * because SCAN may repeat them. Names of slots that move to another node meanwhile may be missing.
+   */
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
+    this.#checks.usable(call)
+    const readPage = (names: readonly string[]): Promise<(LeaseRecord | undefined | Error)[]> => {
+      return this.#queue.runMany(
+        names.map((name) => this.#request('read', name, '', this.#toRecord)),
+        call,
+      )
+    }
+    yield* listRecords(this.#connection, this.#keys, prefix, readPage, call)
+  }
+
+  async change(
+    grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<AcquireOutcome> {
-    const told = `${toGrantId(grantId)} ${toGrantId(to.grantId)} ${to.owner}`
-    return this.#run('change', name, told, signal, (answer) => acquireOutcome(answer, { ...to, name, ttl }))
+    const { name, grantId, ttl } = grant
+    this.#checks.change(grant, to, call)
+    const args = `${toGrantId(grantId)} ${toGrantId(to.grantId)} ${to.owner}`
+    return await this.#run('change', name, args, call, this.#toGrant({ ...to, name, ttl }))
   }
 
   /**
-   * Gives the grant in force a larger fencing token, if it has a smaller one: for a quorum, whose members have to agree.
+   * Gives the grant in force a larger fencing token, if it has a smaller one: the members of a quorum must agree on it.
    *
    * @internal
    */
-  raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
-    const told = `${toGrantId(grant.grantId)} ${fencingToken}`
-    return this.#run('raise', grant.name, told, signal, (answer) => acquireOutcome(answer, grant))
+  raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
+    return this.#run('raise', grant.name, `${toGrantId(grant.grantId)} ${fencingToken}`, call, this.#toGrant(grant))
   }
 
   /**
-   * Gives a grant that a majority of a quorum has to a member that has lost it, under its fencing token.
+   * Restores a grant of a majority of a quorum on a member that has lost it, under its fencing token.
    *
    * @internal
    */
-  repair(grant: Grant, metadata: LeaseRecord['metadata'], signal: AbortSignal): Promise<AcquireOutcome> {
+  repair(grant: Grant, metadata: Metadata, previous: Metadata | undefined, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, fencingToken } = grant
-    const told = `${toGrantId(grantId)} ${toDuration(ttl)} ${fencingToken} ${JSON.stringify(metadata)}\n${owner}`
-    return this.#run('repair', name, told, signal, (answer) => acquireOutcome(answer, grant))
+    const claim = `${toGrantId(grantId)} ${toDuration(ttl)} ${fencingToken} ${JSON.stringify(metadata)}`
+    return this.#run('repair', name, `${claim}\n${toPrevious(previous)}\n${owner}`, call, this.#toGrant(grant))
   }
 
   /**
-   * The floor of the fencing tokens of a member of a quorum. The name is that of the lease that asks.
+   * Releases a claim that found no majority of a quorum, and restores the metadata of the last holder.
    *
    * @internal
    */
-  floor(name: string, signal: AbortSignal): Promise<Floor> {
-    return this.#run('floor', name, '', signal, floorOutcome)
+  retract({ name, grantId }: Grant, call: StoreCall): Promise<ReleaseOutcome> {
+    return this.#run('retract', name, toGrantId(grantId), call, releaseOutcome)
+  }
+
+  /**
+   * The floor of the fencing tokens of a member of a quorum. `name` is for errors.
+   *
+   * @internal
+   */
+  floor(name: string, call: StoreCall): Promise<Floor> {
+    return this.#run('floor', name, '', call, floorOutcome)
   }
 
   /**
@@ -166,53 +228,50 @@ export class RedisLeaseStore implements LeaseStore {
    *
    * @internal
    */
-  learn(name: string, floor: bigint, signal: AbortSignal): Promise<void> {
-    return this.#run('learn', name, String(floor), signal, () => undefined)
+  learn(name: string, floor: bigint, call: StoreCall): Promise<void> {
+    return this.#run('learn', name, String(floor), call, () => undefined)
   }
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    this.#checks.break(name, options, call)
     const { period = Number.POSITIVE_INFINITY, reason = '' } = options
-    if (!(period >= 0)) {
-      const message = `the break period must be 0 or more milliseconds, not ${period}`
-      throw new LeaseConfigurationError(message, { leaseName: name, store: 'redis' })
-    }
-    const told = `${toDuration(period)} ${reason}`
-    const remaining = await this.#run('break', name, told, signal, (answer) =>
+    const remaining = await this.#run('break', name, `${toDuration(period)} ${reason}`, call, (answer) =>
       answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
     )
     if (remaining !== undefined) return { remaining }
-    throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, {
+    throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, {
       leaseName: name,
       store: 'redis',
     })
   }
 
-  withdraw(name: string, grantId: string, signal: AbortSignal): Promise<void> {
+  async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const id = toGrantId(grantId)
     this.#turns.forgetExpiry(id)
-    return this.#run('withdraw', name, id, signal, () => undefined)
+    this.#checks.name(name, call)
+    return await this.#run('withdraw', name, id, call, () => undefined)
   }
 
   /**
-   * With the grant id of a request that has a place in line: when it is that waiter's turn. Without: whenever the name has
-   * become free, of an expiry within 10 s.
+   * With the grant id of a request that has a place in line, yields when it is that waiter's turn. Without, yields when the
+   * name has become free; after an expiry, within 10 s.
    */
-  async *watch(name: string, signal: AbortSignal, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
+  async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     const key = this.#keys.keyOf(name)
     try {
-      await this.#subscribed('watch', name, signal)
+      await this.#subscribed('watch', name, call)
     } catch (error) {
-      if (signal.aborted) return
+      if (call.aborted) return
       throw error
     }
     if (grantId !== undefined) {
-      yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, signal)
+      yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
       return
     }
-    const stop = this.#askToBeTold(name, key)
+    const stop = this.#registerWatch(name, key)
     try {
-      yield* this.#turns.listen(`free ${key}`, signal)
+      yield* this.#turns.listen(`free ${key}`, call)
     } finally {
       stop()
     }
@@ -220,29 +279,29 @@ export class RedisLeaseStore implements LeaseStore {
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   close(): Promise<void> {
-    this.#closing.abort()
+    this.#checks.close()
     this.#queue.close()
-    this.#link.close()
+    this.#connection.close()
     this.#turns.close()
     return Promise.resolve()
   }
 
-  #claim(request: AcquireRequest, inLine: boolean, signal: AbortSignal): Promise<AcquireOutcome> {
+  #claim(request: AcquireRequest, inLine: boolean, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, metadata } = request
-    checkMetadata(metadata, { leaseName: name, store: this.kind })
     const id = toGrantId(grantId)
     const kept = metadata === undefined ? '' : JSON.stringify(metadata)
-    const told = `${id} ${toDuration(ttl)} ${inLine ? 'queue' : 'once'} ${kept}\n${owner}`
-    if (!inLine) return this.#run('acquire', name, told, signal, (answer) => acquireOutcome(answer, request))
-    const askedAt = this.#clock.now()
-    return this.#run('acquire', name, told, signal, (answer) => {
-      const outcome = acquireOutcome(answer, request)
-      if (answer[2] === 'echo') this.#turns.expectEcho(askedAt)
-      // The first in line knows when there may be something to be had.
+    const args = `${id} ${toDuration(ttl)} ${inLine ? 'queue' : 'once'} ${kept}\n${owner}`
+    const toOutcome = this.#toGrant(request)
+    if (!inLine) return this.#run('acquire', name, args, call, toOutcome)
+    const sentAt = this.#clock.now()
+    return this.#run('acquire', name, args, call, (answer) => {
+      const outcome = toOutcome(answer)
+      if (answer[2] === 'echo') this.#turns.expectEcho(sentAt)
+      // The first waiter has to notice the expiry of the holder by itself.
       const remaining = outcome.granted ? undefined : outcome.holder?.remaining
       if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
       else this.#turns.forgetExpiry(id)
@@ -250,78 +309,56 @@ export class RedisLeaseStore implements LeaseStore {
     })
   }
 
-  /** Whoever takes a place in line has to hear when it is its turn; most who would wait need not. */
-  async #takePlace(
-    asked: Promise<AcquireOutcome>,
-    request: AcquireRequest,
-    signal: AbortSignal,
-  ): Promise<AcquireOutcome> {
-    const outcome = await asked
-    if (outcome.granted) return outcome
-    await this.#subscribed('acquire', request.name, signal)
-    return await this.#claim(request, true, signal)
-  }
-
-  async #subscribed(operation: string, name: string, signal: AbortSignal): Promise<void> {
+  async #subscribed(operation: string, name: string, call: StoreCall): Promise<void> {
     try {
-      await this.#turns.subscribed(signal)
+      await this.#turns.subscribed(call)
     } catch (error) {
-      throw signal.aborted ? error : failureOf(operation, name, error)
+      throw call.aborted ? error : failureOf(operation, name, error)
     }
   }
 
-  /** Asks again and again, for the server forgets those who do not; a name that is found free is told as well. */
-  #askToBeTold(name: string, key: string): () => void {
-    const ended = new AbortController()
-    const ask = (): void => {
-      cancel = this.#clock.schedule(WATCH_PERIOD / 3, ask)
-      this.#run('watch', name, String(WATCH_PERIOD), ended.signal, readOutcome).then(
+  /** Registers the watch again and again, because it ends on the server. Each time the name may be found free. */
+  #registerWatch(name: string, key: string): () => void {
+    let current = new AbortableCall()
+    const register = (): void => {
+      cancel = this.#clock.schedule(WATCH_PERIOD / 3, register)
+      current.abort()
+      current = new AbortableCall(WATCH_PERIOD / 3)
+      this.#run('watch', name, String(WATCH_PERIOD), current, this.#toRecord).then(
         (record) => {
-          if (record?.remaining === undefined) this.#turns.ring(`free ${key}`)
+          if (record?.remaining === undefined) this.#turns.notify(`free ${key}`)
         },
-        // Asked again soon; whoever watches polls beside it.
+        // The next attempt follows soon, and waiters also poll.
         () => {},
       )
     }
     let cancel = (): void => {}
-    ask()
+    register()
     return () => {
       cancel()
-      ended.abort()
+      current.abort()
     }
   }
 
-  async #renewAll(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]> {
-    const outcomes = await Promise.allSettled(grants.map((grant) => this.#renew(grant, signal, true)))
-    return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error)))
+  readonly #toRecord = (answer: Answer, name: string): LeaseRecord | undefined => {
+    return readOutcome(answer, name, this.#isMember)
   }
 
-  #renew({ name, grantId }: Grant, signal: AbortSignal, isBulk: boolean): Promise<RenewOutcome> {
-    return this.#run('renew', name, toGrantId(grantId), signal, renewOutcome, isBulk)
+  #toGrant(grant: Omit<Grant, 'fencingToken'>): (answer: Answer) => AcquireOutcome {
+    return (answer) => acquireOutcome(answer, grant, this.#isMember)
   }
 
-  #run<T>(
+  #request<T>(operation: string, leaseName: string, args: string, toOutcome: Request<T>['toOutcome']): Request<T> {
+    return { operation, leaseName, key: this.#keys.keyOf(leaseName), args, toOutcome }
+  }
+
+  async #run<T>(
     operation: string,
     leaseName: string,
-    told: string,
-    signal: AbortSignal,
-    toOutcome: (answer: Answer, leaseName: string) => T,
-    isBulk = false,
+    args: string,
+    call: StoreCall,
+    toOutcome: Request<T>['toOutcome'],
   ): Promise<T> {
-    try {
-      const key = this.#keys.keyOf(leaseName)
-      return this.#queue.run({ operation, leaseName, key, told, toOutcome, isBulk }, signal)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  #ttlFailure({ name, ttl }: AcquireRequest): LeaseConfigurationError | undefined {
-    const { minTtl, maxTtl } = this.limits
-    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return undefined
-    return new LeaseConfigurationError(`the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`, {
-      leaseName: name,
-      store: 'redis',
-    })
+    return await this.#queue.run(this.#request(operation, leaseName, args, toOutcome), call)
   }
 }

@@ -1,42 +1,37 @@
-import { AbortListeners, type Clock, LeaseUnavailableError } from '@leasehold/core'
+import { type Clock, LeaseUnavailableError, type StoreCall } from '@leasehold/core'
 import type { Connection } from './client/connection.js'
-import { closedError, type Link, PATIENCE } from './client/link.js'
+import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 
-/** The pauses before a subscription that broke is renewed, in milliseconds; half of each is random. */
+/** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2_000
 
-/** How long an attempt to subscribe may take, in milliseconds: a connection may be dead without a word. */
-const LONGEST_ATTEMPT = 5_000
+/** How long an attempt to subscribe may take, in milliseconds: a dead connection may never report an error. */
+const SUBSCRIBE_TIMEOUT = 5_000
 
 /** Timers may be early by a part of a millisecond. */
 const AFTER_EXPIRY = 2
 
-/** A poll is echoed over the channel: where nothing comes within this, in milliseconds, the subscription is dead. */
-const LATEST_ECHO = 2_000
+/** The server echoes each poll over the channel. Without an echo for so many milliseconds, the subscription is dead. */
+const ECHO_TIMEOUT = 2_000
 const ECHO = 'here'
 
-/** How many turns are remembered that came before somebody listened for them. */
-const EARLY_TURNS = 1_000
-
-/** One who listens for a word of the server. */
-interface Listener {
-  ring(): void
-}
+/** How many messages are kept that came before there was a listener. */
+const EARLY_MESSAGES = 1_000
 
 /**
- * What the server tells this store over one channel: `turn <grant id>`, that it may be that waiter's turn, and
- * `free <key>`. A word that may have been missed, for the subscription broke, counts as said to all.
+ * The messages of the server to this store, over one channel: `turn <grant id>` when it may be that waiter's turn, and
+ * `free <key>` when the name may be free. While the subscription is broken, messages may be missed; therefore all listeners
+ * are notified when it is renewed.
  */
 export class Turns {
   readonly channel: string
-  readonly #link: Link
+  readonly #lazy: LazyConnection
   readonly #clock: Clock
-  readonly #aborts = new AbortListeners()
-  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #listeners = new Map<string, Set<() => void>>()
   readonly #early = new Set<string>()
   readonly #expiries = new Map<string, () => void>()
-  readonly #closed = new AbortController()
+  #isClosed = false
   #subscribing: Promise<void> | undefined
   #connection: Connection | undefined
   #openedAt = Number.NEGATIVE_INFINITY
@@ -45,8 +40,8 @@ export class Turns {
   #failures = 0
   #cancelRetry: (() => void) | undefined
 
-  constructor(link: Link, clock: Clock, channel: string) {
-    this.#link = link
+  constructor(lazy: LazyConnection, clock: Clock, channel: string) {
+    this.#lazy = lazy
     this.#clock = clock
     this.channel = channel
   }
@@ -55,34 +50,34 @@ export class Turns {
     return this.#connection !== undefined
   }
 
-  /** One who waits has asked again, so that the server has sent an echo after that instant. */
+  /** A waiter has repeated its claim, so that the server has sent an echo after that instant. */
   expectEcho(since: number): void {
     const connection = this.#connection
     if (connection === undefined || this.#cancelEcho !== undefined) return
-    this.#cancelEcho = this.#clock.schedule(LATEST_ECHO, () => {
+    this.#cancelEcho = this.#clock.schedule(ECHO_TIMEOUT, () => {
       this.#cancelEcho = undefined
-      if (this.#heardAt < since && this.#connection === connection) this.#link.drop(connection)
+      if (this.#heardAt < since && this.#connection === connection) this.#lazy.drop(connection)
     })
   }
 
-  /** Resolves when words of the server reach this store; rejects with the signal's reason, or with why they cannot. */
-  async subscribed(signal: AbortSignal): Promise<void> {
+  /** Resolves when messages reach this store. Rejects with the reason of the abort, or of the failure. */
+  async subscribed(call: StoreCall): Promise<void> {
     if (this.isSubscribed) return
-    let unlisten = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      unlisten = this.#aborts.add(signal, () => {
+    let removeListener = (): void => {}
+    const aborted = new Promise<never>((_, reject) => {
+      removeListener = call.onAbort(() => {
         this.#giveUpIfSlow()
-        reject(signal.reason)
+        reject(call.signal.reason)
       })
     })
     try {
-      await Promise.race([this.#subscribe(), late])
+      await Promise.race([this.#subscribe(), aborted])
     } finally {
-      unlisten()
+      removeListener()
     }
   }
 
-  /** Nobody tells of an expiry: the first in line, who was refused, looks again when the lease can have expired. */
+  /** The server sends nothing at an expiry: notifies the first waiter when the lease of the holder can have expired. */
   expectExpiry(grantId: string, remaining: number): void {
     this.forgetExpiry(grantId)
     if (remaining === Number.POSITIVE_INFINITY) return
@@ -90,7 +85,7 @@ export class Turns {
       grantId,
       this.#clock.schedule(remaining + AFTER_EXPIRY, () => {
         this.#expiries.delete(grantId)
-        this.ring(`turn ${grantId}`)
+        this.notify(`turn ${grantId}`)
       }),
     )
   }
@@ -100,33 +95,53 @@ export class Turns {
     this.#expiries.delete(grantId)
   }
 
-  /** Yields whenever the word is said, until the signal aborts or the store is closed. */
-  async *listen(word: string, signal: AbortSignal): AsyncGenerator<undefined> {
-    const bell = new Bell()
-    const unlisten = [
-      this.#aborts.add(signal, () => bell.ring()),
-      this.#aborts.add(this.#closed.signal, () => bell.ring()),
-    ]
-    this.#addListener(word, bell)
+  /** Yields after each message, once for several, until the call is aborted or the store is closed. */
+  async *listen(message: string, call: StoreCall): AsyncGenerator<undefined> {
+    let isNotified = false
+    let wake = (): void => {}
+    const listener = (): void => {
+      isNotified = true
+      wake()
+    }
+    const removeListener = call.onAbort(listener)
+    this.#addListener(message, listener)
     try {
       while (true) {
-        await bell.rung()
-        if (signal.aborted || this.#closed.signal.aborted) return
+        const isOver = (): boolean => call.aborted || this.#isClosed
+        if (!isNotified && !isOver()) await new Promise<void>((resolve) => (wake = resolve))
+        if (isOver()) return
+        isNotified = false
         yield undefined
       }
     } finally {
-      this.#removeListener(word, bell)
-      for (const stop of unlisten) stop()
+      this.#removeListener(message, listener)
+      removeListener()
+    }
+  }
+
+  /** Notifies the listeners of a message, or the next one if there is none. */
+  notify(message: string): void {
+    const listeners = this.#listeners.get(message)
+    if (listeners !== undefined) {
+      for (const listener of listeners) listener()
+      return
+    }
+    this.#early.add(message)
+    if (this.#early.size <= EARLY_MESSAGES) return
+    for (const oldest of this.#early) {
+      this.#early.delete(oldest)
+      return
     }
   }
 
   close(): void {
-    this.#closed.abort(closedError())
+    this.#isClosed = true
     this.#cancelRetry?.()
     this.#cancelEcho?.()
     for (const cancel of this.#expiries.values()) cancel()
     this.#expiries.clear()
-    this.#link.close()
+    this.#lazy.close()
+    this.#notifyAll()
   }
 
   #subscribe(): Promise<void> {
@@ -136,30 +151,31 @@ export class Turns {
     return this.#subscribing
   }
 
-  /** A connection on which nothing comes back is not worth to be waited for, by the next who asks either. */
+  /** The next caller must not wait for a connection that is silent. */
   #giveUpIfSlow(): void {
-    if (this.#clock.now() - this.#openedAt < PATIENCE) return
-    this.#link.giveUpOpening()
-    if (this.#link.current !== undefined) this.#link.drop(this.#link.current)
+    if (this.#clock.now() - this.#openedAt < STALL_TIMEOUT) return
+    this.#lazy.giveUpOpening()
+    if (this.#lazy.current !== undefined) this.#lazy.drop(this.#lazy.current)
   }
 
   async #open(): Promise<void> {
+    if (this.#isClosed) throw closedError()
     this.#openedAt = this.#clock.now()
     let giveUp = (): void => {}
     const late = new Promise<never>((_, reject) => {
       giveUp = () => {
-        this.#link.giveUpOpening()
-        reject(new LeaseUnavailableError('it took too long to subscribe', { store: 'redis' }))
+        this.#lazy.giveUpOpening()
+        reject(new LeaseUnavailableError('the subscription took too long', { store: 'redis' }))
       }
     })
-    const cancel = this.#clock.schedule(LONGEST_ATTEMPT, giveUp)
+    const cancel = this.#clock.schedule(SUBSCRIBE_TIMEOUT, giveUp)
     let connection: Connection | undefined
     try {
-      connection = await Promise.race([this.#link.connect(), late])
-      const subscribed = connection.subscribe(this.channel, (word) => this.#hear(word))
+      connection = await Promise.race([this.#lazy.connect(), late])
+      const subscribed = connection.subscribe(this.channel, (message) => this.#onMessage(message))
       await Promise.race([subscribed, endOf(connection), late])
     } catch (error) {
-      if (connection !== undefined) this.#link.drop(connection)
+      if (connection !== undefined) this.#lazy.drop(connection)
       throw error
     } finally {
       cancel()
@@ -171,18 +187,18 @@ export class Turns {
     this.#connection = connection
     this.#failures = 0
     connection.onEnd(() => this.#onEnd(connection))
-    // Between two subscriptions nobody was told of anything.
-    this.#ringAll()
+    // Messages sent between two subscriptions are lost.
+    this.#notifyAll()
   }
 
   #onEnd(connection: Connection): void {
     this.#connection = undefined
-    this.#link.drop(connection)
+    this.#lazy.drop(connection)
     this.#retryLater()
   }
 
   #retryLater(): void {
-    if (this.#closed.signal.aborted || this.#listeners.size === 0) return
+    if (this.#isClosed || this.#listeners.size === 0) return
     const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
     this.#failures += 1
     this.#cancelRetry?.()
@@ -192,41 +208,26 @@ export class Turns {
     })
   }
 
-  #hear(word: string): void {
+  #onMessage(message: string): void {
     this.#heardAt = this.#clock.now()
-    if (word !== ECHO) this.ring(word)
+    if (message !== ECHO) this.notify(message)
   }
 
-  /** Says a word to those who listen for it, or to the next who does. */
-  ring(word: string): void {
-    const listeners = this.#listeners.get(word)
-    if (listeners !== undefined) {
-      for (const listener of listeners) listener.ring()
-      return
-    }
-    this.#early.add(word)
-    if (this.#early.size <= EARLY_TURNS) return
-    for (const oldest of this.#early) {
-      this.#early.delete(oldest)
-      return
-    }
+  #notifyAll(): void {
+    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener()
   }
 
-  #ringAll(): void {
-    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener.ring()
-  }
-
-  #addListener(word: string, listener: Listener): void {
-    const listeners = this.#listeners.get(word)
-    if (listeners === undefined) this.#listeners.set(word, new Set([listener]))
+  #addListener(message: string, listener: () => void): void {
+    const listeners = this.#listeners.get(message)
+    if (listeners === undefined) this.#listeners.set(message, new Set([listener]))
     else listeners.add(listener)
-    if (this.#early.delete(word)) listener.ring()
+    if (this.#early.delete(message)) listener()
   }
 
-  #removeListener(word: string, listener: Listener): void {
-    const listeners = this.#listeners.get(word)
+  #removeListener(message: string, listener: () => void): void {
+    const listeners = this.#listeners.get(message)
     listeners?.delete(listener)
-    if (listeners?.size === 0) this.#listeners.delete(word)
+    if (listeners?.size === 0) this.#listeners.delete(message)
   }
 }
 
@@ -234,21 +235,4 @@ function endOf(connection: Connection): Promise<never> {
   return new Promise((_, reject) => {
     connection.onEnd(() => reject(new LeaseUnavailableError('the connection has ended', { store: 'redis' })))
   })
-}
-
-/** Rung once or often before it is heard, it is heard once. */
-class Bell implements Listener {
-  #isRung = false
-  #hear: (() => void) | undefined
-
-  ring(): void {
-    this.#isRung = true
-    this.#hear?.()
-  }
-
-  async rung(): Promise<void> {
-    if (!this.#isRung) await new Promise<void>((resolve) => (this.#hear = resolve))
-    this.#isRung = false
-    this.#hear = undefined
-  }
 }

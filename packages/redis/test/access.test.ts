@@ -20,13 +20,13 @@ async function allow(server: RedisServer, rules: readonly string[]): Promise<voi
 async function doAll(scene: Scene, client: RedisClient, server: RedisServer): Promise<void> {
   const [one, other] = [scene.store(client), scene.store(client)]
   try {
-    // Nobody has run the script yet, nor left anything behind.
+    // The script has not run yet, and there are no keys.
     await server.command('SCRIPT', 'FLUSH')
     await server.command('FLUSHALL')
     let held = await granted(one, 'held')
     await other.acquire(claimOf('waits', { queue: true }), never)
     await other.withdraw('job', 'waits', never)
-    // So many that the dead are looked for.
+    // So many that the script drops dead waiters.
     const many = Array.from({ length: 100 }, (_, place) => `waits too ${place}`)
     await Promise.all(many.map((grantId) => other.acquire(claimOf(grantId, { queue: true }), never)))
     await Promise.all(many.map((grantId) => other.withdraw('job', grantId, never)))
@@ -42,6 +42,7 @@ async function doAll(scene: Scene, client: RedisClient, server: RedisServer): Pr
     await other.release(waited, never)
     await one.release(await granted(one, 'for ever', { ttl: Number.POSITIVE_INFINITY }), never)
     await watchOnce(one)
+    for await (const record of one.list('job', within(5_000))) expect(record.name).toBe('job')
   } finally {
     await one.close()
     await other.close()
@@ -50,10 +51,10 @@ async function doAll(scene: Scene, client: RedisClient, server: RedisServer): Pr
 
 async function watchOnce(store: RedisLeaseStore): Promise<void> {
   for await (const _ of store.watch('job', within(5_000))) return
-  throw new Error('nothing was told')
+  throw new Error('the watch yielded nothing')
 }
 
-/** The permissions that the error of a user who has none says are needed. */
+/** The permissions that the error of a user without permissions advises. */
 async function advice(scene: Scene, client: RedisClient): Promise<string[]> {
   const error = await scene
     .store(client)
@@ -63,7 +64,7 @@ async function advice(scene: Scene, client: RedisClient): Promise<string[]> {
   return String(error).match(/(?<=\s)\+[\w|]+/g) ?? []
 }
 
-describeRedis('who may do what', () => {
+describeRedis('permissions', () => {
   describe.concurrent.each(libraries)('by $name', { timeout: 60_000 }, (library) => {
     it('the permissions that the error advises are enough, and each is needed', async () => {
       await Scene.play(async (scene) => {

@@ -17,14 +17,14 @@ import { type Library, libraries } from './support/libraries.js'
 import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
 
-/** All that is said to a server beside what is said by the tests: by address, what each client is. */
+/** The clients of a server except those of the tests: the kind of each, by address. */
 async function clientsOf(server: RedisServer): Promise<string[]> {
   const list = String(await server.command('CLIENT', 'LIST'))
   // The connection that asks is one of them.
   return list.split('\n').filter((line) => line !== '' && !line.includes('cmd=client|list'))
 }
 
-/** Takes, keeps, hands over and gives back a lease, with one who waits for it. */
+/** Acquires, renews, hands over and releases a lease, with a waiter. */
 async function live(scene: Scene, client: RedisClient, name = 'job'): Promise<void> {
   const [one, other] = [scene.store(client), scene.store(client)]
   const [a, b] = [scene.player('a', one, { name }), scene.player('b', other, { name })]
@@ -93,7 +93,7 @@ describeRedis('clients', () => {
         const others = async (sentinel: RedisServer): Promise<string[]> => {
           return (await clientsOf(sentinel)).filter((line) => !/ name=sentinel-/.test(line))
         }
-        await eventually('nobody is left', async () => {
+        await eventually('no client is left', async () => {
           return (await Promise.all(group.sentinels.map(others))).flat().length === 0
         })
       })
@@ -151,7 +151,7 @@ describeRedis('clients', () => {
         expect(await server.command('KEYS', '*')).toEqual(['mine:leases:{job}'])
         const channels = await server.command('PUBSUB', 'CHANNELS')
         expect(channels).toEqual([expect.stringMatching(/^mine:leases:turns:/)])
-        // What another says of the same key, it sees.
+        // It sees the writes of another client to the same key.
         const plain = scene.store(library.server(server), { prefix: 'mine:leases:' })
         expect(await plain.read('job', never)).toMatchObject({ grantId: 'held' })
       })
@@ -159,7 +159,7 @@ describeRedis('clients', () => {
   })
 })
 
-/** What the client was told by its user stands, whatever is done over the store. */
+/** The options of the user's client stay as they are. */
 async function theUsersOwn(library: Library, server: RedisServer, scene: Scene): Promise<void> {
   const client = library.server(server) as RedisClient & { connect(): Promise<unknown>; client?: unknown }
   await client.connect()

@@ -11,7 +11,7 @@ import { claimOf, granted, heartbeats, never, Scene } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 
-/** The slot of a key, who has it, and somebody else who could. */
+/** The slot of a key, its node, and another node. */
 async function placeOf(
   cluster: RedisCluster,
   key = 'leasehold:{job}',
@@ -93,7 +93,7 @@ describeRedis('a cluster', () => {
       })
     })
 
-    it('whose slot moves while somebody waits: who waits is served', async () => {
+    it('whose slot moves while there is a waiter: the waiter is served', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const client = library.cluster(cluster.nodes)
@@ -113,7 +113,7 @@ describeRedis('a cluster', () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const store = scene.store(library.cluster(cluster.nodes))
-        // Braces, and what else a name may have, decide on no slot but their own.
+        // Braces and other characters of a name affect only its own slot.
         const names = [...Array.from({ length: 100 }, (_, n) => `job ${n}`), '{a}', '}{', '{}', 'a{b}c', '{a}2', 'ü{ß}']
         const grants = await Promise.all(names.map((name, n) => granted(store, `${n}`, { name })))
         await move(cluster, 'leasehold:{job%207}')

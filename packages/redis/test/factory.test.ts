@@ -15,7 +15,7 @@ import { storedLease } from './support/stored-lease.js'
 const factories = { redis: redisLease }
 const times = { 'heartbeat-timeout': '10s', 'heartbeat-interval': '2s', 'lease-operation-timeout': '2s' }
 
-/** What the tests have begun, which run side by side. */
+/** Resources of the tests, which run concurrently. */
 const begun: (() => Promise<unknown>)[] = []
 
 afterAll(async () => {
@@ -128,19 +128,19 @@ describeRedis('a lease of a configuration', () => {
   })
 })
 
-describe('a configuration that does not do', () => {
+describe('an invalid configuration', () => {
   it.each([
-    [{ url: 'localhost:6379' }, /url must be as redis:\/\//],
-    [{ url: 'redis://a', quorum: ['redis://b'] }, /leave out url/],
-    [{ cluster: 'on', quorum: ['redis://b'] }, /cluster and quorum do not go together/],
-    [{ sentinels: ['a:26379'] }, /sentinels and master-name are given together/],
+    [{ url: 'localhost:6379' }, /url must be like redis:\/\//],
+    [{ url: 'redis://a', quorum: ['redis://b'] }, /remove url/],
+    [{ cluster: 'on', quorum: ['redis://b'] }, /cluster and quorum exclude each other/],
+    [{ sentinels: ['a:26379'] }, /sentinels and master-name need each other/],
     [{ sentinels: ['a'], 'master-name': 'm' }, /list of host:port, not 'a'/],
     [{ url: 'redis://a', 'ca-file': '/nowhere.pem' }, /begin the URL with rediss:/],
     [{ url: 'rediss://a', 'ca-file': '/nowhere.pem' }, /ca-file cannot be read/],
-    [{ url: 'redis://a', prefix: 'a{' }, /no hash tag/],
+    [{ url: 'redis://a', prefix: 'a{' }, /not a hash tag/],
     [{ url: 'redis://a', 'record-life': '5ms' }, /recordLife must be at least 1000 ms/],
     [{ cluster: 'perhaps' }, /cluster must be on or off/],
-  ])('%j says what to change', async (block, message) => {
+  ])('%j has an error that says how to fix it', async (block, message) => {
     const lease = provide(block).getLease('job', 'job')
     await expect(lease).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(lease).rejects.toThrow(message)

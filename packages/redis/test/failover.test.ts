@@ -8,7 +8,7 @@ import { heartbeats, type Player, Scene } from './support/scene.js'
 /** A failover takes some seconds. */
 const times = { heartbeatTimeout: 20_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
 
-/** Who holds the name goes on with it, or has lost it for good: one or the other. */
+/** The holder either keeps the name, or has lost it for good. */
 async function expectSettled({ lease, losses, ...player }: Player): Promise<void> {
   const before = heartbeats({ lease, losses, ...player })
   await eventually('the holder is renewed, or knows that it is none', async () => {
@@ -39,8 +39,7 @@ describeRedis('a master under sentinels', () => {
         expect(b.lease.fencingToken).toBeGreaterThan(token)
         const next = b.lease.fencingToken ?? 0n
         await b.lease.release()
-        // One that has never known another master: what the others have said since was said to this one, and not to one
-        // that is no master any more, which would leave the name locked here until its ttl is over.
+        // It knows only the new master. If the release had gone to the old one, the name would stay locked here for a ttl.
         expect(await c.lease.acquire({ wait: 10_000 })).toBe(true)
         expect(c.lease.fencingToken).toBeGreaterThan(next)
         expect([...a.overlaps, ...b.overlaps, ...c.overlaps]).toEqual([])

@@ -34,7 +34,7 @@ async function expectUnavailable(store: RedisLeaseStore, said: string): Promise<
   }
 }
 
-/** Whoever asks is told so from now on. */
+/** All requests get this answer from now on. */
 function saying(server: RedisServer, code: string): Promise<void> {
   return eventually(`it says ${code}`, async () => {
     return await server.command('PING').then(
@@ -93,7 +93,7 @@ describeRedis('a server', () => {
         const loading = server.command('DEBUG', 'RELOAD').catch(() => {})
         await saying(server, 'LOADING')
         await expectUnavailable(store, 'LOADING')
-        // One that comes meanwhile is told as well.
+        // A later request gets the same error.
         await expectUnavailable(scene.store(library.server(server)), 'LOADING')
         await loading
         await expectAvailable(store)
@@ -120,7 +120,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('whose key holds something else is told of as a mistake, and the key stays as it is', async () => {
+    it('whose key holds other data is reported as a configuration error, and the key stays as it is', async () => {
       await during(library, {}, async (server, store) => {
         const key = 'leasehold:{job}'
         const mistakes = [
@@ -135,7 +135,7 @@ describeRedis('a server', () => {
           for (const attempt of [() => granted(store, 'x'), () => store.read('job', never)]) {
             const error: unknown = await attempt().catch((reason: unknown) => reason)
             expect(error, mistake.join(' ')).toBeInstanceOf(LeaseConfigurationError)
-            expect(String(error)).toContain('holds something else')
+            expect(String(error)).toContain('holds other data')
           }
           expect(await server.command('DUMP', key)).toBe(before)
           // The others of the same call are well.

@@ -20,7 +20,7 @@ async function expectLost({ lease, losses }: Player, reason: string): Promise<vo
 
 describeRedis('a server', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
-    it('that is killed and begins with nothing: the holder is told, and tokens go on growing', async () => {
+    it('that is killed and starts without data: the holder is notified, and tokens keep growing', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -98,7 +98,7 @@ describeRedis('a server', () => {
       await Scene.play(async (scene) => {
         const store = scene.store(clientOf(await scene.server()))
         let last = await granted(store, 'a')
-        // What a clock leaves behind that was an hour ahead.
+        // The token of a clock that was an hour ahead.
         const ahead = last.fencingToken + 3_600_000_000n
         await store.raise(last, ahead, never)
         for (const id of ['b', 'c']) {
@@ -175,7 +175,7 @@ describeRedis('a server', () => {
         await store.release(old, never)
         const late = await granted(store, 'late', { ttl: 60_000 })
         await server.restart()
-        await eventually('it is told', async () => {
+        await eventually('it is notified', async () => {
           const outcome = await store.renew(late, never)
           return !outcome.renewed && outcome.reason === 'taken'
         })
@@ -187,7 +187,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('whose key is overwritten: the holder stops on time, and is told why', async () => {
+    it('whose key is overwritten: the holder stops in time, with the reason', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -208,7 +208,7 @@ describeRedis('a server', () => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
         await a.lease.acquire()
-        // Of nobody, so that its data stay.
+        // Its master does not exist, so that its data stay.
         await server.command('REPLICAOF', '127.0.0.1', 1)
         await eventually('it is noticed', async () => a.events.includes('jeopardy'))
         await server.command('REPLICAOF', 'NO', 'ONE')
@@ -221,7 +221,7 @@ describeRedis('a server', () => {
 
 describeRedis('connections', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
-    it('that are killed again and again: holders stay, and who waits is served in order', async () => {
+    it('that are killed again and again: holders stay, and waiters are served in order', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = scene.player('holder', scene.store(clientOf(server)))

@@ -1,4 +1,5 @@
 import type { Grant } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -29,7 +30,7 @@ async function flagsOf(server: RedisServer): Promise<string> {
 }
 
 const shapes: readonly Shape[] = [
-  { name: 'a lease that nobody waits for or watches', prepare: free, grant: again },
+  { name: 'a lease without waiters and watchers', prepare: free, grant: again },
   {
     name: 'a lease that somebody waits for',
     prepare: async (store, server) => {
@@ -44,8 +45,8 @@ const shapes: readonly Shape[] = [
     name: 'a lease that somebody watches',
     prepare: async (store, server) => {
       await free(store)
-      const watch = new AbortController()
-      const words = store.watch('job', watch.signal)
+      const watch = new AbortableCall()
+      const words = store.watch('job', watch)
       const heard = words.next()
       await eventually('it is watched', async () => (await flagsOf(server)) === '-w-')
       watch.abort()
@@ -79,7 +80,7 @@ const shapes: readonly Shape[] = [
     prepare: (store) => granted(store, 'first'),
     grant: async (store, id) => {
       const holder = await store.read('job', never)
-      if (holder === undefined) throw new Error('nobody holds the lease')
+      if (holder === undefined) throw new Error('the lease has no holder')
       const outcome = await store.change(holder, { grantId: id, owner: id }, never)
       if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
       return outcome.grant

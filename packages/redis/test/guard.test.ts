@@ -212,7 +212,7 @@ describeRedis('RedisGuard', () => {
     })
   })
 
-  it('refuses what is no token, and a key beside which nothing can be kept', async () => {
+  it('rejects invalid tokens, and keys without room for a fence in their slot', async () => {
     const guard = new RedisGuard(await clientOf('ioredis'))
     await expect(guard.write(-1n, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
     await expect(guard.write(1 as unknown as bigint, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)

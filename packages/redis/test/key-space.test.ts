@@ -2,7 +2,7 @@ import { LeaseConfigurationError, LeaseNameError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { KeySpace } from '../src/key-space.js'
 
-/** What a cluster hashes: between the first brace and the next, if something is there. */
+/** The part that a cluster hashes: between the first brace and the next, if it is not empty. */
 function tagOf(key: string): string {
   const [, tag] = /^[^{]*\{([^}]+)\}/.exec(key) ?? []
   return tag ?? key

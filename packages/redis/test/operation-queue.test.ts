@@ -1,14 +1,14 @@
-import { LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
-import { Link } from '../src/client/link.js'
+import { LazyConnection } from '../src/client/lazy-connection.js'
 import { Traffic } from '../src/client/traffic.js'
 import { OperationQueue } from '../src/operation-queue.js'
 
-/** A connection whose first call fails as told, once the time limit is over. */
+/** Counts the calls of a connection whose first call fails with this message after the time limit. */
 async function callsAfter(
   failure: string,
-  limits: readonly AbortController[],
+  limits: readonly AbortableCall[],
   onAsked: () => void = () => {},
 ): Promise<number> {
   let calls = 0
@@ -22,16 +22,20 @@ async function callsAfter(
       for (const limit of limits) limit.abort(new LeaseUnavailableError('time is up'))
       return Promise.reject(new Error(failure))
     },
+    scans: () => Promise.resolve([]),
     subscribe: () => Promise.resolve(),
     onEnd: () => {},
     destroy: () => {},
   }
-  const link = new Link({ clustered: false, keyPrefix: '', open: () => Promise.resolve(connection) }, systemClock)
-  await link.connect()
+  const lazy = new LazyConnection(
+    { clustered: false, keyPrefix: '', open: () => Promise.resolve(connection) },
+    systemClock,
+  )
+  await lazy.connect()
   const context = { recordLife: 1_000, channel: 'c', clustered: false }
-  const queue = new OperationQueue(link, systemClock, context)
-  const request = { operation: 'read', leaseName: 'job', key: 'k', told: '', toOutcome: () => 0, isBulk: false }
-  const asking = limits.map(({ signal }) => queue.run(request, signal))
+  const queue = new OperationQueue(lazy, systemClock, context)
+  const request = { operation: 'read', leaseName: 'job', key: 'k', args: '', toOutcome: () => 0 }
+  const asking = limits.map((limit) => queue.run(request, limit))
   onAsked()
   const asked = await Promise.allSettled(asking)
   expect(asked.every(({ status }) => status === 'rejected')).toBe(true)
@@ -42,12 +46,12 @@ describe('an operation whose time limit is over', () => {
   it.each(['NOSCRIPT No matching script', 'TRYAGAIN Multiple keys request'])(
     'is not sent again after %s',
     async (failure) => {
-      expect(await callsAfter(failure, [new AbortController(), new AbortController()])).toBe(1)
+      expect(await callsAfter(failure, [new AbortableCall(), new AbortableCall()])).toBe(1)
     },
   )
 
   it('is not sent where that comes in the turn in which it was asked for', async () => {
-    const limit = new AbortController()
+    const limit = new AbortableCall()
     expect(await callsAfter('unused', [limit], () => limit.abort(new LeaseUnavailableError('time is up')))).toBe(0)
   })
 })

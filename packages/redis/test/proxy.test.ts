@@ -137,7 +137,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that is dead for words of the server: who waits is served by asking, within a third of the ttl', async () => {
+    it('that carries no messages: waiters are served by polling, within a third of the ttl', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const wall = await forgetful(scene, server)
@@ -160,7 +160,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('on which nobody can subscribe at first: who waits has a place as soon as it can be had', async () => {
+    it('that rejects subscriptions at first: waiters have a place as soon as possible', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const way = await scene.proxy(server)

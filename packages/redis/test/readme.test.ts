@@ -10,7 +10,7 @@ import { RedisSentinel } from './support/redis-sentinel.js'
 import { RedisServer } from './support/redis-server.js'
 import { storedLease } from './support/stored-lease.js'
 
-describeRedis('what the documents show', () => {
+describeRedis('the examples of the documents', () => {
   let server: RedisServer
 
   beforeAll(async () => {

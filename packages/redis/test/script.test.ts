@@ -1,4 +1,4 @@
-import { LeaseConflictError } from '@leasehold/core'
+import { AbortableCall, LeaseConflictError } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ describeRedis('the script', () => {
       })
     })
 
-    it('a lease that is renewed while somebody waits keeps its key beyond the ttl', async () => {
+    it('a lease that is renewed while it has a waiter keeps its key beyond the ttl', async () => {
       await during(async (store, server) => {
         const grant = await granted(store, 'a', { ttl: TTL })
         await store.acquire(claimOf('b', { queue: true }), never)
@@ -106,7 +106,7 @@ describeRedis('the script', () => {
       })
     })
 
-    it('a lease that has expired is told as expired, and its last holder is nobody that refuses', async () => {
+    it('a lease that has expired is reported as expired, and its last holder does not count as a holder', async () => {
       await during(async (store, server) => {
         const grant = await granted(store, 'a')
         await expire(server)
@@ -117,7 +117,7 @@ describeRedis('the script', () => {
       })
     })
 
-    it('a waiter who leaves in the middle is passed over, and those behind keep their places', async () => {
+    it('a waiter that leaves in the middle is skipped, and later waiters keep their places', async () => {
       await during(async (store, server) => {
         const grant = await granted(store, 'a', { ttl: TTL })
         const ids = Array.from({ length: 130 }, (_, place) => `waiter-${place}`)
@@ -137,8 +137,8 @@ describeRedis('the script', () => {
       await during(async (store) => {
         const grant = await granted(store, 'a', { ttl: TTL })
         for (const id of ['b', 'c']) await store.acquire(claimOf(id, { queue: true, ttl: TTL }), never)
-        const limit = new AbortController()
-        const turn = store.watch('job', limit.signal, 'c').next()
+        const limit = new AbortableCall()
+        const turn = store.watch('job', limit, 'c').next()
         let isWoken = false
         void turn.then(() => {
           isWoken = true

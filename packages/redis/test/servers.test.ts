@@ -23,7 +23,7 @@ function withServer(options: RedisServerOptions, use: (server: RedisServer) => P
   return during(RedisServer.start(options), use)
 }
 
-describeRedis('what the tests start', () => {
+describeRedis('the servers of the tests', () => {
   describe.concurrent('a server', () => {
     it('answers, and is gone with its folder when it was stopped', async ({ expect }) => {
       const server = await RedisServer.start()
@@ -41,7 +41,7 @@ describeRedis('what the tests start', () => {
       expect(existsSync(dir)).toBe(false)
     })
 
-    it('answers nobody while it is frozen, and everybody when it was thawed', async ({ expect }) => {
+    it('answers no client while it is frozen, and all of them when it was thawed', async ({ expect }) => {
       await withServer({}, async (server) => {
         server.freeze()
         await expect(server.command('PING')).rejects.toThrow('no answer to PING within 5000 ms')
@@ -86,7 +86,7 @@ describeRedis('what the tests start', () => {
   })
 
   describe.concurrent('a cluster of three', () => {
-    it('sends on who asks for what others have, also while a slot moves', async ({ expect }) => {
+    it('redirects requests for the keys of others, also while a slot moves', async ({ expect }) => {
       await during(RedisCluster.start(), async (cluster) => {
         const slot = await cluster.slotOf('{job}:lease')
         expect(slot).toBe(await cluster.slotOf('job'))

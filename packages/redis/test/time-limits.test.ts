@@ -24,7 +24,7 @@ async function inVain(store: RedisLeaseStore, name = 'job', limit = LIMIT): Prom
   expect(systemClock.now() - start).toBeLessThan(LIMIT + 3_000)
 }
 
-/** Nobody asks for anything any more. */
+/** There are no further requests. */
 async function expectSilence(server: RedisServer, calls: number): Promise<void> {
   await sleep(AFTERWARDS)
   expect(await scriptCalls(server)).toBe(calls)
@@ -81,7 +81,7 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
         })
       })
 
-      it('but what a server had in its hands when it froze: that is given back', async () => {
+      it('except a request that a frozen server had received: it is taken back', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const store = scene.store(clientOf(server))
@@ -109,7 +109,7 @@ const PARTIAL = ['--cluster-require-full-coverage', 'no']
 
 describeRedis('a node of a cluster that hangs,', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 120_000 }, (library) => {
-    it('is in nobody’s way who asks another, and is not told later', async () => {
+    it('does not hold up requests to other nodes, and is not sent later', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster(PARTIAL)
         const [hung, ...others] = cluster.nodes
@@ -119,7 +119,7 @@ describeRedis('a node of a cluster that hangs,', () => {
         )
         const lost = await nameOn(cluster, hung)
         hung.freeze()
-        // Several, for it is chance which node is asked first who has what.
+        // Several, because the first node to be asked for the slots is random.
         const stores = Array.from({ length: 4 }, () => scene.store(library.cluster(cluster.nodes)))
         const asked = stores.map(async (store, number) => {
           let isOver = false

@@ -1,4 +1,4 @@
-import { systemClock } from '@leasehold/core'
+import { AbortableCall, systemClock } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { describe, expect, it } from 'vitest'
 import { startChild } from './support/child.js'
@@ -12,10 +12,10 @@ import { claimOf, granted, never, type Player, Scene } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 
-/** So long that nobody asks again, and nothing expires, while a test lasts. */
+/** So long that no waiter polls, and nothing expires, during a test. */
 const LONG = { heartbeatTimeout: 120_000, heartbeatInterval: 20_000, operationTimeout: 10_000 }
 
-/** Much less than that: whoever is served within it was told. */
+/** Much less than that: a waiter that is served within it was notified. */
 const AT_ONCE = 10_000
 
 /** One store of each library, in turn. */
@@ -27,7 +27,7 @@ function stores(scene: Scene, server: RedisServer, count: number): RedisLeaseSto
   })
 }
 
-/** Many who wait, one behind the other; each gives the lease back as soon as it has it. */
+/** Many waiters in line; each releases the lease as soon as it has it. */
 async function lineUp(
   scene: Scene,
   server: RedisServer,
@@ -57,7 +57,7 @@ async function holding(scene: Scene, server: RedisServer): Promise<Player> {
   return holder
 }
 
-describeRedis('those who wait', () => {
+describeRedis('waiters', () => {
   describe.concurrent('are served', { timeout: 90_000 }, () => {
     it('first come, first served, fifty of them over three stores', async () => {
       await Scene.play(async (scene) => {
@@ -112,7 +112,7 @@ describeRedis('those who wait', () => {
       })
     })
 
-    it('though one before them hangs: when its ttl is over, and nobody overtakes them before', async () => {
+    it('though an earlier waiter hangs: after its ttl, and no other waiter overtakes them before', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = await holding(scene, server)
@@ -147,7 +147,7 @@ describeRedis('those who wait', () => {
         const seen = systemClock.now()
         expect(await waiting).toBe(true)
         const late = systemClock.now() - seen - remaining
-        // What was left was said in whole milliseconds, and some time before it was heard.
+        // The remaining time is in whole milliseconds, and some time passed before it arrived.
         expect(late).toBeGreaterThan(-500)
         expect(late).toBeLessThan(2_000)
         expect(b.lease.fencingToken).toBeGreaterThan(grant.fencingToken)
@@ -181,7 +181,7 @@ describeRedis('those who wait', () => {
       expect(many).toBeLessThan((few ?? 0) * 1.3 + 0.5)
     })
 
-    it('no more room than they need, though many have died behind one who lives', async () => {
+    it('no more room than they need, though many have died behind a living waiter', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [store, other] = stores(scene, server, 2) as [RedisLeaseStore, RedisLeaseStore]
@@ -209,7 +209,7 @@ describeRedis('those who wait', () => {
   })
 })
 
-/** How often the script runs until one of so many is served and the next has been told. */
+/** How often the script runs until one of so many waiters is served and the next one is notified. */
 async function commandsEach(count: number): Promise<number> {
   let each = 0
   await Scene.play(async (scene) => {
@@ -224,26 +224,26 @@ async function commandsEach(count: number): Promise<number> {
   return each
 }
 
-describeRedis('who watches a name', () => {
+describeRedis('a watcher of a name', () => {
   it.concurrent.each(libraries)(
-    'by $name, is told of release, break and expiry',
+    'by $name, is notified of release, break and expiry',
     { timeout: 60_000 },
     async (library) => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [store, watcher] = [scene.store(library.server(server)), scene.store(library.server(server))]
-        let told = 0
-        const ended = new AbortController()
+        let notices = 0
+        const ended = new AbortableCall()
         const watching = (async () => {
-          for await (const _ of watcher.watch('job', ended.signal)) told += 1
+          for await (const _ of watcher.watch('job', ended)) notices += 1
         })()
-        /** It is told after this. */
+        /** The watcher is notified after this. */
         const expectTold = async (act: () => Promise<unknown>): Promise<void> => {
-          const before = told
+          const before = notices
           await act()
-          await eventually('the watcher is told', async () => told > before)
+          await eventually('the watcher is notified', async () => notices > before)
         }
-        await eventually('that nobody holds it', async () => told > 0)
+        await eventually('the first notice', async () => notices > 0)
         const grant = await granted(store, 'a')
         await expectTold(() => store.release(grant, never))
         await granted(store, 'b')

@@ -1,18 +1,18 @@
-/** One line of a table: what was measured, and what it must not exceed. */
+/** One line of a table: a measurement and its upper bound. */
 export interface Bound {
-  readonly what: string
+  readonly name: string
   readonly measured: number
   readonly atMost: number
   readonly unit: string
 }
 
-/** Prints the table; the process exits non-zero when a bound fails. */
+/** Prints the table. The process exits non-zero if a bound is exceeded. */
 export function report(title: string, bounds: readonly Bound[]): void {
   console.log(title)
   console.table(
     Object.fromEntries(
-      bounds.map(({ what, measured, atMost, unit }) => [
-        what,
+      bounds.map(({ name, measured, atMost, unit }) => [
+        name,
         { measured: Number(measured.toFixed(2)), 'at most': atMost, unit, holds: measured <= atMost },
       ]),
     ),

@@ -2,7 +2,7 @@ import { type AcquireOptions, Lease, LeaseSettings } from '@leasehold/core'
 
 const settings = new LeaseSettings({ name: 'bench', owner: 'bench' })
 
-/** A lease that costs next to nothing, so that what is measured is the guard. */
+/** A lease with minimal cost, so that the measurement shows the guarded actor. */
 export class IdleLease extends Lease {
   readonly #answer: 'grant' | 'deny' | 'none'
   #held = false

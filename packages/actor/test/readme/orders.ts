@@ -8,4 +8,4 @@ const lease = createLease(new MemoryLeaseStore(), 'orders')
 export const actor = createActor(leaseGuarded(orders, { lease, retryInterval: 5_000 }))
 actor.subscribe({ error: (error) => process.emitWarning(String(error)) })
 actor.start()
-actor.send({ type: 'order' }) // stashed until the lease is granted, then handed on
+actor.send({ type: 'order' }) // stashed until the lease is granted, then forwarded

@@ -7,7 +7,7 @@ import {
   type Snapshot,
 } from 'xstate'
 
-/** A clock on which no time passes, at a constant cost a timer. */
+/** A clock that stands still, with constant cost per timer. */
 class StandingClock {
   readonly #timers = new Map<number, () => void>()
   #armed = 0
@@ -36,8 +36,8 @@ export interface Population {
 type Root = Snapshot<undefined> & { readonly stopChild: (child: AnyActorRef) => void }
 
 /**
- * Many started actors in one system, under a root that costs as little as it can; a machine would cost more. With
- * `realTime` on XState's own clock, the timers of which weigh more.
+ * Starts many actors in one system, under a minimal root, because a machine would take more memory. `realTime` uses
+ * XState's own clock, whose timers take more memory.
  */
 export function populate(logic: AnyActorLogic, count: number, { realTime = false } = {}): Population {
   const rootLogic: ActorLogic<Root, AnyEventObject> = {

@@ -10,19 +10,19 @@ export function message(id: number): Message {
   return { type: 'message', id }
 }
 
-/** What the workers of one test did, whichever of them it was. */
+/** Records the actions of all workers of one test. */
 export class Recorder {
   /** The ids of the messages that were handled, in order. */
   readonly handled: number[] = []
-  /** How many workers were started. */
+  /** The number of started workers. */
   started = 0
-  /** How many of them do still run. */
+  /** The number of running workers. */
   alive = 0
-  /** Looked at when a message is handled; what is thrown is kept in `violations`. */
+  /** Called for each handled message. */
   onHandle: (id: number) => void = () => {}
   onStop: () => void = () => {}
 
-  /** A worker that records what it is given and when it is started and stopped. */
+  /** A worker that records its messages, its start and its stop. */
   readonly worker = fromCallback<Message>(({ receive }) => {
     this.started += 1
     this.alive += 1
@@ -37,12 +37,12 @@ export class Recorder {
   })
 }
 
-/** Lets every promise reaction run, and what waits for the event loop's next turn. */
+/** Runs all promise reactions and one turn of the event loop. */
 export async function settle(): Promise<void> {
   await nextTurn()
 }
 
-/** Runs exactly so many rounds of promise reactions. */
+/** Runs `count` rounds of promise reactions. */
 export async function microtasks(count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) await null
 }

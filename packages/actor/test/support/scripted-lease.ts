@@ -6,7 +6,7 @@ interface Call {
   readonly reject: (error: unknown) => void
 }
 
-/** A lease whose answers are those of the test, and that keeps the books on what it granted. */
+/** A lease that answers as the test directs, and counts calls, grants and losses. */
 export class ScriptedLease extends Lease {
   /** Calls of `acquire`. */
   acquires = 0
@@ -16,11 +16,11 @@ export class ScriptedLease extends Lease {
   losses = 0
   /** Grants that a release has ended. */
   freed = 0
-  /** The validity: `checkLease` is `false` while this is, though the loss is not told yet. */
+  /** Set to `false` to make `checkLease` return `false` without a call of `onLost`. */
   valid = true
-  /** What `release` does beside freeing the grant. */
+  /** The result of `release`. */
   onRelease: () => Promise<boolean> | boolean = () => true
-  /** What `acquire` does instead of waiting for the test's word. */
+  /** Replaces `acquire`, which otherwise waits for `grant`, `deny` or `fail`. */
   onAcquire: (() => Promise<boolean>) | undefined
   readonly #pending: Call[] = []
   #current: Call | undefined
@@ -33,12 +33,12 @@ export class ScriptedLease extends Lease {
     return this.#current !== undefined
   }
 
-  /** Whether an `acquire` waits for its answer. */
+  /** Whether a call of `acquire` is pending. */
   get isAsked(): boolean {
     return this.#pending.length > 0
   }
 
-  /** The options of the `acquire` that waits. */
+  /** The options of the pending `acquire`. */
   get asked(): AcquireOptions {
     return this.#next(false).options
   }
@@ -78,7 +78,7 @@ export class ScriptedLease extends Lease {
 
   lose(lost: LeaseLost = { reason: 'expired' }): void {
     const call = this.#current
-    if (call === undefined) throw new Error('nothing is held')
+    if (call === undefined) throw new Error('the lease is not held')
     this.#current = undefined
     this.losses += 1
     call.options.onLost?.(lost)
@@ -86,7 +86,7 @@ export class ScriptedLease extends Lease {
 
   #next(take: boolean): Call {
     const call = take ? this.#pending.shift() : this.#pending[0]
-    if (call === undefined) throw new Error('nothing was asked for')
+    if (call === undefined) throw new Error('no acquire is pending')
     return call
   }
 }

@@ -1,19 +1,19 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 
-/** The text of an Akka lease: who holds it, and when that was last confirmed. An empty owner: nobody. */
+/** The text of an Akka lease: its owner, empty if free, and the time of the last heartbeat. */
 export function toAkkaBody(owner: string, time: number): string {
   return JSON.stringify({ Owner: owner, Time: toAkkaTime(time) })
 }
 
-/** Who holds the lease. The time is not read: it is of another machine's clock. */
+/** The owner in the text. The time is not used: it is from another machine's clock. */
 export function ownerIn(leaseName: string, body: string): string {
   const found = parse(body)
   if (typeof found === 'object' && found !== null && 'Owner' in found) {
-    // .NET writes a string that is missing as null.
+    // .NET writes a missing string as null.
     if (typeof found.Owner === 'string' || found.Owner === null) return found.Owner ?? ''
   }
   throw new LeaseConfigurationError(
-    `what is in the blob of lease '${leaseName}' is no lease of Akka: choose another name, or remove the blob`,
+    `the blob of lease '${leaseName}' does not contain a lease of Akka: choose another name, or remove the blob`,
     { leaseName, store: 'azure-blob' },
   )
 }

@@ -1,15 +1,15 @@
 import { LeaseNameError } from '@leasehold/core'
 
-/** Akka cuts longer names off. */
+/** Akka cuts longer names. */
 const LONGEST = 63
 
-/** Finds the blobs of lease names as Akka.Coordination.Azure does, where that makes no two of them one. */
+/** Maps lease names to blobs like Akka.Coordination.Azure, and rejects names that would share a blob. */
 export class AkkaNames {
   readonly #known = new Map<string, string>()
 
   /**
-   * Throws a `LeaseNameError` where nothing is left of the name; where Akka would cut it off, so that two names that begin
-   * alike would be one lease; and where another name of this process has become the same.
+   * Throws a `LeaseNameError` if Akka would keep no character of the name; if Akka would cut the name, so that two names with
+   * the same start would be one lease; or if another name of this process maps to the same blob.
    */
   blobOf(name: string): string {
     const blobName = toAkkaName(name)
@@ -28,7 +28,7 @@ function toAkkaName(name: string): string {
     .replaceAll(/[^-a-z0-9]/g, '')
   if (kept === '') throw misfit(name, 'has no letter or digit that Akka keeps: a to z, 0 to 9 and hyphens')
   if (kept.length <= LONGEST) return kept
-  throw misfit(name, `has ${kept.length} characters that Akka keeps, and would be cut off after ${LONGEST}: shorten it`)
+  throw misfit(name, `has ${kept.length} characters that Akka keeps, but Akka cuts it after ${LONGEST}: shorten it`)
 }
 
 function misfit(name: string, why: string): LeaseNameError {

@@ -1,12 +1,12 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 
-/** The settings of the .NET side, which are not in what it writes. All in milliseconds. */
+/** The settings of the .NET side, which its records do not contain. All in milliseconds. */
 export interface AkkaPeerOptions {
-  /** Its `heartbeat-timeout`, after which it is taken to have crashed; 120 s, Akka's default, unless given. */
+  /** Its `heartbeat-timeout`, after which it counts as crashed; 120 s, Akka's default, unless given. */
   readonly heartbeatTimeout?: number | undefined
   /** Its `heartbeat-interval`; 12 s, Akka's default, unless given. */
   readonly heartbeatInterval?: number | undefined
-  /** By how much the clocks of its machines may be ahead of the service's; 5 s unless given. */
+  /** How far the clocks of its machines may be ahead of the service's clock; 5 s unless given. */
   readonly clockSkew?: number | undefined
 }
 
@@ -16,15 +16,15 @@ export interface AkkaPeers {
   readonly clockSkew: number
 }
 
-/** Throws a `LeaseConfigurationError` for settings that Akka cannot have. */
+/** Throws a `LeaseConfigurationError` for settings that are invalid in Akka. */
 export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {
   const { heartbeatTimeout = 120_000, heartbeatInterval = 12_000, clockSkew = 5_000 } = options
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew }
   const isWhole = Object.values(peers).every((duration) => Number.isFinite(duration))
   if (isWhole && heartbeatInterval > 0 && clockSkew >= 0 && patienceOf(peers) > 0) return peers
   throw new LeaseConfigurationError(
-    `the settings of the Akka side make no sense: its heartbeatTimeout (${heartbeatTimeout}) must be more than twice ` +
-      `its heartbeatInterval (${heartbeatInterval}), and clockSkew (${clockSkew}) 0 or more`,
+    `the settings of the Akka side are invalid: its heartbeatTimeout (${heartbeatTimeout}) must be more than twice ` +
+      `its heartbeatInterval (${heartbeatInterval}), and clockSkew (${clockSkew}) must be 0 or more`,
     { store: 'azure-blob' },
   )
 }

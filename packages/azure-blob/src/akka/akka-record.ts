@@ -1,21 +1,21 @@
 import type { CasRecord } from '@leasehold/core'
-import { grantIn, type Metadata, withGrant } from '../stored-grant.js'
+import { type BlobMetadata, grantIn, withGrant } from '../stored-grant.js'
 
-/** What a record of a compare-and-set register has beside a grant. */
+/** The fields of a `CasRecord` that a grant does not have. */
 const REVISION = 'leaseholdrevision'
 const BREAK_PERIOD = 'leaseholdbreak'
 
-/** The record beside a body that was written here; `undefined`: it was written by Akka, which keeps no metadata. */
-export function recordBeside(name: string, owner: string, metadata: Metadata): CasRecord | undefined {
+/** The record in the metadata of a blob; `undefined` if Akka wrote the blob, because that removes all metadata. */
+export function recordBeside(name: string, owner: string, metadata: BlobMetadata): CasRecord | undefined {
   const stored = grantIn(name, metadata)
   if (stored === undefined) return undefined
-  const { grantId, fencingToken, ttl, metadata: told } = stored
+  const { name: _, owner: __, ...fields } = stored
   const { [REVISION]: revision, [BREAK_PERIOD]: breakPeriod } = metadata
-  const record = { owner, grantId, fencingToken, ttl, revision: Number(revision), metadata: told }
+  const record = { ...fields, owner, revision: Number(revision) }
   return breakPeriod === undefined ? record : { ...record, breakPeriod: Number(breakPeriod) }
 }
 
-/** Nothing where nobody was granted it yet: its first token is not known before it was written. */
+/** Empty before the first grant, whose token is not known before the blob is created. */
 export function toMetadata(name: string, record: CasRecord): Record<string, string> {
   const { revision, breakPeriod, fencingToken } = record
   if (fencingToken === 0n) return {}

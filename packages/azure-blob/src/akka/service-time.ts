@@ -1,11 +1,11 @@
 import type { Clock } from '@leasehold/core'
 
-/** The service tells the time in whole seconds: what it told may have been up to this much later. */
+/** The times of the service are whole seconds, rounded down: the actual time is up to this much later. */
 const STEP = 1_000
 
 /**
- * The time by the service's clock, as far as its answers tell; never too early. This machine's own wall clock may be off
- * by hours.
+ * The time by the service's clock, estimated from its answers; never too early. This machine's wall clock can be wrong by
+ * hours.
  */
 export class ServiceTime {
   readonly #clock: Clock
@@ -15,12 +15,12 @@ export class ServiceTime {
     this.#clock = clock
   }
 
-  /** `asked`: when the answered request was sent, on the machine's monotonic clock. */
+  /** `asked`: the time at which the request was sent, on the machine's monotonic clock. */
   learn(date: Date | undefined, asked: number): void {
     if (date !== undefined) this.#latest = { time: date.getTime() + STEP, at: asked }
   }
 
-  /** Milliseconds since 1970; 0 before the service has told anything. */
+  /** In milliseconds since 1970; 0 before the first answer. */
   now(): number {
     return this.#latest === undefined ? 0 : this.#latest.time + (this.#clock.now() - this.#latest.at)
   }

@@ -6,7 +6,7 @@ export async function publishOnce(container: ContainerClient, text: string) {
   const store = new AzureBlobLeaseStore(container, { prefix: 'leases/' })
   const guard = new AzureBlobGuard(container)
   await createAzureBlobLease(store, 'report', { heartbeatTimeout: 30_000 }).run(async ({ fencingToken }) => {
-    // Refused if anybody with a larger token has written: a process that woke up too late writes nothing.
+    // Rejects if the blob was written under a larger token: a process that wakes up too late writes nothing.
     await guard.write('report.txt', fencingToken, (blob, fenced) =>
       blob.upload(text, Buffer.byteLength(text), { ...fenced }),
     )

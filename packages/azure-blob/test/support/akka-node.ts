@@ -9,14 +9,14 @@ export interface AkkaNodeSettings {
   readonly heartbeatInterval: number
 }
 
-/** What is in the blob of a lease. */
+/** The content of the blob of a lease. */
 export interface AkkaBody {
   readonly Owner: string
   readonly Time: string
 }
 
 /**
- * What a node of Akka.Coordination.Azure does to the blob of a lease: it reads it whole, believes its own wall clock, and
+ * The operations of a node of Akka.Coordination.Azure on the blob of a lease: it reads it whole, believes its own wall clock, and
  * uploads it anew under the ETag that it read, without metadata.
  */
 export class AkkaNode {

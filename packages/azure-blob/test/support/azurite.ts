@@ -9,7 +9,7 @@ const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.
 export const ACCOUNT = 'devstoreaccount1'
 export const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
-/** Where Azurite keeps what it has: in memory, or in a folder, so that it can be stopped and started again. */
+/** The storage of Azurite: in memory, or in a folder, so that it can be stopped and started again. */
 export interface AzuriteOptions {
   readonly folder?: string
   readonly port?: number
@@ -49,18 +49,18 @@ export class Azurite {
       })
       child.once('exit', () => reject(new Error(`azurite did not start: ${said}`)))
     })
-    // What it tells of every request is of no use here, but has to be read.
+    // Its log has to be read, or it blocks.
     child.stdout.removeAllListeners('data').resume()
     return new Azurite(child, used)
   }
 
-  /** How clients are told to get here, or to a proxy in front of it. */
+  /** The connection string of the server, or of a proxy in front of it. */
   connectionString(port = this.port): string {
     const endpoint = `http://127.0.0.1:${port}/${ACCOUNT}`
     return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${ACCOUNT_KEY};BlobEndpoint=${endpoint};`
   }
 
-  /** A client; without retries of its own unless given, so that what fails is seen. */
+  /** A client, by default without retries, so that tests see failures. */
   service(options: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }, port = this.port): BlobServiceClient {
     return BlobServiceClient.fromConnectionString(this.connectionString(port), options)
   }
@@ -74,7 +74,7 @@ export class Azurite {
     this.#process.kill(signal)
   }
 
-  /** In order, so that what it keeps in a folder is whole; by SIGKILL where it is of no use any more. */
+  /** SIGTERM lets it save its folder; SIGKILL if its data is not needed. */
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const exited = new Promise((resolve) => this.#process.once('exit', resolve))

@@ -68,7 +68,7 @@ export class BlobScene {
           }),
       ),
     break: (period) => {
-      // The type asks for a number; without one the service takes what is left.
+      // The type requires a number; without one the service takes the time left.
       const seconds = period === undefined ? (undefined as unknown as number) : period / 1_000
       return succeeds(this.blob.getBlobLeaseClient().breakLease(seconds))
     },

@@ -1,14 +1,13 @@
-import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type Grant, type LeaseStore } from '@leasehold/core'
 
 /** The shortest ttl of the service, in milliseconds. */
 export const TTL = 15_000
 
 /** Never aborted. */
 export const never = new AbortableCall()
-setMaxListeners(0, never)
+setMaxListeners(0, never.signal)
 
 export function claimOf(name: string, request: Partial<AcquireRequest> = {}): AcquireRequest {
   return { name, owner: 'anna', grantId: randomUUID(), ttl: TTL, ...request }

@@ -3,7 +3,7 @@ import type { ContainerClient } from '@azure/storage-blob'
 /** Of a blob or a container, for both have the same metadata and leases. */
 type Leased = Pick<ContainerClient, 'getProperties' | 'setMetadata'>
 
-/** Copies the record, which is in the metadata; resolves with what writes the copy over the present record. */
+/** Copies the record in the metadata; resolves with a function that writes the copy over the record. */
 export async function copyOfMetadata(client: Leased): Promise<() => Promise<void>> {
   const { metadata = {} } = await client.getProperties()
   return async () => {
@@ -13,7 +13,7 @@ export async function copyOfMetadata(client: Leased): Promise<() => Promise<void
   }
 }
 
-/** Copies a blob as a snapshot does, content and metadata; resolves with what promotes the copy. */
+/** Copies a blob like a snapshot, content and metadata; resolves with a function that promotes the copy. */
 export async function snapshotOf(container: ContainerClient, blobName: string): Promise<() => Promise<void>> {
   const blob = container.getBlockBlobClient(blobName)
   const { snapshot = '' } = await blob.createSnapshot()

@@ -1,8 +1,8 @@
-import { AbortableCall } from '@leasehold/core'
 /** A process of its own that takes one lease and holds it until it is killed: `holder.ts CONNECTION CONTAINER NAME TTL`. */
 import { randomUUID } from 'node:crypto'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
+import { AbortableCall } from '@leasehold/core'
 
 const [connection = '', container = '', name = '', ttl = ''] = process.argv.slice(2)
 // It must not outlive its parent.

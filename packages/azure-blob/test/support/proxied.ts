@@ -7,10 +7,10 @@ import type { Azurite } from './azurite.js'
 import { granted, never, TTL } from './claims.js'
 import { ServiceProxy } from './service-proxy.js'
 
-/** What leaves time for a claim that makes its blob, and for several heartbeats within the ttl. */
+/** Leaves time for a claim that creates its blob, and for several heartbeats within the ttl. */
 export const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_500, operationTimeout: 3_000 }
 
-/** Where the end of a test is told: its context. */
+/** The context of a test, for its end. */
 export interface Finishing {
   onTestFinished(end: () => unknown): unknown
 }
@@ -53,7 +53,7 @@ export class Proxied {
     const proxied = new Proxied(azurite, await ServiceProxy.start(azurite.port), pipeline, options)
     test.onTestFinished(async () => {
       proxied.proxy.heal()
-      // What a fault has left over may still wait for an answer.
+      // A request can still wait for an answer after a fault.
       await proxied.lease.close().catch(() => {})
       await proxied.proxy.stop()
     })

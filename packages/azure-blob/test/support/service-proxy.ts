@@ -17,7 +17,7 @@ export interface SeenRequest {
 export type Behaviour =
   /** Passed on after a while; its answer is passed back after another. Milliseconds. */
   | { readonly kind: 'delay'; readonly before?: number; readonly after?: number }
-  /** The service does what it is asked for, and then the connection is reset. */
+  /** The service applies the request, and then the connection is reset. */
   | { readonly kind: 'drop-response' }
   /** The connection is reset, and the service never hears of it. */
   | { readonly kind: 'reset' }
@@ -28,7 +28,7 @@ export type Behaviour =
 
 export type Rule = (request: SeenRequest) => Behaviour | undefined
 
-/** What stands between the clients and the server, and does to each request what a rule says. */
+/** A proxy between the clients and the server that applies a rule to each request. */
 export class ServiceProxy {
   readonly requests: SeenRequest[] = []
   readonly #server: Server

@@ -1,7 +1,7 @@
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import type { Clock } from '@leasehold/core'
 
-/** What answers tell of times. */
+/** The headers with times. */
 interface Times {
   readonly etag?: string
   date?: Date
@@ -11,8 +11,8 @@ interface Times {
 const SECOND = 1_000
 
 /**
- * The whole seconds that the service tells, in a time of the test: a second only ends when a store waits for its end, or
- * the test says so. Then what happens within one second does not depend on how fast the machine is.
+ * The whole seconds of the service, in the time of the test: a second ends only when a store waits for its end, or when the
+ * test ends it. The tests then do not depend on the speed of the machine.
  */
 export class WholeSeconds {
   /** How often a store has waited for the end of a second. */
@@ -35,7 +35,7 @@ export class WholeSeconds {
     this.#now += seconds * SECOND
   }
 
-  /** The client of a container whose answers tell these seconds. */
+  /** The client of a container with these seconds in its answers. */
   in(container: ContainerClient): ContainerClient {
     const getBlockBlobClient = (name: string): BlockBlobClient => this.#patched(container.getBlockBlobClient(name))
     return Object.assign(Object.create(container), { getBlockBlobClient })
@@ -49,7 +49,7 @@ export class WholeSeconds {
     return blob
   }
 
-  /** What was written past these clients was written in the second in which it is first seen. */
+  /** A write by another client counts as written in the second in which it is first seen. */
   #timed<T extends Times>(answer: T): T {
     const { etag = '' } = answer
     const lastModified = this.#written.get(etag) ?? new Date(this.#now)

@@ -1,4 +1,4 @@
-/** What the runner of the HOCON cases asks a reader for. */
+/** The functions that the runner of the HOCON cases needs from a reader. */
 import { Config, parseHocon } from '@leasehold/config'
 
 function read(text, { env, readInclude, id }) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'
 
-/** Whose end is waited for: tests that run side by side have to say. */
+/** The test context. Concurrent tests have to pass their own. */
 export type Finishing = Pick<TestContext, 'onTestFinished'>
 
-/** A folder of this test alone, removed at its end. */
+/** A folder for this test only, removed when the test ends. */
 export function temporaryFolder(test: Finishing = { onTestFinished }): string {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-config-'))
   test.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-re
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
 
-/** Where a record stands, as far as this process has seen it. */
+/** The standing of a record, as far as this process has seen it. */
 export interface CasStanding {
   readonly state: LeaseState
   /** Milliseconds for which the record has still to be seen unchanged until the name is free. */
@@ -11,20 +11,20 @@ export interface CasStanding {
 }
 
 /**
- * Where a record stands that has been seen unchanged for `unchanged` milliseconds. `longest` caps what is recorded: no
+ * The standing of a record that has been seen unchanged for `unchanged` milliseconds. `longest` caps recorded durations: no
  * holder has settings beyond it, and one absurd write must not lock a name for ever.
  */
 export function standingOf(record: CasRecord, unchanged: number, longest: number): CasStanding {
   if (record.owner === '') return { state: 'available', remaining: 0 }
   const broken = record.breakPeriod !== undefined
   const period = capped(record.breakPeriod ?? record.ttl, longest, broken ? 0 : Number.MIN_VALUE)
-  // The margin is for what a clock may count too much of a suspend; a period of nothing needs none.
+  // The margin covers what a clock may count too much of a suspend; a period of 0 needs none.
   const remaining = period === 0 ? 0 : period + VALIDITY_MARGIN - unchanged
   if (remaining <= 0) return { state: broken ? 'broken' : 'expired', remaining: 0 }
   return { state: broken || record.vacated === true ? 'breaking' : 'leased', remaining }
 }
 
-/** A recorded duration within its bounds; what is none, such as NaN, counts as the longest. */
+/** A recorded duration within its bounds; an invalid one, such as NaN, counts as the longest. */
 function capped(duration: number, longest: number, least: number): number {
   return duration >= least && duration <= longest ? duration : longest
 }
@@ -47,7 +47,7 @@ export function toGrant(name: string, { owner, grantId, fencingToken, ttl }: Cas
 /** `previous: undefined` leaves it as it is. */
 export type RecordChanges = Partial<Omit<CasRecord, 'previous'>> & { readonly previous?: Metadata | undefined }
 
-/** The next write of a record: another revision, and what is to be changed beside it. */
+/** The next write of a record: the next revision, with changes. */
 export function rewrite(record: CasRecord, { previous = record.previous, ...changes }: RecordChanges = {}): CasRecord {
   const { breakPeriod: _, vacated: __, previous: ___, ...kept } = record
   const next = { ...kept, ...changes, revision: record.revision + 1 }
@@ -71,7 +71,7 @@ export const unowned: CasRecord = Object.freeze({
 })
 
 /**
- * Throws a `LeaseConfigurationError` unless this is a lease record: what another program keeps under the name must
+ * Throws a `LeaseConfigurationError` unless this is a lease record: an entry of another program under the name must
  * neither be taken for a free lease nor be written over.
  */
 export function checkRecord(name: string, store: string, found: CasRecord): void {
@@ -90,7 +90,7 @@ export function checkRecord(name: string, store: string, found: CasRecord): void
     (vacated === undefined || typeof vacated === 'boolean')
   if (isRecord) return
   throw new LeaseConfigurationError(
-    `what the ${store} store has under '${name}' is no lease record: choose another name, or remove the entry`,
+    `the entry of '${name}' in the ${store} store is no lease record: choose another name, or remove the entry`,
     { leaseName: name, store },
   )
 }

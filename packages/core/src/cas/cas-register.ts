@@ -1,14 +1,14 @@
 import type { Metadata } from '../store/lease-record.js'
 import type { StoreCall } from '../store/store-call.js'
 
-/** What a compare-and-set register keeps for a name. Every field has to come back as it was written. */
+/** The record that a compare-and-set register keeps for a name. Every field has to come back as it was written. */
 export interface CasRecord {
-  /** Who holds the name; empty: nobody. */
+  /** The holder of the name; empty where the name is free. */
   readonly owner: string
   /** Of the last grant; empty where there never was one. */
   readonly grantId: string
   /**
-   * Of the last grant; it stays in the record when the name is free. Over a register that tells {@link
+   * Of the last grant; it stays in the record when the name is free. Over a register with {@link
    * CasRegister.tokenOf}, 0 in a record with an owner says: the token is that of the version which this write gets.
    */
   readonly fencingToken: bigint
@@ -33,7 +33,7 @@ export interface CasRecord {
   readonly vacated?: boolean
 }
 
-/** What tells one write of an entry from another: an ETag, a resource version, a revision number. */
+/** Identifies one write of an entry: an ETag, a resource version, a revision number. */
 export type CasVersion = string | number | bigint
 
 export interface CasWritten<V extends CasVersion> {
@@ -47,7 +47,7 @@ export interface CasEntry<V extends CasVersion> extends CasWritten<V> {
 }
 
 /**
- * What a backend has to be able to do to keep leases: three methods, each atomic for one name. They reject when the
+ * The storage of a backend: three methods, each atomic for one name. They reject when the
  * outcome is unknown, end when the call is aborted, and map names injectively (see `encodeLeaseName`).
  */
 export interface CasRegister<V extends CasVersion> {
@@ -62,7 +62,7 @@ export interface CasRegister<V extends CasVersion> {
   /**
    * The fencing token of a version, for a register whose versions are one counter that grows with every write of any
    * entry, over deletions too. The token of a grant is then that of the write that granted it: a name is granted by its
-   * creation, and what a record keeps of a free name is not needed for the next token.
+   * creation, and the record of a free name is not needed for the next token.
    */
   tokenOf?(version: V): bigint
   /**

@@ -48,7 +48,7 @@ export interface CasStoreOptions {
    * of records written by others, so that one absurd write cannot lock a name for ever.
    */
   readonly maxTtl?: number
-  /** What the ttl of records written by others is capped to, in milliseconds; `maxTtl` unless given. */
+  /** The cap on the ttl of records written by others, in milliseconds; `maxTtl` unless given. */
   readonly longest?: number
   /** The room for metadata in a record, see `StoreLimits.metadata`. */
   readonly metadata?: number
@@ -58,7 +58,7 @@ export interface CasStoreOptions {
 export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update'>>
 
 /**
- * A `LeaseStore` over a compare-and-set register. Nobody's timestamp is compared with anybody's clock: a challenger
+ * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
  * takes over only after it has itself seen the record unchanged for the recorded ttl, on its own monotonic clock
  * (the rule of client-go's leader election). Throws a `LeaseConfigurationError` where the limits make no sense.
  */
@@ -78,7 +78,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly list?: NonNullable<LeaseStore['list']>
   readonly #checks: StoreChecks
-  /** What recorded durations are capped to. */
+  /** The cap on recorded durations. */
   readonly #longest: number
   readonly #register: CasRegister<V>
   readonly #clock: Clock
@@ -120,7 +120,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const { record, standing } = seen
       const isOurs = record.grantId === grantId && standing.state === 'leased'
       if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
-      // What is ours already (an earlier request of ours, whose answer was lost) is written again all the same: the
+      // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
       const metadata = request.metadata ?? (isOurs ? record.metadata : {})
@@ -214,11 +214,11 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (seen === undefined || seen.record.owner === '') {
         throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
       }
-      // Breaking again can only shorten: who has watched the period pass does not begin anew.
+      // Breaking again can only shorten the period: challengers that have watched it pass must not begin anew.
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
-      // The margin is in what remains, and comes on top of what is recorded; what is free is not locked anew.
+      // `remaining` includes the margin, which is added to the recorded period again. A free name is not locked anew.
       const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
       const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
       if (!(await this.#write(name, seen, broken, call))) return undefined
@@ -309,7 +309,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   /**
-   * Makes the entry of a name that is new, owned by nobody: where a register forgets, the token of the first grant is
+   * Creates the entry of a new name, without an owner: where a register forgets, the token of the first grant is
    * the time of this very creation, which is known only after it.
    */
   async #create(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
@@ -354,7 +354,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     )
   }
 
-  /** What was written, with its token. */
+  /** Keeps the written record, with its token. */
   #keep(name: string, written: CasWritten<V>, record: CasRecord): CasRecord {
     const { tokenOf } = this.#register
     const isNew = tokenOf !== undefined && record.fencingToken === 0n
@@ -378,7 +378,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   #checkCreated({ createdAt }: CasWritten<V>): void {
     const { forgets, timeAfter } = this.#register
     if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : createdAt >= 0) return
-    throw new LeaseConfigurationError(`the ${this.kind} register forgets, but does not tell createdAt in milliseconds`)
+    throw new LeaseConfigurationError(
+      `the ${this.kind} register forgets entries, but gives no createdAt in milliseconds`,
+    )
   }
 
   #detailsOf(name: string): { leaseName: string; store: string } {

@@ -17,7 +17,7 @@ export class Observations<V extends CasVersion> {
   readonly #longest: number
   #sweepAt = FEWEST
 
-  /** `longest`: how long the oldest ttl lasts, in milliseconds; what is twice as old is of no use to anyone. */
+  /** `longest`: how long the oldest ttl lasts, in milliseconds. Older observations than twice that are dropped. */
   constructor(longest: number) {
     this.#longest = longest
   }

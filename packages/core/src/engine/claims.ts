@@ -6,7 +6,7 @@ import type { LeaseRun } from '../run/lease-run.js'
 /** One caller of `acquire` that waits for the outcome. */
 export class Claim extends Deferred<boolean> {
   readonly onLost: ((lost: LeaseLost) => void) | undefined
-  /** When it gives up waiting for its turn; `-Infinity` for one who tries once. */
+  /** When it gives up waiting for its turn; `-Infinity` for a caller that tries once. */
   readonly waitUntil: number
   readonly metadata: Readonly<Record<string, string>> | undefined
   /** The run that wants the grant; `undefined` for a caller of `acquire`. */
@@ -23,7 +23,7 @@ export class Claim extends Deferred<boolean> {
   }
 }
 
-/** The callers that share an attempt. Each is told once, and is then forgotten. */
+/** The callers that share an attempt. Each gets one outcome, and is then removed. */
 export class Claims {
   #claims: Claim[] = []
   #deadline = Number.POSITIVE_INFINITY
@@ -32,7 +32,7 @@ export class Claims {
     return this.#claims.length === 0
   }
 
-  /** When the first of those who wait gives up; `Infinity` where none waits. */
+  /** When the first waiting caller gives up; `Infinity` where none waits. */
   get deadline(): number {
     return this.#deadline
   }
@@ -43,7 +43,7 @@ export class Claims {
     return false
   }
 
-  /** What the first caller wants to be kept in the record. */
+  /** The metadata of the first caller. */
   get metadata(): Readonly<Record<string, string>> | undefined {
     return this.#claims[0]?.metadata
   }
@@ -53,13 +53,13 @@ export class Claims {
     if (isWaiting(claim)) this.#deadline = Math.min(this.#deadline, claim.waitUntil)
   }
 
-  /** Forgets one that is not to be told of the outcome any more. */
+  /** Removes a caller that no longer waits for the outcome. */
   remove(claim: Claim): void {
     this.#keep((other) => other !== claim)
     claim.unlisten?.()
   }
 
-  /** Takes all of them out, to be told later. */
+  /** Removes and returns all callers; the caller of this method settles them. */
   takeAll(): readonly Claim[] {
     const claims = this.#claims
     this.#claims = []
@@ -68,7 +68,7 @@ export class Claims {
     return claims
   }
 
-  /** Takes out those whose time is up. */
+  /** Removes and returns the callers whose time is up. */
   takeDue(now: number): readonly Claim[] {
     const isDue = ({ waitUntil }: Claim): boolean => waitUntil <= now
     if (this.#claims.every(isDue)) return this.takeAll()

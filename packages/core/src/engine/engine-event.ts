@@ -4,7 +4,7 @@ import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { HandOffTarget } from './engine-state.js'
 
-/** What happens to a lease. Answers and failures bear the number of the call they are for. */
+/** An event in the life of a lease. Answers and failures bear the number of their call. */
 export type EngineEvent = AskedEvent | AnswerEvent | PassedEvent
 
 /** From the user of the lease. */
@@ -17,7 +17,7 @@ type AskedEvent =
     }
   /** One more caller shares the attempt, and would wait in the queue. */
   | { readonly type: 'queue' }
-  /** Nobody waits for the attempt any more. */
+  /** No caller waits for the attempt any more. */
   | { readonly type: 'cancel' }
   | { readonly type: 'release'; readonly metadata?: Metadata | undefined }
   /** The metadata is to be replaced. One update at a time. */
@@ -44,7 +44,7 @@ type PassedEvent =
   | { readonly type: 'plan'; readonly plan: HeartbeatPlan }
   /** The time limit of a release begins. */
   | { readonly type: 'limit' }
-  /** The store saw the record of our grant changed by somebody else. */
+  /** Another program has changed the record of our grant. */
   | { readonly type: 'changed' }
   /** The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. */
   | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined }

@@ -54,7 +54,7 @@ function onTurn(
   return quiet({ ...state, retryAt: now + heldPause(remaining), failures: 0, failure: undefined })
 }
 
-/** What is claimed; and, where it was asked for before, what came of that. */
+/** A claim, with the history of earlier requests for it. */
 type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquiring>
 
 /** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
@@ -139,7 +139,7 @@ function onRead(rules: LeaseRules, state: Acquiring, event: Answer<'read-answer'
     return granted(rules, state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
-  // A holder that is not recorded may be the very request that is to be settled, before it wrote its record.
+  // A lock without a recorded holder may come from our own request, before it wrote its record.
   if (locked && record.grantId !== '') return refused(rules, state, record, context)
   return waitOutFailure(rules, state, state.failure, false, context)
 }
@@ -177,7 +177,7 @@ function uncertain(state: Acquiring): Acquiring {
   return { ...state, uncertainSince: state.uncertainSince ?? state.sentAt }
 }
 
-/** The attempt failed: whoever still waits asks again after a pause. */
+/** The attempt failed: the callers that still wait ask again after a pause. */
 function waitOutFailure(
   rules: LeaseRules,
   state: Acquiring,
@@ -204,7 +204,7 @@ function endClosed({ op, call }: Acquiring, error: unknown): Transition {
   return { state: { phase: 'idle', op }, effects: call === undefined ? [failed] : [{ type: 'abort' }, failed] }
 }
 
-/** Nobody waits any more: the call is ended, and what it may have brought about is taken back. */
+/** No caller waits any more: ends the call and cleans up a grant that it may have produced. */
 function abandon(state: Acquiring): Transition {
   const effects: EngineEffect[] = []
   if (state.call !== undefined) effects.push({ type: 'abort' })

@@ -61,7 +61,7 @@ export class GrantCleanup {
     return grantId !== undefined && this.#leftovers.has(grantId)
   }
 
-  /** Takes back a grant, or what a request of unknown outcome may have brought about under its id. */
+  /** Frees a grant, or a grant that a request of unknown outcome may have produced under its id. */
   add(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
     // In a microtask: code that is notified of a loss gets to stop before the name is freed.
     const leftover = this.#keep(grantId, grant, hasStray)
@@ -134,7 +134,7 @@ export class GrantCleanup {
       await this.#release(grant)
       return this.#lookOrForget(leftover)
     }
-    // Locked, but the store cannot tell by whom: it may be by our request, before its record was written.
+    // Locked, but the holder is not recorded: it may be our own request, before its record was written.
     if (grant?.grantId === '' && (await this.#release({ ...grant, owner: this.#rules.owner, grantId })).released) {
       return this.#forget(leftover)
     }

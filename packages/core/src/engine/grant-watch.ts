@@ -3,8 +3,8 @@ import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
 
 /**
- * Listens, for one holder, to a store that notices when somebody else changes the record of the grant. A watch that ends
- * or fails is not begun again: the heartbeats find out what it does not say.
+ * Listens, for one holder, to a store that notices when another program changes the record of the grant. A watch that ends
+ * or fails is not started again, because the heartbeats find such a change as well.
  */
 export class GrantWatch {
   readonly #call = new AbortableCall()
@@ -24,7 +24,7 @@ export class GrantWatch {
         onChanged()
       }
     } catch {
-      // Whatever is wrong with the store, the next heartbeat reports it.
+      // The next heartbeat reports the failure of the store.
     }
   }
 }

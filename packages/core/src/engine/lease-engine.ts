@@ -21,7 +21,7 @@ import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
 
-/** What the lease is told: what happened to its grant. */
+/** What happened to the grant, reported to the lease. */
 export type GrantEffect =
   | {
       readonly type: 'granted'
@@ -85,7 +85,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     return this.#state
   }
 
-  /** Whether nothing is held and nobody waits. */
+  /** Whether nothing is held and no caller waits. */
   get isQuiet(): boolean {
     return this.#state.phase === 'idle' && this.#claims.isEmpty
   }
@@ -101,12 +101,12 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.group.engage(this, true)
     const { phase } = this.#state
     if (phase === 'idle') {
-      // Whoever comes while an adoption is still to begin shares it.
+      // A caller that comes before an adoption has begun shares it.
       this.#adopted ??= adopted
       this.#begin()
     } else if (phase === 'acquiring') this.#join(claim)
-    // Its validity is over and no timer has run yet. The loss is told in a microtask, for the grant may be so new that
-    // whoever asked for it has not been told of it yet.
+    // Its validity is over and no timer has run yet. The loss is reported in a microtask, because the grant may be so new
+    // that its caller has not seen the outcome yet.
     else if (phase !== 'releasing') queueMicrotask(() => this.dispatch({ type: 'tick' }))
   }
 
@@ -116,7 +116,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  /** Gives up what is being acquired, and takes back what may have been granted. Rejects where that is unknown. */
+  /** Gives up the attempt and frees a grant that it may have produced. Rejects when that outcome is unknown. */
   async abandon(): Promise<void> {
     const dropped = this.#claims.takeAll()
     this.dispatch({ type: 'cancel' })
@@ -230,7 +230,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
       if (this.#queues) this.dispatch({ type: 'queue' })
       return
     }
-    // Who tries once is told the answer to a question of his own.
+    // A caller that tries once gets the answer to a request of its own.
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
@@ -283,14 +283,14 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#endWaits(context.now, this.#cleanup?.has(holder?.grantId) ? ownLeftover(this.rules) : undefined)
   }
 
-  /** Takes back what a late request of ours was granted, and asks again: once in an attempt, in case it does not help. */
+  /** Frees the grant of a late request of ours and asks again: once in an attempt, in case it does not help. */
   async #reclaim(): Promise<void> {
     this.#hasReclaimed = true
     this.#isReclaiming = true
     try {
       await this.#cleanup?.settle()
     } catch {
-      // The next answer tells what came of it.
+      // The next answer shows the result.
     }
     this.#isReclaiming = false
     this.dispatch({ type: 'turn' })
@@ -303,7 +303,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#onGrant({ type: 'granted', grant, previous, claims })
   }
 
-  /** Tells those whose time is up: that someone else holds the lease, or what failed. */
+  /** Settles the callers whose time is up: another owner holds the lease, or the attempt failed. */
   #endWaits(now: number, failure: unknown): void {
     for (const claim of this.#claims.takeDue(now)) {
       if (failure === undefined) claim.resolve(false)
@@ -390,7 +390,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
 
 /**
  * Whether the next look may be planned a little later: a call has just been sent, or the end of the validity is well ahead
- * of a holder. Who waits may do so for a shorter time than any call; and the end of a validity is told when it comes.
+ * of a holder. A waiter may have less time than a call, and the end of a validity has to be noticed when it comes.
  */
 function hasTime(state: EngineState, context: EventContext): boolean {
   if (state.phase === 'held') return isUnplanned(state) && state.validUntil - context.now > 2 * LATEST_ARMED

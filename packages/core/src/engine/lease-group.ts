@@ -5,7 +5,7 @@ import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
 import { RenewalBatch } from './renewal-batch.js'
 
-/** A lease with a timer that is to be brought up to date. */
+/** A lease whose timer has to be updated. */
 export interface Armable {
   arm(): void
 }
@@ -15,7 +15,7 @@ export interface Engaged {
   onStoreClosed(): void
 }
 
-/** What the leases of one store and clock share: timers, batches of heartbeats, and the notice that the store is closed. */
+/** The leases of one store and clock. They share timers, batches of heartbeats, and the notice that the store is closed. */
 export class LeaseGroup {
   readonly aborts = new AbortListeners()
   readonly renewals: RenewalBatch | undefined

@@ -1,7 +1,7 @@
 import type { LeaseSettings } from '../lease-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
 
-/** What the transition function knows of the lease and its store; it never changes. Durations in milliseconds. */
+/** The constants of a lease and its store, for the transition function. Durations in milliseconds. */
 export interface LeaseRules {
   readonly name: string
   readonly owner: string
@@ -13,7 +13,7 @@ export interface LeaseRules {
   readonly maxHold: number
   /** Whether the store wakes waiters, so that polling is only the safety net. */
   readonly watched: boolean
-  /** Whether the store keeps those who wait in a queue. */
+  /** Whether the store keeps waiters in a queue. */
   readonly ordered: boolean
 }
 

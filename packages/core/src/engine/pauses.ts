@@ -8,22 +8,22 @@ const LONGEST_UNREPEATED = 60_000
 const LONGEST_POLL = 5_000
 const SHORTEST_POLL = 20
 
-/** A store may ask for a pause; for an absurd one it is not left alone. Milliseconds. */
+/** The longest pause that a store can ask for. Milliseconds. */
 const LONGEST_ASKED = 60_000
 
 /** A lease is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
 
-/** What a failed heartbeat or release waits at least, however little time is left for it. Milliseconds. */
+/** The shortest pause after a failed heartbeat or release, however little time is left. Milliseconds. */
 const SHORTEST_RETRY = 10
 
-/** Half of the pause is fixed, half of it random, so that those who failed together do not return together. */
+/** Half of the pause is fixed and half is random, so that clients that failed together do not return together. */
 function jittered(pause: number, random: number): number {
   return pause * (0.5 + 0.5 * random)
 }
 
 /**
- * The pause before a heartbeat that failed is repeated: leaves room for more attempts in what is left of the validity, for
+ * The pause before a failed heartbeat is repeated. It leaves room for more attempts in the remaining validity, for
  * one at least where the store has asked for a pause.
  */
 export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number, asked = 0): number {
@@ -32,7 +32,7 @@ export function retryPause(rules: LeaseRules, failures: number, remaining: numbe
   return Math.max(jittered(Math.max(pause, SHORTEST_RETRY), random), Math.min(asked, remaining / 2))
 }
 
-/** The pause before a store that failed is asked again, by one who waits for the lease: no less than it has asked for. */
+/** The pause of a waiter before it asks a failed store again: at least the pause that the store asked for. */
 export function outagePause(rules: LeaseRules, failures: number, random: number, asked = 0): number {
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
   const first = Math.max(longest / 20, SHORTEST_POLL)
@@ -46,9 +46,9 @@ export function heldPause(remaining: number): number {
 }
 
 /**
- * The pause before one who was refused asks again. Where the store wakes its waiters: as seldom as keeps the place in
- * the queue; where there is none, at the expiry too, of which nobody else can tell. Elsewhere: soon at first, for most
- * locks are short, then ever more seldom, and at the expiry where the store tells it.
+ * The pause of a waiter after a refusal. Where the store wakes its waiters: as long as keeps the place in the queue; where
+ * there is no queue, until the expiry at the latest, because no event announces it. Elsewhere the pause is short at first,
+ * because most locks are short, then grows, and ends at the expiry where the store knows it.
  */
 export function turnPause(
   rules: LeaseRules,

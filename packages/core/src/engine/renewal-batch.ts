@@ -10,7 +10,7 @@ const LARGEST_BATCH = 512
 /** Into how many steps the way to the next heartbeat is divided. */
 const STEPS = 8
 
-/** Who sent a heartbeat; told of its answer with the number that it gave. */
+/** The sender of a heartbeat. It gets the outcome under the number that it gave. */
 export interface HeartbeatSender {
   /** `outcome` comes from the store as it is, and need not be valid. */
   onRenewed(op: number, outcome: unknown): void
@@ -25,7 +25,7 @@ interface Heartbeat {
   readonly limit: number
 }
 
-/** Renews together what falls due together, where the store can (`renewMany`). */
+/** Renews the grants that fall due in the same turn with one call, where the store can (`renewMany`). */
 export class RenewalBatch {
   readonly #store: Required<Pick<LeaseStore, 'renewMany'>>
   readonly #clock: Clock

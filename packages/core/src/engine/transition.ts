@@ -9,8 +9,8 @@ import { fromReleasing } from './from-releasing.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /**
- * The whole life cycle of a lease as one pure function: what was, and what happened, to what is, and what is to be
- * done. It reads no clock and no random number and calls nobody.
+ * The life cycle of a lease as one pure function: takes the state and an event, returns the next state and the effects to
+ * carry out. It reads no clock, draws no random number and does no I/O.
  */
 export function transition(
   rules: LeaseRules,

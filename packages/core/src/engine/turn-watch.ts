@@ -6,8 +6,8 @@ import type { LeaseRules } from './lease-rules.js'
 import { outagePause } from './pauses.js'
 
 /**
- * Listens, for one waiter, to the store's word that it may be its turn. A watch that ends or fails is begun again after
- * a pause, and then counts as a word of the store: what happened in between is unknown.
+ * Listens, for one waiter, to the store's signal that it may be its turn. A watch that ends or fails is started again after
+ * a pause, and then counts as a signal of the store, because changes in between are unknown.
  */
 export class TurnWatch {
   readonly #rules: LeaseRules
@@ -48,7 +48,7 @@ export class TurnWatch {
         else this.#onTurn(record)
       }
     } catch {
-      // Watching only saves polls: whatever is wrong with the store is found, and told, by the next poll.
+      // Watching only saves polls: the next poll finds and reports what is wrong with the store.
     }
     if (call.aborted) return
     this.#failures += 1

@@ -9,7 +9,7 @@ export type LeaseErrorCode =
   | 'configuration'
   | 'name'
 
-/** Which lease an error is about, as far as it is known, and what caused it. */
+/** The lease that an error is about, as far as it is known, and the cause. */
 export interface LeaseErrorDetails {
   readonly leaseName?: string
   readonly owner?: string
@@ -18,7 +18,7 @@ export interface LeaseErrorDetails {
   readonly cause?: unknown
 }
 
-/** The base of every error that this library throws or rejects with; `code` tells the leaves apart. */
+/** The base of every error that this library throws or rejects with; `code` identifies the kind. */
 export abstract class LeaseError extends Error {
   abstract override readonly name: string
   abstract readonly code: LeaseErrorCode

@@ -4,7 +4,7 @@ import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 export class LeaseHeldError extends LeaseError {
   override readonly name = 'LeaseHeldError'
   override readonly code = 'held'
-  /** Who holds the name, where the store said so. */
+  /** The owner that holds the name, where the store knows it. */
   readonly holder: string | undefined
 
   constructor(message: string, details: LeaseErrorDetails & { readonly holder?: string } = {}) {

@@ -1,30 +1,31 @@
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseError } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
-import { endOf, type MemoryRecord } from './memory-record.js'
+import { refusalOf, type StoredLease, stateAt } from '../store/life-cycle/stored-lease.js'
 
-/** What is wanted of a resource that is under a lease. */
+/** The use of a resource that is under a lease. */
 export type CellAccess = 'read' | 'write'
 
 /**
- * Why a resource refuses an access: the table of a Lease Blob's uses. A `LeaseConflictError` where the blob answers
- * 409: another id's lease is in force. A `LeaseLostError` where it answers 412: the condition that the access was made
- * under does not hold (any more).
+ * The error with which a resource refuses an access at the instant `now`, by the table of a Lease Blob's uses. A
+ * `LeaseConflictError` where the blob answers 409: a lease with another id is in force. A `LeaseLostError` where it
+ * answers 412: the condition of the access is not met.
  */
 export function accessRefusal(
   name: string,
-  record: MemoryRecord | undefined,
+  lease: StoredLease | undefined,
+  now: number,
   access: CellAccess,
   leaseId: string | undefined,
 ): LeaseError | undefined {
-  const state = record?.state ?? 'available'
+  const state = lease === undefined ? 'available' : stateAt(lease, now)
   const isLocked = state === 'leased' || state === 'breaking'
-  if (leaseId === undefined) return isLocked && access === 'write' ? lost(name, record, access, leaseId) : undefined
-  const isHolder = record?.grant.grantId === leaseId
+  if (leaseId === undefined) return isLocked && access === 'write' ? lost(name, lease, access, leaseId) : undefined
+  const isHolder = lease?.grantId === leaseId
   if (isLocked && isHolder) return undefined
-  // A write under another id is a conflict only until the lease is being broken: so the table has it.
+  // In the table, a write with another id is a conflict until the lease is being broken, and then a lost condition.
   const conflicts = state === 'leased' || (state === 'breaking' && access === 'read')
-  return conflicts ? conflict(name, access) : lost(name, record, access, leaseId)
+  return conflicts ? conflict(name, access) : lost(name, lease, access, leaseId)
 }
 
 function conflict(name: string, access: CellAccess): LeaseConflictError {
@@ -36,7 +37,7 @@ function conflict(name: string, access: CellAccess): LeaseConflictError {
 
 function lost(
   name: string,
-  record: MemoryRecord | undefined,
+  lease: StoredLease | undefined,
   access: CellAccess,
   leaseId: string | undefined,
 ): LeaseLostError {
@@ -44,6 +45,6 @@ function lost(
   return new LeaseLostError(`${access} of '${name}' is refused: ${why}`, {
     leaseName: name,
     store: 'memory',
-    reason: endOf(record, leaseId),
+    reason: refusalOf(lease, leaseId),
   })
 }

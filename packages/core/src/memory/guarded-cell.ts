@@ -1,20 +1,19 @@
-import { LeaseLostError } from '../errors/lease-lost-error.js'
-import { checkFencingToken } from '../store/fence.js'
+import { checkFence, checkFencingToken } from '../store/fence.js'
 import type { MemoryLeaseStore } from './memory-lease-store.js'
 
-/** Under which lease a {@link GuardedCell} is used. */
+/** The lease with which a {@link GuardedCell} is used. */
 export interface CellOptions {
-  /** The grant id of the lease that whoever reads or writes believes to hold. */
+  /** The grant id of the lease that the caller believes to hold. */
   readonly leaseId?: string
 }
 
 /**
- * A value in memory that checks leases itself, as a blob does: what makes a lease exclusive even where its holder is
- * wrong about holding it. The check and the write are one step, and everything takes effect at once.
+ * A value in memory that checks leases itself, as a blob does. The lease is then exclusive even if a holder does not
+ * know that it has lost it. The check and the write are one step.
  *
- * What the blob answers with 409 (another lease is in force) is a `LeaseConflictError`, what it answers with 412 (the
- * access is not under the lease that it has to be under) a `LeaseLostError`; its `reason` is what a heartbeat would
- * have been told. After either nothing has changed. With a closed store it is a `LeaseUnavailableError`.
+ * Where the blob answers 409 (another lease is in force), methods throw a `LeaseConflictError`. Where it answers 412 (the
+ * access needs a lease that the caller does not hold), they throw a `LeaseLostError`, with the `reason` for which a
+ * heartbeat would be refused. Nothing has changed then. If the store is closed, they throw a `LeaseUnavailableError`.
  */
 export class GuardedCell<T> {
   readonly #store: MemoryLeaseStore
@@ -22,22 +21,22 @@ export class GuardedCell<T> {
   #value: T
   #largestToken = 0n
 
-  /** `name` is the lease name under whose lease the cell stands, in the given store. */
+  /** The lease with this name in the store protects the cell. */
   constructor(store: MemoryLeaseStore, name: string, initial: T) {
     this.#store = store
     this.#name = name
     this.#value = initial
   }
 
-  /** With a lease id only while that lease is in force; without one always. */
+  /** With a lease id: only while that lease is in force. Without a lease id: always. */
   read({ leaseId }: CellOptions = {}): T {
     this.#store.admit(this.#name, 'read', leaseId)
     return this.#value
   }
 
   /**
-   * With a lease id only while that lease is in force; without one only while none is. The latter ends a lease that
-   * has expired or was broken for good: it cannot be renewed any more.
+   * With a lease id: only while that lease is in force. Without a lease id: only while no lease is in force. A write
+   * without a lease id ends an expired or broken lease for good: it cannot be renewed any more.
    */
   write(value: T, { leaseId }: CellOptions = {}): void {
     const token = this.#store.admit(this.#name, 'write', leaseId)
@@ -46,16 +45,13 @@ export class GuardedCell<T> {
   }
 
   /**
-   * The guard of a resource that knows no leases, only fencing tokens: refused, with a `LeaseLostError`, when a write
-   * under a larger token has been seen. A holder whose lease is over can write until its successor has. Throws a
-   * `LeaseConfigurationError` for a token that is not a bigint of 0 or more.
+   * The fencing guard of a resource that does not know leases, only tokens: throws a `LeaseLostError` after a write with
+   * a larger token. A holder whose lease is over can write until the next holder has written. Throws a
+   * `LeaseConfigurationError` if the token is not a bigint of 0 or more.
    */
   writeFenced(value: T, fencingToken: bigint): void {
     checkFencingToken(fencingToken, { leaseName: this.#name, store: 'memory' })
-    if (fencingToken < this.#largestToken) {
-      const message = `write of '${this.#name}' is refused: token ${fencingToken} is older than ${this.#largestToken}`
-      throw new LeaseLostError(message, { leaseName: this.#name, store: 'memory', reason: 'taken' })
-    }
+    checkFence(this.#name, fencingToken, this.#largestToken, 'memory')
     this.#largestToken = fencingToken
     this.#value = value
   }

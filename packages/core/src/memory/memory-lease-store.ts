@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
-import { LeaseConflictError } from '../errors/lease-conflict-error.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkLeaseName } from '../lease-name.js'
 import { checkMetadata } from '../metadata.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
@@ -14,24 +15,20 @@ import type {
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
+import { type Decision, LifeCycle } from '../store/life-cycle/life-cycle.js'
+import { listRecords } from '../store/life-cycle/list-records.js'
+import { isLocked, type StoredLease, toLeaseRecord } from '../store/life-cycle/stored-lease.js'
+import { TurnWatches } from '../store/life-cycle/turn-watches.js'
+import { WaitQueue } from '../store/life-cycle/wait-queue.js'
+import type { TurnState } from '../store/life-cycle/watched-name.js'
 import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
 import { accessRefusal, type CellAccess } from './cell-access.js'
-import { endOf, isLocked, type MemoryRecord, recordAt, settle } from './memory-record.js'
-import { nameFailure, periodFailure, ttlFailure } from './request-checks.js'
-import { WaitingRooms } from './waiting-rooms.js'
 
-/** A queued request for a lease without expiry must be repeated within this. Milliseconds. */
-const LONGEST_UNREPEATED = 60_000
+/** The longest period after which a lease can be broken, in milliseconds: that of a Lease Blob. */
+const LONGEST_BREAK = 60_000
 
-/** How many records are looked at in one turn of the event loop. */
-const LISTED_AT_ONCE = 1_000
-
-const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
-const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
-const NO_METADATA: Metadata = Object.freeze({})
-
-/** An acquisition in memory: without a grant id the store makes one, and the request cannot wait in the queue. */
+/** An acquisition in memory: without a grant id the store creates one, and the request takes no place in the queue. */
 export type MemoryAcquireRequest = Omit<AcquireRequest, 'grantId'> & { readonly grantId?: string }
 
 export interface MemoryLeaseStoreOptions {
@@ -41,27 +38,31 @@ export interface MemoryLeaseStoreOptions {
 
 /**
  * Leases among the parts of one process, with the whole life cycle of Azure's Lease Blob (its reference: "Lease Blob",
- * service version 2012-02-12 and later). Every operation takes effect at once, before its promise is returned, so that
- * its outcome is never unknown. Expiry is by the store's clock, looked at when a record is.
+ * service version 2012-02-12 and later). Every operation takes effect at once, before its promise is returned, so its
+ * outcome is never unknown. The store finds out about expiry when it reads a record, by its own clock.
  *
- * A record is kept when it is released, for the fencing token lives in it; {@link MemoryLeaseStore.delete} forgets it.
+ * A released record is kept, because the fencing token lives in it; {@link MemoryLeaseStore.delete} removes it.
  */
 export class MemoryLeaseStore implements LeaseStore {
   readonly kind = 'memory'
   readonly limits: StoreLimits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true }
   readonly #clock: Clock
-  readonly #records = new Map<string, MemoryRecord>()
-  readonly #rooms: WaitingRooms
-  /** The largest token of all deleted names: whichever of them comes back goes on above it. */
+  readonly #leases = new Map<string, StoredLease>()
+  /** Only of names with places. */
+  readonly #queues = new Map<string, WaitQueue>()
+  readonly #watches: TurnWatches
+  readonly #lifeCycle = new LifeCycle({
+    store: this.kind,
+    uncertainty: 0,
+    tokenAfter: (last) => (last ?? this.#deletedToken) + 1n,
+  })
+  /** The largest token of all deleted names: a name without a record continues from it. */
   #deletedToken = 0n
   readonly #closing = new AbortController()
 
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
     this.#clock = clock
-    this.#rooms = new WaitingRooms(clock, (name) => {
-      const record = this.#records.get(name)
-      return record !== undefined && isLocked(record) ? record.lockedUntil : Number.NEGATIVE_INFINITY
-    })
+    this.#watches = new TurnWatches({ clock, look: (name) => this.#turnOf(name), read: (name) => this.#read(name) })
   }
 
   get closed(): AbortSignal {
@@ -69,295 +70,204 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   /**
-   * Rejects with a `LeaseConfigurationError` where the ttl is not within the limits, with a `LeaseNameError` where the
-   * name is not acceptable. A grant id whose lease is in force is granted again, with the same fencing token.
+   * Rejects with a `LeaseConfigurationError` if the ttl is not within the limits, with a `LeaseNameError` if the name is
+   * invalid. A grant id whose lease is in force is granted again, with the same fencing token.
    */
-  acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
-    return this.#settled(call, () => this.#acquire(request, this.#clock.now()))
+  async acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
+    this.#checkUsable(call)
+    const { name, ttl, metadata } = request
+    this.#checkTtl(name, ttl)
+    const lease = this.#leases.get(name)
+    // The name of a record was checked when the record was created.
+    if (lease === undefined) checkLeaseName(name)
+    if (metadata !== undefined) this.#checkMetadata(name, metadata)
+    const full = hasGrantId(request) ? request : { ...request, grantId: randomUUID(), queue: false }
+    return this.#commit(name, this.#lifeCycle.acquire(full, lease, this.#queueOf(name), this.#clock.now()))
   }
 
-  /** The ttl is the recorded one: to change it, acquire again under the same grant id. */
-  renew(grant: Grant, call?: StoreCall): Promise<RenewOutcome> {
-    const failure = this.#unusable(call)
-    return failure === undefined ? Promise.resolve(this.#renewed(grant, this.#clock.now())) : Promise.reject(failure)
+  /** Renews for the recorded ttl: to change it, acquire again with the same grant id. */
+  async renew(grant: Grant, call?: StoreCall): Promise<RenewOutcome> {
+    this.#checkUsable(call)
+    return this.#renew(grant, this.#clock.now())
   }
 
-  renewMany(grants: readonly Grant[], call?: StoreCall): Promise<readonly RenewOutcome[]> {
-    const failure = this.#unusable(call)
-    if (failure !== undefined) return Promise.reject(failure)
+  async renewMany(grants: readonly Grant[], call?: StoreCall): Promise<readonly RenewOutcome[]> {
+    this.#checkUsable(call)
     const now = this.#clock.now()
-    return Promise.resolve(grants.map((grant) => this.#renewed(grant, now)))
+    return grants.map((grant) => this.#renew(grant, now))
   }
 
-  /** Also after the grant has expired or was broken, as long as nobody else was granted. */
-  release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    return this.#settled(call, () => this.#release(grant, metadata))
+  async update(grant: Grant, metadata: Metadata, call?: StoreCall): Promise<RenewOutcome> {
+    this.#checkUsable(call)
+    this.#checkMetadata(grant.name, metadata)
+    return this.#renew(grant, this.#clock.now(), metadata)
   }
 
-  read(name: string, call?: StoreCall): Promise<LeaseRecord | undefined> {
-    const failure = this.#unusable(call)
-    return failure === undefined ? Promise.resolve(this.#look(name)) : Promise.reject(failure)
+  /** Also after the grant has expired or was broken, as long as there is no later grant. */
+  async release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    this.#checkUsable(call)
+    const { name } = grant
+    if (metadata !== undefined) this.#checkMetadata(name, metadata)
+    return this.#commit(name, this.#lifeCycle.release(grant, this.#leases.get(name), this.#clock.now(), metadata))
   }
 
-  update(grant: Grant, metadata: Metadata, call?: StoreCall): Promise<RenewOutcome> {
-    return this.#settled(call, () => {
-      const kept = this.#checked(grant.name, metadata)
-      const outcome = this.#renewed(grant, this.#clock.now())
-      const record = this.#records.get(grant.name)
-      if (outcome.renewed && record !== undefined) record.metadata = kept
-      return outcome
-    })
+  async read(name: string, call?: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checkUsable(call)
+    return this.#read(name)
   }
 
-  /** In the order in which the names were first used. Gives way to the event loop after every 1,000 records. */
-  async *list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
-    let count = 0
-    for (const name of [...this.#records.keys()]) {
-      const failure = this.#unusable(call)
-      if (failure !== undefined) throw failure
-      count += 1
-      if (count % LISTED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
-      const record = name.startsWith(prefix) ? this.#look(name) : undefined
-      if (record !== undefined) yield record
-    }
+  /** In the order in which the names were first used. */
+  list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    const check = (): void => this.#checkUsable(call)
+    return listRecords({ check, names: () => this.#leases.keys(), read: (name) => this.#read(name) }, prefix)
   }
 
-  /**
-   * Also granted where the lease is already that of the new id: a change whose answer was lost can be repeated, and is
-   * then given the same fencing token.
-   */
-  change(
-    { name, grantId }: Grant,
+  /** Repeated with the same new grant id, it is granted again with the same fencing token. */
+  async change(
+    grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
     call?: StoreCall,
   ): Promise<AcquireOutcome> {
-    const failure = this.#unusable(call)
-    if (failure !== undefined) return Promise.reject(failure)
-    const record = this.#records.get(name)
-    if (record === undefined) return Promise.resolve({ granted: false })
-    const now = this.#clock.now()
-    settle(record, now)
-    const { grant: current, metadata } = record
-    const isRepeated = current.grantId === to.grantId
-    if (record.state !== 'leased' || (!isRepeated && current.grantId !== grantId)) {
-      return Promise.resolve({ granted: false, ...holderOf(record, now) })
-    }
-    const token = isRepeated ? current.fencingToken : current.fencingToken + 1n
-    const request = { name, owner: to.owner, grantId: to.grantId, ttl: current.ttl, metadata }
-    return Promise.resolve(this.#grant(record, request, token, isRepeated ? record.previous : metadata, now))
+    this.#checkUsable(call)
+    const { name } = grant
+    const lease = this.#leases.get(name)
+    return this.#commit(name, this.#lifeCycle.change(grant, to, lease, this.#queueOf(name), this.#clock.now()))
   }
 
   /**
    * The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. Breaking again can only shorten
    * it. The reason is kept in the metadata, as `breakReason`, until the next grant.
    */
-  break(name: string, { period, reason }: BreakOptions = {}, call?: StoreCall): Promise<{ remaining: number }> {
-    const failure = this.#unusable(call) ?? periodFailure(name, period)
-    if (failure !== undefined) return Promise.reject(failure)
-    const record = this.#records.get(name)
-    if (record === undefined || record.state === 'available') return Promise.reject(nothingToBreak(name))
-    const now = this.#clock.now()
-    // What has expired is not locked any longer by being broken.
-    const remaining = Math.max(Math.min(record.lockedUntil - now, period ?? Number.POSITIVE_INFINITY), 0)
-    record.lockedUntil = remaining === Number.POSITIVE_INFINITY ? now : now + remaining
-    record.state = now < record.lockedUntil ? 'breaking' : 'broken'
-    if (reason !== undefined) record.metadata = Object.freeze({ ...record.metadata, breakReason: reason })
-    this.#rooms.update(name, now)
-    return Promise.resolve({ remaining: record.lockedUntil - now })
+  async break(name: string, options: BreakOptions = {}, call?: StoreCall): Promise<{ readonly remaining: number }> {
+    this.#checkUsable(call)
+    const { period = 0 } = options
+    // Written so that NaN does not pass.
+    if (!(period >= 0 && period <= LONGEST_BREAK)) {
+      const message = `the break period must be 0 to ${LONGEST_BREAK} ms, not ${period}`
+      throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
+    }
+    return this.#commit(name, this.#lifeCycle.break(name, options, this.#leases.get(name), this.#clock.now()))
   }
 
-  withdraw(name: string, grantId: string, call?: StoreCall): Promise<void> {
-    const failure = this.#unusable(call)
-    if (failure !== undefined) return Promise.reject(failure)
-    if (this.#rooms.has(name)) this.#rooms.remove(name, grantId, this.#clock.now())
-    return Promise.resolve()
+  async withdraw(name: string, grantId: string, call?: StoreCall): Promise<void> {
+    this.#checkUsable(call)
+    if (this.#queueOf(name) !== undefined) this.#commit(name, { outcome: undefined, leave: [grantId] })
   }
 
   /**
-   * Listening begins with the iteration. Of a name that becomes free, the first in line is told, and whoever gives no
-   * grant id; where nobody is in line, whoever gives one too.
+   * The watch begins with the iteration. When the name becomes free, the first waiter in the queue is notified, and
+   * watches without a grant id; without a queue, all watches.
    */
   watch(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined> {
-    return {
-      [Symbol.asyncIterator]: () => {
-        const failure = this.#unusable(undefined) ?? nameFailure(name)
-        if (failure !== undefined) return { next: () => Promise.reject(failure) }
-        return this.#rooms.listen(name, call, grantId, () => this.#look(name))
-      },
-    }
+    return this.#watches.watch(name, call, grantId, () => {
+      this.#checkUsable(undefined)
+      checkLeaseName(name)
+    })
   }
 
   /**
-   * Forgets the name, as an operator who deletes the blob: the holder is told at its next heartbeat, whoever waits
-   * keeps his place. Resolves with whether there was a record. Fencing tokens of the name go on growing, for the store
-   * remembers the largest of all that it has forgotten, and a name without a record counts on from there.
+   * Removes the record, as deleting the blob does: the next heartbeat of the holder is refused, and waiters
+   * keep their places. Resolves with whether there was a record. The fencing tokens of the name still grow: the store
+   * keeps the largest token of all deleted names, and a name without a record continues from it.
    */
-  delete(name: string, call?: StoreCall): Promise<boolean> {
-    const failure = this.#unusable(call)
-    if (failure !== undefined) return Promise.reject(failure)
-    const record = this.#records.get(name)
-    if (record === undefined) return Promise.resolve(false)
-    const { fencingToken } = record.grant
-    if (fencingToken > this.#deletedToken) this.#deletedToken = fencingToken
-    this.#records.delete(name)
-    this.#tell(name)
-    return Promise.resolve(true)
+  async delete(name: string, call?: StoreCall): Promise<boolean> {
+    this.#checkUsable(call)
+    const lease = this.#leases.get(name)
+    if (lease === undefined) return false
+    if (lease.fencingToken > this.#deletedToken) this.#deletedToken = lease.fencingToken
+    this.#leases.delete(name)
+    this.#watches.update(name)
+    return true
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closing.abort()
-    this.#rooms.close()
-    this.#records.clear()
-    return Promise.resolve()
+    this.#watches.close()
+    this.#leases.clear()
+    this.#queues.clear()
   }
 
   /**
-   * For a resource of this process that checks leases as a blob does: the fencing token that the access is made under,
-   * `undefined` for one without a lease id. Throws what {@link accessRefusal} says. A write without a lease id makes
-   * the store forget an expired or broken lease, so that it cannot be renewed any more.
+   * For a resource of this process that checks leases as a blob does: returns the fencing token of the access,
+   * `undefined` for an access without a lease id. Throws the error of {@link accessRefusal}. A write without a lease id
+   * ends an expired or broken lease, so that it cannot be renewed any more.
    *
    * @internal
    */
   admit(name: string, access: CellAccess, leaseId: string | undefined): bigint | undefined {
-    const failure = this.#unusable(undefined)
-    if (failure !== undefined) throw failure
-    const record = this.#records.get(name)
-    if (record !== undefined) settle(record, this.#clock.now())
-    const refusal = accessRefusal(name, record, access, leaseId)
+    this.#checkUsable(undefined)
+    const lease = this.#leases.get(name)
+    const refusal = accessRefusal(name, lease, this.#clock.now(), access, leaseId)
     if (refusal !== undefined) throw refusal
-    if (leaseId !== undefined) return record?.grant.fencingToken
-    if (record !== undefined && access === 'write') record.state = 'available'
+    if (leaseId !== undefined) return lease?.fencingToken
+    if (lease !== undefined && access === 'write') {
+      this.#leases.set(name, { ...lease, state: 'available', lockedUntil: Number.NEGATIVE_INFINITY })
+    }
     return undefined
   }
 
-  #acquire(request: MemoryAcquireRequest, now: number): AcquireOutcome {
-    const { name, grantId, ttl } = request
-    const record = this.#records.get(name)
-    const failure =
-      this.#unusable(undefined) ??
-      ttlFailure(name, ttl, this.limits) ??
-      // The name of a record was checked when it came.
-      (record === undefined ? nameFailure(name) : undefined)
-    if (failure !== undefined) throw failure
-    if (request.metadata !== undefined) this.#checked(name, request.metadata)
-    if (record !== undefined) {
-      settle(record, now)
-      if (record.state === 'leased' && record.grant.grantId === grantId) {
-        return this.#grant(record, request, record.grant.fencingToken, record.previous, now)
-      }
-      if (isLocked(record)) return this.#refuse(request, record, now)
+  #renew(grant: Grant, now: number, metadata?: Metadata): RenewOutcome {
+    const { name } = grant
+    return this.#commit(name, this.#lifeCycle.renew(grant, this.#leases.get(name), now, metadata))
+  }
+
+  /** Brings a decision into force. */
+  #commit<T>(name: string, { outcome, next, leave = [], keep }: Decision<T>): T {
+    if (next !== undefined) this.#leases.set(name, next)
+    if (leave.length > 0 || keep !== undefined) {
+      const queue = this.#queues.get(name) ?? new WaitQueue()
+      for (const grantId of leave) queue.remove(grantId)
+      if (keep !== undefined) queue.keep(keep)
+      if (queue.size > 0) this.#queues.set(name, queue)
+      else this.#queues.delete(name)
     }
-    if (!this.#rooms.admits(name, grantId, now)) return this.#refuse(request, undefined, now)
-    const token = (record?.grant.fencingToken ?? this.#deletedToken) + 1n
-    return this.#grant(record, request, token, record?.metadata, now)
+    if (this.#watches.size > 0) this.#watches.update(name)
+    return outcome
   }
 
-  #release({ name, grantId }: Grant, metadata: Metadata | undefined): ReleaseOutcome {
-    const failure = this.#unusable(undefined)
-    if (failure !== undefined) throw failure
-    const record = this.#records.get(name)
-    if (record === undefined) return { released: false }
-    if (record.grant.grantId !== grantId || record.state === 'available') {
-      return { released: false, ...holderOf(record, this.#clock.now()) }
-    }
-    if (metadata !== undefined) record.metadata = this.#checked(name, metadata)
-    record.state = 'available'
-    this.#tell(name)
-    return RELEASED
+  /** Most stores have no waiters, and then no name needs to be looked up. */
+  #queueOf(name: string): WaitQueue | undefined {
+    return this.#queues.size === 0 ? undefined : this.#queues.get(name)
   }
 
-  #checked(name: string, metadata: Metadata): Metadata {
-    checkMetadata(metadata, { leaseName: name, store: this.kind })
-    return Object.freeze({ ...metadata })
+  #read(name: string): LeaseRecord | undefined {
+    const lease = this.#leases.get(name)
+    return lease === undefined ? undefined : toLeaseRecord(name, lease, this.#clock.now())
   }
 
-  /** What an operation that takes effect at once came to, as a promise. */
-  #settled<T>(call: StoreCall | undefined, operate: () => T): Promise<T> {
-    const failure = this.#unusable(call)
-    if (failure !== undefined) return Promise.reject(failure)
-    try {
-      return Promise.resolve(operate())
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  #renewed({ name, grantId }: Grant, now: number): RenewOutcome {
-    const record = this.#records.get(name)
-    if (record === undefined) return { renewed: false, reason: 'deleted' }
-    settle(record, now)
-    const { grant, state } = record
-    if (grant.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {
-      return { renewed: false, reason: endOf(record, grantId), ...holderOf(record, now) }
-    }
-    record.state = 'leased'
-    record.lockedUntil = now + grant.ttl
-    if (state === 'expired') this.#rooms.update(name, now)
-    return RENEWED
-  }
-
-  #grant(
-    record: MemoryRecord | undefined,
-    request: MemoryAcquireRequest,
-    fencingToken: bigint,
-    previous: Metadata | undefined,
-    now: number,
-  ): AcquireOutcome {
-    const { name, owner, grantId = randomUUID(), ttl } = request
-    const grant = { name, owner, grantId, fencingToken, ttl }
-    const isRepeated = record?.state === 'leased' && record.grant.grantId === grantId
-    const otherwise = isRepeated ? record.metadata : NO_METADATA
-    const metadata = request.metadata === undefined ? otherwise : Object.freeze({ ...request.metadata })
-    const lockedUntil = now + ttl
-    if (record === undefined) this.#records.set(name, { grant, state: 'leased', lockedUntil, metadata, previous })
-    else Object.assign(record, { grant, state: 'leased', lockedUntil, metadata, previous })
-    if (this.#rooms.size > 0) this.#rooms.remove(name, grantId, now)
-    return previous === undefined ? { granted: true, grant } : { granted: true, grant, previous }
-  }
-
-  #refuse(
-    { name, grantId, ttl, queue }: MemoryAcquireRequest,
-    holder: MemoryRecord | undefined,
-    now: number,
-  ): AcquireOutcome {
-    if (queue === true && grantId !== undefined) {
-      const aliveUntil = now + (ttl === Number.POSITIVE_INFINITY ? LONGEST_UNREPEATED : ttl)
-      this.#rooms.keep(name, grantId, now, aliveUntil)
-    }
-    return holder === undefined ? { granted: false } : { granted: false, holder: recordAt(holder, now) }
-  }
-
-  #look(name: string): LeaseRecord | undefined {
-    const record = this.#records.get(name)
-    if (record === undefined) return undefined
+  #turnOf(name: string): TurnState {
+    const lease = this.#leases.get(name)
     const now = this.#clock.now()
-    settle(record, now)
-    return recordAt(record, now)
+    const fencingToken = lease?.fencingToken
+    if (lease !== undefined && isLocked(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
+    const { first } = this.#lifeCycle.turn(this.#queueOf(name), now)
+    if (first === undefined) return { lockedFor: 0, fencingToken }
+    return { lockedFor: 0, fencingToken, first: { grantId: first.grantId, keptFor: first.keptUntil - now } }
   }
 
-  /** The name may be free now. Where nobody waits for it, even the time need not be looked at. */
-  #tell(name: string): void {
-    if (this.#rooms.has(name)) this.#rooms.update(name, this.#clock.now())
+  #checkTtl(name: string, ttl: number): void {
+    const { minTtl, maxTtl } = this.limits
+    // Written so that NaN does not pass.
+    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return
+    const message = `the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`
+    throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
   }
 
-  #unusable(call: StoreCall | undefined): LeaseError | undefined {
-    if (this.#closing.signal.aborted)
-      return new LeaseUnavailableError('the store is closed: make a new one', { store: this.kind })
-    if (call?.aborted !== true) return undefined
+  #checkMetadata(name: string, metadata: Metadata): void {
+    checkMetadata(metadata, { leaseName: name, store: this.kind })
+  }
+
+  #checkUsable(call: StoreCall | undefined): void {
+    if (this.#closing.signal.aborted) {
+      throw new LeaseUnavailableError('the store is closed: create a new one', { store: this.kind })
+    }
+    if (call?.aborted !== true) return
     const { reason } = call.signal
-    if (reason instanceof LeaseError) return reason
-    return new LeaseUnavailableError('the attempt was ended before it began', { store: this.kind, cause: reason })
+    if (reason instanceof LeaseError) throw reason
+    throw new LeaseUnavailableError('the attempt was aborted before it began', { store: this.kind, cause: reason })
   }
 }
 
-function holderOf(record: MemoryRecord, now: number): { holder?: LeaseRecord } {
-  settle(record, now)
-  return isLocked(record) ? { holder: recordAt(record, now) } : {}
-}
-
-function nothingToBreak(name: string): LeaseConflictError {
-  return new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, {
-    leaseName: name,
-    store: 'memory',
-  })
+function hasGrantId(request: MemoryAcquireRequest): request is AcquireRequest {
+  return request.grantId !== undefined
 }

@@ -7,5 +7,5 @@ const makeLease: LeaseFactory = async (settings, { configPath, clock, logger, sh
   return new StoreLease(settings, store, { clock, logger })
 }
 
-/** The factory of leases in memory: those of one provider and one config path contend with one another. */
+/** The factory of leases in memory: leases of one provider and one config path share a store. */
 export const memoryLease: LeaseFactory = Object.assign(makeLease, { optionKeys: [] })

@@ -4,7 +4,7 @@ import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
 import { toMilliseconds } from './duration.js'
 import { toCamelCase } from './key-case.js'
 
-/** What a configuration is read through: a parsed file, or anything else that can show itself as a plain object. */
+/** A configuration: a parsed file, or any value that can be turned into a plain object. */
 export interface ConfigSource {
   toObject(): unknown
   /** Where the value at a path came from; `source` is the path of a file, where it was one. */
@@ -68,7 +68,7 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
   return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
 }
 
-/** Where a key of the block at the path, or of what it falls back to, came from. */
+/** The origin of a key of the block at the path, or of its fallback. */
 export function originOfKey(config: ConfigSource | object, path: string, key: string): string | undefined {
   if (!isConfigSource(config) || config.originOf === undefined) return undefined
   return (config.originOf(`${path}.${key}`) ?? config.originOf(`${DEFAULT_PATH}.${key}`))?.source

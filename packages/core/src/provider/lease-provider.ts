@@ -28,7 +28,7 @@ const MAKE_TIMEOUT = 30_000
 const CLOSE_LEASES_TIMEOUT = 8_000
 const CLOSE_STORES_TIMEOUT = 2_000
 
-/** What is being made or was made, by key. */
+/** Values by key: under construction, or finished. */
 type Kept<T> = Map<string, Promise<T>>
 
 /** Makes leases from a configuration, one instance for each name, path and owner, and ends them all together. */
@@ -45,7 +45,7 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #checked = new Set<string>()
   #closing: Promise<void> | undefined
 
-  /** `factories`: what the `lease-class` of a block may name, beside modules. */
+  /** `factories`: names that the `lease-class` of a block may use, beside modules. */
   constructor(
     config: ConfigSource | object,
     factories: Readonly<Record<string, LeaseFactory>> = {},
@@ -65,7 +65,7 @@ export class LeaseProvider implements AsyncDisposable {
 
   /**
    * The lease on `name`, with the settings at `configPath` (falling back to `leasehold.lease`); the owner is this
-   * provider's own unless given. What `lease-class` names is loaded: a package, a path relative to the file, or
+   * provider's own unless given. The module that `lease-class` names is loaded: a package, a path relative to the file, or
    * `module#export`. A key that nothing reads is a warning.
    *
    * Rejects with a typed error, and the next call tries again: a `LeaseNameError` or a `LeaseConfigurationError` that
@@ -88,7 +88,7 @@ export class LeaseProvider implements AsyncDisposable {
       what: `lease '${name}' of '${configPath}'`,
       details,
       make: () => this.#make(name, configPath, owner),
-      // Nobody has it and nothing was acquired.
+      // The caller did not get it, and nothing was acquired.
       late: () => {},
     })
     this.#checkOpen(details)
@@ -96,8 +96,8 @@ export class LeaseProvider implements AsyncDisposable {
   }
 
   /**
-   * Frees what is held (a holder is notified with `closed`), then closes the stores: within ten seconds, whatever the
-   * leases and the stores do. Never rejects: a failure is logged. What could not be freed by then expires.
+   * Releases all leases (holders are notified with `closed`), then closes the stores. Takes at most ten seconds, even if a
+   * lease or a store hangs. Never rejects: a failure is logged. A lease that could not be released in time expires.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -145,7 +145,7 @@ export class LeaseProvider implements AsyncDisposable {
     }
   }
 
-  /** Refused once the provider is closed: nobody would close what is opened then. */
+  /** Throws once the provider is closed, because nothing would close a store that is opened then. */
   async #share<S extends LeaseStore>(key: string, open: () => S | Promise<S>, details: LeaseErrorDetails): Promise<S> {
     this.#checkOpen(details)
     return await this.#keep(this.#stores, key, {
@@ -164,10 +164,10 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', warning)
   }
 
-  /** What is being made is kept at once, so that two who ask together get one; a failure is not kept. */
+  /** A value under construction is kept at once, so that two concurrent requests share it. A failure is not kept. */
   #keep<T extends K, K>(kept: Kept<K>, key: string, { what, details, make, late }: Making<T>): Promise<T> {
     const known = kept.get(key)
-    // A key stands for one kind of thing: what is kept under it was made by the same maker.
+    // All values under one key have the same type.
     if (known !== undefined) return known as Promise<T>
     const error = (): Error =>
       new LeaseTimeoutError(
@@ -187,7 +187,7 @@ export class LeaseProvider implements AsyncDisposable {
     await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, closeStore)
   }
 
-  /** Ends all of them side by side; what takes too long is left. */
+  /** Ends all values side by side; those that take too long are left behind. */
   async #endAll<T>(kept: Kept<T>, limit: number, end: (thing: T) => Promise<void>): Promise<void> {
     if (kept.size === 0) return
     const ends = [...kept.values()].map((thing) => this.#end(thing, end))
@@ -199,7 +199,7 @@ export class LeaseProvider implements AsyncDisposable {
     cancel()
   }
 
-  /** Never rejects: what fails is logged. */
+  /** Never rejects: failures are logged. */
   async #end<T>(thing: T | Promise<T>, end: (thing: T) => Promise<void>): Promise<void> {
     try {
       await end(await thing)
@@ -215,7 +215,7 @@ interface Making<T> {
   readonly what: string
   readonly details: LeaseErrorDetails
   readonly make: () => Promise<T>
-  /** Receives what was made too late. */
+  /** Receives a value that was finished too late. */
   readonly late: (made: T) => void
 }
 

@@ -153,7 +153,7 @@ function explain(error: unknown, specifier: string, location: string, { path, fa
   if (!isMissing(error, specifier)) return `the package '${specifier}', the lease-class of '${path}', failed: ${reason}`
   const given = Object.keys(factories)
   const others = given.length === 0 ? '' : `; or name one of the factories given (${given.join(', ')})`
-  // What is imported may be a part of the package.
+  // The specifier may name a part of the package.
   const name = specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

@@ -6,8 +6,8 @@ import { engineKeys } from './lease-block.js'
 const MISSPELLED = 2
 
 /**
- * One warning for each key of a block that nobody reads, with the nearest that somebody does. Of a factory that does
- * not say what it reads, only keys that look like misspelled ones of the engine.
+ * One warning for each unknown key of a block, with the nearest known key. If a factory does not declare its keys, only
+ * keys that look like misspelled keys of the engine are reported.
  */
 export function unknownKeys(
   path: string,

@@ -6,7 +6,7 @@ import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-str
 /** How many attempts at the p99 latency must fit between the heartbeat and the end of validity. */
 const ATTEMPTS = 3
 
-/** What one attempt is given above the p99, and the pauses between attempts. */
+/** The extra time of an attempt above the p99, and the pauses between attempts. */
 const SLACK = 1.5
 
 /** Below this no attempt is cut off: a pause of the garbage collector alone may take it. Milliseconds. */
@@ -18,7 +18,7 @@ const LEAST_SAMPLES = 8
 const JITTER = 0.1
 
 /**
- * Renews as late as leaves room for three attempts at the p99 of the latencies seen. It keeps what it saw: give one
+ * Renews as late as leaves room for three attempts at the p99 of the observed latencies. It keeps observations: use one
  * instance to all leases of a store to let them learn together.
  */
 export function adaptiveStrategy(): RenewalStrategy {
@@ -38,7 +38,7 @@ function plan(latencies: LatencyWindow, times: RenewalTimes, jitter: number): He
   }
   const p99 = latencies.count < LEAST_SAMPLES ? operationTimeout : latencies.percentile(0.99)
   const validity = validityOf(heartbeatTimeout)
-  // Room for three attempts may be more than there is: each then gets its third of what half the validity leaves.
+  // If there is not enough room for three attempts, each gets a third of half the validity.
   const attemptTimeout = Math.min(Math.max(SLACK * p99, LEAST_ATTEMPT), operationTimeout, validity / (2 * ATTEMPTS))
   const latest = validity - ATTEMPTS * attemptTimeout
   return { after: latest * (1 - JITTER * jitter), attemptTimeout }

@@ -7,7 +7,7 @@ const JITTER = 0.1
 /** How many attempts of the full operation timeout must fit between the heartbeat and the end of validity. */
 const ATTEMPTS = 2
 
-/** What lies between two attempts, as a part of the operation timeout. */
+/** The pause between two attempts, as a part of the operation timeout. */
 const PAUSE = 0.1
 
 /** Renews at half the ttl: the lowest chance of a loss, the most traffic. */

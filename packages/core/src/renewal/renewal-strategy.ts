@@ -20,10 +20,10 @@ export interface HeartbeatPlan {
  */
 export interface RenewalStrategy {
   readonly name: string
-  /** What is wrong with the times for this strategy, in one sentence that says what to change; `undefined` if nothing. */
+  /** The fault of the times for this strategy, in one sentence that says what to change; `undefined` if there is none. */
   check(times: RenewalTimes): string | undefined
   /** `jitter` is a random number from 0 to 1; it only ever makes a heartbeat earlier. */
   plan(times: RenewalTimes, jitter: number): HeartbeatPlan
-  /** Told how long each heartbeat took, a failed one with the time it was given; in milliseconds. */
+  /** Receives the latency of each heartbeat, or the time limit of a failed one; in milliseconds. */
   observe?(latency: number): void
 }

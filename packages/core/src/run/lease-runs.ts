@@ -11,7 +11,7 @@ import { nestedRun, overlappingRun, releasedDuringRun } from './run-errors.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
 
-/** What the runs of a lease need of it. */
+/** The part of a lease that its runs need. */
 export interface RunHost {
   readonly clock: Clock
   readonly aborts: AbortListeners

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** Work in progress, and the work that it was started from. */
 interface Frame {
-  /** What the work belongs to; `undefined` once its run has ended. */
+  /** The lease that the work belongs to; `undefined` once its run has ended. */
   subject: object | undefined
   readonly outer: Frame | undefined
 }

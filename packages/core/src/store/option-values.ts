@@ -4,18 +4,18 @@ import { toKebabCase } from '../provider/key-case.js'
 import { kindOf, shownValue } from '../shown-value.js'
 
 /**
- * The options of a provider's own block, for its factory: each is asked for by its name in code, and read in whichever
- * form a configuration has it.
+ * Reads the options of a provider's block. Each is read by its name in code, in any form that configurations use for its
+ * type.
  *
- * What is absent, `null` or empty is `undefined`: a configuration has `""` for what it leaves to the environment. What is
- * there and does not do throws a `LeaseConfigurationError` that names the key as a configuration has it, in kebab case.
+ * An option that is absent, `null` or empty is `undefined`: configurations write `""` for options without a value. An
+ * invalid value throws a `LeaseConfigurationError` that names the key in kebab case, as configurations do.
  */
 export class OptionValues<Name extends string = string> {
   readonly #store: string
   readonly #block: Readonly<Record<string, unknown>>
 
   /**
-   * @param store the kind of store, which stands in the errors
+   * @param store the kind of store, for errors
    * @param block `settings.options` of the lease, whose keys are in the camel case of the code
    */
   constructor(store: string, block: Readonly<Record<string, unknown>>) {
@@ -23,14 +23,15 @@ export class OptionValues<Name extends string = string> {
     this.#block = block
   }
 
-  /** A text that may be shown; see {@link OptionValues.secret}. */
+  /** A text that errors may show; a number counts as its digits. See {@link OptionValues.secret}. */
   text(name: Name): string | undefined {
     const value = this.#given(name)
     if (value === undefined || typeof value === 'string') return value
+    if (typeof value === 'number') return String(value)
     throw this.#wrong(name, `a text, not ${shownValue(value)}`)
   }
 
-  /** A text that nobody may see, such as a password: the error for one that is no text does not show what it is. */
+  /** A secret text, such as a password: errors do not show its value. */
   secret(name: Name): string | undefined {
     const value = this.#given(name)
     if (value === undefined || typeof value === 'string') return value

@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.js'
+import type { LeaseEnvironment } from '../lease-environment.js'
+import type { LeaseSettings } from '../lease-settings.js'
 import type { Logger } from '../logger.js'
 import type { LeaseFactory, LeaseFactoryContext } from '../provider/lease-factory.js'
 import { StoreLease } from '../store-lease.js'
@@ -16,22 +18,26 @@ export interface OpenContext {
   readonly logger: Logger
 }
 
+/** Makes a lease over the store: a subclass of `StoreLease` with methods of the provider. */
+type CreateLease<S> = (settings: LeaseSettings, store: S, environment: LeaseEnvironment) => StoreLease
+
 /**
  * The factory of a provider's leases, which `lease-class` names: leases of one `LeaseProvider` with the same options share
- * their store. `open` is called when the first of them is made.
+ * their store. `open` is called when the first of them is made. The leases are `StoreLease`s unless `create` is given.
  */
-export function providerFactory<D extends OptionDeclarations>(
+export function providerFactory<D extends OptionDeclarations, S extends LeaseStore>(
   options: ProviderOptions<D>,
-  open: (values: OptionsOf<D>, context: OpenContext) => LeaseStore | Promise<LeaseStore>,
+  open: (values: OptionsOf<D>, context: OpenContext) => S | Promise<S>,
+  create: CreateLease<S> = (settings, store, environment) => new StoreLease(settings, store, environment),
 ): LeaseFactory & { readonly options: ProviderOptions<D> } {
-  const create: LeaseFactory = async (settings, { configPath, clock, logger, share }: LeaseFactoryContext) => {
+  const make: LeaseFactory = async (settings, { configPath, clock, logger, share }: LeaseFactoryContext) => {
     const values = options.read(settings.options)
     const key = `${options.kind}:${JSON.stringify(options.keys.map((name) => values[name] ?? null))}`
     const testClock = clock === systemClock ? undefined : clock
     const store = await share(key, () =>
       open(values, { leaseName: settings.name, configPath, clock: testClock, logger }),
     )
-    return new StoreLease(settings, store, { clock, logger })
+    return create(settings, store, { clock, logger })
   }
-  return Object.assign(create, { optionKeys: options.keys, options })
+  return Object.assign(make, { optionKeys: options.keys, options })
 }

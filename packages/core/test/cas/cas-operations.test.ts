@@ -15,7 +15,7 @@ import { MapRegister } from './map-register.js'
 
 const TTL = 10_000
 const HOUR = 3_600_000
-/** What a challenger waits beyond the ttl. */
+/** The margin that a challenger waits after the ttl. */
 const MARGIN = 25
 const call = new AbortableCall()
 const details = { leaseName: 'job', store: 'map' }
@@ -35,15 +35,15 @@ function setUp(options: CasStoreOptions & { readonly forgets?: boolean } = {}) {
   return { clock, register, open, store, claim, held }
 }
 
-/** The calls to the register that an operation makes. */
+/** The calls of an operation to the register. */
 async function callsOf(register: MapRegister, operate: () => Promise<unknown>): Promise<string[]> {
   register.calls.length = 0
   await operate()
   return [...register.calls]
 }
 
-describe('a compare-and-set store tells of itself', () => {
-  it('its kind, its limits, and that it neither queues nor leases for ever', () => {
+describe('a compare-and-set store', () => {
+  it('has a kind and limits, without a queue and without infinite leases', () => {
     const unnamed = { ...register(), kind: undefined } as unknown as CasRegister<number>
     expect(casStore(register()).kind).toBe('map')
     expect(casStore(unnamed).kind).toBe('cas')
@@ -58,13 +58,13 @@ describe('a compare-and-set store tells of itself', () => {
     [5, 4],
     [5, Number.NaN],
     [5, Number.POSITIVE_INFINITY],
-  ])('that its limits make no sense: %d to %d', (minTtl, maxTtl) => {
+  ])('rejects invalid limits: %d to %d', (minTtl, maxTtl) => {
     const build = () => casStore(register(), { minTtl, maxTtl })
     expect(build).toThrow(LeaseConfigurationError)
     expect(build).toThrow(`minTtl (${minTtl}) and maxTtl (${maxTtl}) must be finite, 0 < minTtl <= maxTtl`)
   })
 
-  it('changes of an entry, as often as its register does, and none where it does not', async () => {
+  it('reports the changes that its register reports', async () => {
     expect(casStore(register()).watch).toBeUndefined()
     const watch = vi.fn(async function* () {
       yield undefined
@@ -77,7 +77,7 @@ describe('a compare-and-set store tells of itself', () => {
     expect(watch).toHaveBeenCalledWith('job', call)
   })
 
-  it('nothing more once it is closed, and closes its register', async () => {
+  it('ends its watches when it is closed, and closes its register', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     const close = vi.fn(async () => {})
@@ -88,7 +88,7 @@ describe('a compare-and-set store tells of itself', () => {
     await expect(store.read('job', call)).rejects.toMatchObject({ code: 'unavailable', store: 'map' })
   })
 
-  it('nothing for a call that is aborted', async () => {
+  it('rejects an aborted call', async () => {
     const { register, store, claim, held } = setUp()
     const grant = await held('a')
     const aborted = new AbortableCall()
@@ -112,7 +112,7 @@ describe('acquire over a compare-and-set register writes', () => {
     expect(register.calls).toEqual(['read', 'create', 'replace'])
   })
 
-  it('no metadata of the one before', async () => {
+  it('no metadata of the last holder', async () => {
     const { register, store, claim } = setUp()
     const outcome = await claim('a', { metadata: { version: '7' } })
     if (outcome.granted) await store.release(outcome.grant, call)
@@ -120,7 +120,7 @@ describe('acquire over a compare-and-set register writes', () => {
     expect(register.recordOf('job').metadata).toEqual({})
   })
 
-  it('an entry that nobody owns, where the name is new and nothing comes after it', async () => {
+  it('an entry without an owner, for a new name when the process then stops', async () => {
     const { register, claim, open } = setUp()
     register.faults.push(...([undefined, undefined, 'fail'] as never[]))
     await expect(claim('a')).rejects.toThrow('connection refused')
@@ -129,7 +129,7 @@ describe('acquire over a compare-and-set register writes', () => {
     expect((await claim('b', {}, open())).granted).toBe(true)
   })
 
-  it.each([1_000, HOUR])('for the shortest and the longest ttl, of %d ms', async (ttl) => {
+  it.each([1_000, HOUR])('for the shortest and the longest ttl: %d ms', async (ttl) => {
     const { claim } = setUp()
     expect((await claim('a', { ttl })).granted).toBe(true)
   })
@@ -141,14 +141,14 @@ describe('acquire over a compare-and-set register writes', () => {
     expect(register.calls).toEqual([])
   })
 
-  it('nothing under a name that is none', async () => {
+  it('nothing for an invalid name', async () => {
     const { register, store } = setUp()
     const claimed = store.acquire({ name: '', owner: 'a', grantId: 'a', ttl: TTL }, call)
     await expect(claimed).rejects.toBeInstanceOf(LeaseNameError)
     expect(register.calls).toEqual([])
   })
 
-  it('a larger token where its own grant id was broken or released meanwhile', async () => {
+  it('a larger token if its own grant id was broken or released meanwhile', async () => {
     const { store, claim, held } = setUp()
     await held('a')
     await store.break('job', { period: 2_000 }, call)
@@ -160,7 +160,7 @@ describe('acquire over a compare-and-set register writes', () => {
     expect((await held('a')).fencingToken).toBe(3n)
   })
 
-  it('anew where another writer came in between, five times, and then tells that it could not', async () => {
+  it('again after a concurrent write, five times, and then rejects', async () => {
     const { register, claim, held, store } = setUp()
     const grant = await held('a')
     await store.release(grant, call)
@@ -178,7 +178,7 @@ describe('acquire over a compare-and-set register writes', () => {
 })
 
 describe('heartbeats over a compare-and-set register', () => {
-  it('write the ttl of the grant and another revision, and nothing else', async () => {
+  it('write the ttl of the grant and the next revision, and nothing else', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     const before = register.recordOf('job')
@@ -186,7 +186,7 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(register.recordOf('job')).toEqual({ ...before, ttl: 2 * TTL, revision: before.revision + 1 })
   })
 
-  it('read the record where another grant was made here since', async () => {
+  it('read the record if another grant was made here since', async () => {
     const { clock, register, store, held } = setUp()
     const first = await held('a')
     clock.block(TTL + MARGIN)
@@ -194,14 +194,14 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(await callsOf(register, () => store.renew(first, call))).toEqual(['read'])
   })
 
-  it('read the record again where theirs was not the last write', async () => {
+  it('read the record again after a foreign write', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', register.recordOf('job'))
     expect(await callsOf(register, () => store.renew(grant, call))).toEqual(['replace', 'read', 'replace'])
   })
 
-  it('forget what was written once they are refused', async () => {
+  it('forget the last write when they are refused', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', { ...register.recordOf('job'), breakPeriod: 5_000 })
@@ -209,7 +209,7 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(await callsOf(register, () => store.renew(grant, call))).toEqual(['read'])
   })
 
-  it('are told who took the lease, where anyone holds it', async () => {
+  it('report the new holder, if there is one', async () => {
     const { clock, store, claim, held } = setUp()
     const first = await held('a')
     clock.block(TTL + MARGIN)
@@ -223,14 +223,14 @@ describe('heartbeats over a compare-and-set register', () => {
 })
 
 describe('release over a compare-and-set register', () => {
-  it('is one write and no read for who made the grant, and forgets what was written', async () => {
+  it('is one write and no read in the process of the grant, and forgets the last write', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     expect(await callsOf(register, () => store.release(grant, call))).toEqual(['replace'])
     expect(await callsOf(register, () => store.release(grant, call))).toEqual(['read'])
   })
 
-  it('of a grant made elsewhere reads the record first', async () => {
+  it('of a grant of another process reads the record first', async () => {
     const { register, open, held } = setUp()
     const grant = await held('a')
     const other = open()
@@ -238,7 +238,7 @@ describe('release over a compare-and-set register', () => {
     expect(register.recordOf('job').owner).toBe('')
   })
 
-  it('is done again where another writer came in between', async () => {
+  it('is repeated after a concurrent write', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     register.write('job', register.recordOf('job'))
@@ -246,7 +246,7 @@ describe('release over a compare-and-set register', () => {
     expect(register.recordOf('job').owner).toBe('')
   })
 
-  it('of what another held until its expiry frees nobody, and names nobody', async () => {
+  it('of an expired lease of another owner changes nothing and reports no holder', async () => {
     const { clock, register, store, held } = setUp()
     const first = await held('a')
     clock.block(TTL + MARGIN)
@@ -258,7 +258,7 @@ describe('release over a compare-and-set register', () => {
 })
 
 describe('read over a compare-and-set register', () => {
-  it('tells the record and what remains, as this process has seen it', async () => {
+  it('resolves with the record and the remaining time, as observed by this process', async () => {
     const { clock, store, held } = setUp()
     expect(await store.read('job', call)).toBeUndefined()
     const grant = await held('a')
@@ -267,7 +267,7 @@ describe('read over a compare-and-set register', () => {
     expect(await store.read('job', call)).toEqual(record)
   })
 
-  it('begins to observe anew what was gone in between, though its version is the same', async () => {
+  it('restarts the observation of an entry that was gone, although its version is the same', async () => {
     const { clock, register, store, held, open } = setUp()
     await held('a')
     const observer = open()
@@ -281,18 +281,18 @@ describe('read over a compare-and-set register', () => {
     expect(await store.read('job', call)).toMatchObject({ remaining: MARGIN })
   })
 
-  it.each([-1, Number.NaN])('refuses an entry that says it was created at %d', async (createdAt) => {
+  it.each([-1, Number.NaN])('rejects an entry with the creation time %d', async (createdAt) => {
     const { register, store, held } = setUp({ forgets: true })
     await held('a')
     const record = register.recordOf('job')
     register.read = async () => ({ record, version: 1, createdAt })
-    const message = 'the map register forgets, but does not tell createdAt in milliseconds'
+    const message = 'the map register forgets entries, but gives no createdAt in milliseconds'
     await expect(store.read('job', call)).rejects.toThrow(message)
   })
 })
 
 describe('fencing tokens of a register that forgets', () => {
-  it('are the creation time, rounded up, or one more than the last, whichever is larger', async () => {
+  it('are the larger of the creation time, rounded up, and the last token plus one', async () => {
     const { register, store, held } = setUp({ forgets: true })
     register.time = 0
     const first = await held('a')
@@ -302,7 +302,7 @@ describe('fencing tokens of a register that forgets', () => {
     expect([first.fencingToken, (await held('b')).fencingToken]).toEqual([1n, 42n])
   })
 
-  it('start where the entry was made at the very beginning of time', async () => {
+  it('are valid for an entry with the creation time 0', async () => {
     const { register, claim } = setUp({ forgets: true })
     register.time = 1
     expect(await claim('a')).toMatchObject({ granted: true, grant: { fencingToken: 1n } })
@@ -312,7 +312,7 @@ describe('fencing tokens of a register that forgets', () => {
 describe('change over a compare-and-set register', () => {
   const to = { grantId: 'b', owner: 'you' }
 
-  it('keeps the ttl and the metadata, and may be repeated under the same token', async () => {
+  it('keeps the ttl and the metadata, and returns the same token when repeated', async () => {
     const { register, store, claim } = setUp()
     const outcome = await claim('a', { metadata: { version: '7' } })
     const grant = outcome.granted ? outcome.grant : expect.unreachable()
@@ -323,7 +323,7 @@ describe('change over a compare-and-set register', () => {
     expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })
   })
 
-  it('of what is gone, broken, expired or released is not granted, and tells who is in the way', async () => {
+  it('is not granted for a deleted, broken, expired or released lease, and reports the holder', async () => {
     const { clock, register, store, held } = setUp()
     const first = await held('a')
     await store.break('job', { period: 2_000 }, call)
@@ -344,7 +344,7 @@ describe('change over a compare-and-set register', () => {
 })
 
 describe('break over a compare-and-set register', () => {
-  it('without a period locks the name for what was left, and keeps the metadata', async () => {
+  it('without a period locks the name for the remaining time, and keeps the metadata', async () => {
     const { clock, register, store, claim } = setUp()
     await claim('a', { metadata: { version: '7' } })
     clock.block(1_000)
@@ -355,7 +355,7 @@ describe('break over a compare-and-set register', () => {
     expect(register.recordOf('job').metadata).toEqual({ version: '7' })
   })
 
-  it('again for as long changes nothing, and for less adds its reason to the metadata', async () => {
+  it('with the same period changes nothing, and with a shorter one adds its reason to the metadata', async () => {
     const { register, store, claim } = setUp()
     await claim('a', { metadata: { version: '7' } })
     await store.break('job', { period: 4_000 }, call)
@@ -366,7 +366,7 @@ describe('break over a compare-and-set register', () => {
     expect(register.recordOf('job').metadata).toEqual({ version: '7', breakReason: 'stuck' })
   })
 
-  it('is begun anew where another writer came in between', async () => {
+  it('is repeated after a concurrent write', async () => {
     const { register, store, held } = setUp()
     await held('a')
     const { replace } = register
@@ -383,7 +383,7 @@ describe('break over a compare-and-set register', () => {
     ])
   })
 
-  it('of what nobody holds, and for a period that is none, says so', async () => {
+  it('rejects when the name is free, or the period is invalid', async () => {
     const { store } = setUp()
     await expect(store.break('job', {}, call)).rejects.toThrow("nobody holds 'job': there is nothing to break")
     await expect(store.break('job', {}, call)).rejects.toMatchObject(details)

@@ -11,7 +11,7 @@ import {
 } from '../../src/cas/cas-records.js'
 
 const HOUR = 3_600_000
-/** What a challenger waits beyond the ttl. */
+/** The margin that a challenger waits after the ttl. */
 const MARGIN = 25
 
 const record: CasRecord = {
@@ -23,37 +23,37 @@ const record: CasRecord = {
   metadata: { version: '2' },
 }
 
-describe('a record stands as', () => {
-  it('available while nobody holds it, however long ago its ttl was over', () => {
+describe('the state of a record is', () => {
+  it('available while it has no owner, long after its ttl', () => {
     expect(standingOf({ ...record, owner: '' }, 0, HOUR)).toEqual({ state: 'available', remaining: 0 })
     expect(standingOf(unowned, HOUR, HOUR)).toEqual({ state: 'available', remaining: 0 })
   })
 
-  it('leased until it was seen unchanged for its ttl and the margin, then as expired', () => {
+  it('leased until it was seen unchanged for its ttl and the margin, then expired', () => {
     expect(standingOf(record, 400, HOUR)).toEqual({ state: 'leased', remaining: 9_600 + MARGIN })
     expect(standingOf(record, 9_999 + MARGIN, HOUR)).toEqual({ state: 'leased', remaining: 1 })
     expect(standingOf(record, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
   })
 
-  it('breaking until it was seen unchanged for the break period and the margin, then as broken', () => {
+  it('breaking until it was seen unchanged for the break period and the margin, then broken', () => {
     const breaking = { ...record, breakPeriod: 4_000 }
     expect(standingOf(breaking, 0, HOUR)).toEqual({ state: 'breaking', remaining: 4_000 + MARGIN })
     expect(standingOf(breaking, 4_000 + MARGIN, HOUR)).toEqual({ state: 'broken', remaining: 0 })
     expect(standingOf({ ...record, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
   })
 
-  it('breaking for its ttl where another program removed its owner, then as expired; where it was broken, as broken', () => {
+  it('breaking for its ttl after another program removed its owner, then expired; broken if it was broken', () => {
     const vacated = { ...record, vacated: true }
     expect(standingOf(vacated, 0, HOUR)).toEqual({ state: 'breaking', remaining: 10_000 + MARGIN })
     expect(standingOf(vacated, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
     expect(standingOf({ ...vacated, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
   })
 
-  it.each([0, -1, Number.NaN, HOUR + 1])('leased for the longest ttl where its own is %d', (ttl) => {
+  it.each([0, -1, Number.NaN, HOUR + 1])('leased for the longest ttl if its own is %d', (ttl) => {
     expect(standingOf({ ...record, ttl }, 0, HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
   })
 
-  it.each([-1, Number.NaN, HOUR + 1])('breaking for the longest ttl where its break period is %d', (breakPeriod) => {
+  it.each([-1, Number.NaN, HOUR + 1])('breaking for the longest ttl if its break period is %d', (breakPeriod) => {
     expect(standingOf({ ...record, breakPeriod }, 0, HOUR)).toEqual({ state: 'breaking', remaining: HOUR + MARGIN })
   })
 
@@ -69,7 +69,7 @@ describe('a record stands as', () => {
 })
 
 describe('a record is', () => {
-  it('told with its state, and with what remains where it is locked', () => {
+  it('reported with its state, and with the remaining time while it is locked', () => {
     const { revision: _, ...told } = record
     expect(toLeaseRecord('job', record, { state: 'leased', remaining: 5 })).toEqual({
       name: 'job',
@@ -84,24 +84,24 @@ describe('a record is', () => {
     })
   })
 
-  it('granted with what the holder has to know', () => {
+  it('granted with all fields that the holder needs', () => {
     const { owner, grantId, fencingToken, ttl } = record
     expect(toGrant('job', record)).toEqual({ name: 'job', owner, grantId, fencingToken, ttl })
   })
 
-  it('written again under the next revision, and is then no longer broken', () => {
+  it('written again with the next revision, and is then no longer broken', () => {
     expect(rewrite(record)).toEqual({ ...record, revision: 4 })
     expect(rewrite({ ...record, breakPeriod: 5 }, { owner: 'b' })).toEqual({ ...record, owner: 'b', revision: 4 })
     expect(rewrite(record, { breakPeriod: 5 })).toEqual({ ...record, breakPeriod: 5, revision: 4 })
   })
 
-  it('owned by nobody, and was never granted, where the name is new', () => {
+  it('without an owner and without a grant for a new name', () => {
     expect(unowned).toEqual({ owner: '', grantId: '', fencingToken: 0n, ttl: 1, revision: 0, metadata: {} })
     expect(Object.isFrozen(unowned) && Object.isFrozen(unowned.metadata)).toBe(true)
   })
 })
 
-describe('what is found under a name', () => {
+describe('an entry of a register', () => {
   it.each([record, { ...record, breakPeriod: 5 }, unowned])('is a lease record: %#', (found) => {
     expect(() => checkRecord('job', 'etcd', found)).not.toThrow()
   })
@@ -115,13 +115,13 @@ describe('what is found under a name', () => {
     ['metadata', 'none'],
     ['metadata', null],
     ['breakPeriod', '5'],
-  ])('is none where %s is %j', (field, value) => {
+  ])('is no lease record if %s is %j', (field, value) => {
     expect(() => checkRecord('job', 'etcd', { ...record, [field]: value })).toThrow(LeaseConfigurationError)
   })
 
-  it('is refused with an error that names the lease and the store', () => {
+  it('is rejected with an error that names the lease and the store', () => {
     const check = () => checkRecord('job', 'etcd', {} as CasRecord)
-    expect(check).toThrow("what the etcd store has under 'job' is no lease record")
+    expect(check).toThrow("the entry of 'job' in the etcd store is no lease record")
     expect(check).toThrow(expect.objectContaining({ leaseName: 'job', store: 'etcd' }))
   })
 })

@@ -11,8 +11,8 @@ function claim(store: LeaseStore, owner: string, grantId: string): Promise<Acqui
   return store.acquire({ name: 'job', owner, grantId, ttl: TTL }, call)
 }
 
-describe('casStore, over any schedule', () => {
-  it('over random interleavings, failures and clocks grants a name to one at a time', async () => {
+describe('casStore, with random schedules', () => {
+  it('grants a name to one holder at a time, with random interleavings, failures and clocks', async () => {
     const client = fc.integer({ min: 0, max: 2 })
     const step = fc.record({
       client,

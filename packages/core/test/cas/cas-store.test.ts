@@ -16,14 +16,14 @@ import { silentLogger } from '../support/held-lease.js'
 import { MapRegister } from './map-register.js'
 
 const TTL = 10_000
-/** What a challenger waits beyond the ttl. */
+/** The margin that a challenger waits after the ttl. */
 const MARGIN = 25
 const call = new AbortableCall()
 
 interface Fixture {
   readonly clock: VirtualClock
   readonly register: MapRegister
-  /** A store as every process has its own. */
+  /** A separate store, as in another process. */
   readonly open: (clock?: VirtualClock) => CasStore
 }
 
@@ -55,7 +55,7 @@ describe('takeover over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
-  it('waits from its own first sight of the record, however old that is', async () => {
+  it('waits from its own first observation of the record, also for an old record', async () => {
     const { clock, open } = setUp()
     await claim(open(), 'a')
     clock.block(100 * TTL)
@@ -68,7 +68,7 @@ describe('takeover over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
-  it('begins to wait anew with every heartbeat', async () => {
+  it('restarts its wait with every heartbeat', async () => {
     const { clock, open } = setUp()
     const a = open()
     const grant = await grantOf(claim(a, 'a'))
@@ -83,7 +83,7 @@ describe('takeover over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
-  it('compares no clocks: those of two processes may be hours apart', async () => {
+  it('compares no clocks: the clocks of two processes may differ by hours', async () => {
     const { register, open } = setUp()
     const [ofA, ofB] = [new VirtualClock(), new VirtualClock()]
     ofB.block(3_600_000)
@@ -95,7 +95,7 @@ describe('takeover over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(false)
   })
 
-  it('does not happen after a suspend of the challenger where the holder was renewed meanwhile', async () => {
+  it('does not happen after a suspend of the challenger if the holder renewed meanwhile', async () => {
     const { register, open } = setUp()
     const [ofA, ofB] = [new VirtualClock(), new VirtualClock()]
     const [a, b] = [open(ofA), open(ofB)]
@@ -107,7 +107,7 @@ describe('takeover over a compare-and-set register', () => {
     expect(register.recordOf('job').owner).toBe('a')
   })
 
-  it('is granted to one of two challengers of the same instant, and the other is told whom', async () => {
+  it('is granted to one of two simultaneous challengers, and the other one gets the holder', async () => {
     const { clock, open } = setUp()
     await claim(open(), 'a')
     const [b, c] = [open(), open()]
@@ -119,7 +119,7 @@ describe('takeover over a compare-and-set register', () => {
   })
 
   it.each([1e308, Number.POSITIVE_INFINITY, Number.NaN, -5, 0])(
-    'of an absurd ttl of %d waits for maxTtl',
+    'waits for maxTtl if the recorded ttl is %d',
     async (ttl) => {
       const { clock, register, open } = setUp()
       await claim(open(), 'a')
@@ -144,7 +144,7 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(register.calls).toEqual(Array(10).fill('replace'))
   })
 
-  it('survive the loss of an answer: the record bears our grant id, and its version is adopted', async () => {
+  it('survive a lost answer: the record has our grant id, and its version is adopted', async () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
@@ -156,13 +156,13 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(register.calls).toEqual(['replace'])
   })
 
-  it('of another process that knows only the grant work as well', async () => {
+  it('work in another process that only has the grant', async () => {
     const { open } = setUp()
     const grant = await grantOf(claim(open(), 'a'))
     expect(await open().renew(grant, call)).toEqual({ renewed: true })
   })
 
-  it('are told why the grant is over: taken, deleted, broken, expired', async () => {
+  it('report why the grant has ended: taken, deleted, broken, expired', async () => {
     const { clock, register, open } = setUp()
     const [a, b] = [open(), open()]
     const grant = await grantOf(claim(a, 'a'))
@@ -179,7 +179,7 @@ describe('heartbeats over a compare-and-set register', () => {
     expect(await a.renew(last, call)).toEqual({ renewed: false, reason: 'deleted' })
   })
 
-  it('give up as unknown where others write again and again', async () => {
+  it('reject as unknown after repeated concurrent writes', async () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
@@ -193,7 +193,7 @@ describe('heartbeats over a compare-and-set register', () => {
 })
 
 describe('acquire over a compare-and-set register', () => {
-  it('of a record that bears our grant id writes it again, under the same token, so that observers wait anew', async () => {
+  it('writes a record with our grant id again with the same token, so that observers restart their wait', async () => {
     const { clock, register, open } = setUp()
     const [a, b] = [open(), open()]
     await claim(b, 'warm-up', 'w')
@@ -208,19 +208,19 @@ describe('acquire over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(false)
   })
 
-  it('of a new name is granted to one of many', async () => {
+  it('grants a new name to one of many challengers', async () => {
     const { open } = setUp()
     const outcomes = await Promise.all(Array.from({ length: 5 }, (_, place) => claim(open(), `o${place}`)))
     expect(outcomes.filter(({ granted }) => granted).length).toBe(1)
   })
 
-  it.each([0.5, 3_600_001, Number.NaN, Number.POSITIVE_INFINITY])('for a ttl of %d ms is refused', async (ttl) => {
+  it.each([0.5, 3_600_001, Number.NaN, Number.POSITIVE_INFINITY])('rejects a ttl of %d ms', async (ttl) => {
     const { open } = setUp()
     await expect(claim(open(), 'a', 'a', ttl)).rejects.toBeInstanceOf(LeaseConfigurationError)
   })
 
   it.each([{ data: 'someone else’s' }, null])(
-    'of what is no lease record, %j, is refused for good, and writes nothing',
+    'rejects an entry that is not a lease record, %j, and writes nothing',
     async (foreign) => {
       const { register, open } = setUp()
       register.write('job', foreign as never)
@@ -241,7 +241,7 @@ describe('release over a compare-and-set register', () => {
     expect((await claim(open(), 'b')).granted).toBe(true)
   })
 
-  it('of a stale holder frees nobody', async () => {
+  it('of a stale holder does not free the lease', async () => {
     const { clock, register, open } = setUp()
     const [a, b] = [open(), open()]
     const grant = await grantOf(claim(a, 'a'))
@@ -252,7 +252,7 @@ describe('release over a compare-and-set register', () => {
     expect(register.recordOf('job').owner).toBe('b')
   })
 
-  it('whose answer was lost is found done when repeated', async () => {
+  it('with a lost answer succeeds when repeated', async () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
@@ -261,7 +261,7 @@ describe('release over a compare-and-set register', () => {
     expect(await store.release(grant, call)).toEqual({ released: false })
   })
 
-  it('of what was deleted, or released already, changes nothing', async () => {
+  it('of a deleted or released lease changes nothing', async () => {
     const { register, open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
@@ -287,7 +287,7 @@ describe('fencing tokens over a compare-and-set register', () => {
     expect(tokens).toEqual([1n, 2n, 3n, 4n])
   })
 
-  it('start from the creation time of the store where it forgets: above all that were there before', async () => {
+  it('start from the creation time in a store that forgets: above all earlier tokens', async () => {
     const { register, open } = setUp(true)
     const store = open()
     const first = await grantOf(claim(store, 'a'))
@@ -301,7 +301,7 @@ describe('fencing tokens over a compare-and-set register', () => {
     expect(third.fencingToken).toBeGreaterThan(second.fencingToken)
   })
 
-  it('need a register that forgets to tell when an entry was made', async () => {
+  it('need the creation time of entries from a register that forgets', async () => {
     const { register, open } = setUp(true)
     register.create = async () => ({ version: 1 })
     await expect(claim(open(), 'a')).rejects.toBeInstanceOf(LeaseConfigurationError)
@@ -309,7 +309,7 @@ describe('fencing tokens over a compare-and-set register', () => {
 })
 
 describe('change and break over a compare-and-set register', () => {
-  it('change passes the lease on with a larger token; the old grant is over', async () => {
+  it('change passes the lease on with a larger token and ends the old grant', async () => {
     const { open } = setUp()
     const store = open()
     const grant = await grantOf(claim(store, 'a'))
@@ -319,7 +319,7 @@ describe('change and break over a compare-and-set register', () => {
     expect(await store.change(grant, { grantId: 'c', owner: 'c' }, call)).toMatchObject({ granted: false })
   })
 
-  it('break locks the name for the period, as each challenger has seen it, and can only be shortened', async () => {
+  it('break locks the name for the period, as observed by each challenger, and can only be shortened', async () => {
     const { clock, open } = setUp()
     const [a, b] = [open(), open()]
     await claim(a, 'a')
@@ -333,7 +333,7 @@ describe('change and break over a compare-and-set register', () => {
     expect((await claim(b, 'b')).granted).toBe(true)
   })
 
-  it('break of what has expired leaves it free, also for one who sees it for the first time', async () => {
+  it('break of an expired lease leaves it free, also for a challenger that sees it for the first time', async () => {
     const { clock, open } = setUp()
     const store = open()
     await claim(store, 'a')
@@ -353,7 +353,7 @@ describe('change and break over a compare-and-set register', () => {
 })
 
 describe('casStore', () => {
-  it('refuses limits that make no sense, and operations after close', async () => {
+  it('rejects invalid limits, and operations after close', async () => {
     expect(() => casStore(new MapRegister(), { maxTtl: Number.POSITIVE_INFINITY })).toThrow(LeaseConfigurationError)
     expect(() => casStore(new MapRegister(), { minTtl: 5, maxTtl: 4 })).toThrow(LeaseConfigurationError)
     const { open } = setUp()
@@ -363,13 +363,13 @@ describe('casStore', () => {
     await expect(store.read('job', call)).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 
-  it('forgets what it has seen of names long ago', () => {
+  it('forgets old observations', () => {
     const observations = new Observations<number>(1_000)
     for (let name = 0; name < 100_000; name += 1) observations.see(`n${name}`, 1, name * 10)
     expect(observations.size).toBeLessThan(1_000)
   })
 
-  it('carries the engine: a holder that hangs is succeeded, and never overlaps', async () => {
+  it('works with the engine: another process succeeds a hanging holder without overlap', async () => {
     const { clock, register, open } = setUp()
     const times = {
       heartbeatTimeout: TTL,

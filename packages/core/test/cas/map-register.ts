@@ -1,9 +1,9 @@
 import type { CasEntry, CasRecord, CasRegister, CasWritten } from '@leasehold/core'
 
-/** What happens to the next call: it fails without effect, or takes effect and fails. */
+/** The fault of the next call: it fails without effect, or takes effect and fails. */
 type Fault = 'fail' | 'lose-answer'
 
-/** A compare-and-set register in memory that counts its calls, forgets on demand and fails as networks do. */
+/** A compare-and-set register in memory that counts its calls, deletes entries on demand and fails like a network. */
 export class MapRegister implements CasRegister<number> {
   readonly kind = 'map'
   readonly forgets: boolean
@@ -32,7 +32,7 @@ export class MapRegister implements CasRegister<number> {
     })
   }
 
-  /** Writes whatever a test, or another program, wants to be there. */
+  /** Writes any entry, as a test or another program would. */
   write(name: string, record: CasRecord): CasWritten<number> {
     this.#version += 1
     const createdAt = this.#entries.get(name)?.createdAt ?? this.time

@@ -3,13 +3,13 @@ import { Observations } from '../../src/cas/observations.js'
 
 const LONGEST = 1_000
 
-/** Sees so many names for the first time at an instant. */
+/** Observes `count` names for the first time at a given time. */
 function see(observations: Observations<number>, from: number, to: number, now: number): void {
   for (let name = from; name < to; name += 1) observations.see(`n${name}`, 1, now)
 }
 
-describe('how long a record was seen unchanged', () => {
-  it('counts from the first sight of its version', () => {
+describe('the time for which a record was seen unchanged', () => {
+  it('counts from the first observation of its version', () => {
     const observations = new Observations<number>(LONGEST)
     expect(observations.see('a', 1, 500)).toBe(0)
     expect(observations.see('a', 1, 800)).toBe(300)
@@ -18,7 +18,7 @@ describe('how long a record was seen unchanged', () => {
     expect(observations.see('b', 2, 960)).toBe(0)
   })
 
-  it('counts anew for a name that was forgotten', () => {
+  it('restarts for a forgotten name', () => {
     const observations = new Observations<number>(LONGEST)
     observations.see('a', 1, 500)
     observations.forget('a')
@@ -27,15 +27,15 @@ describe('how long a record was seen unchanged', () => {
   })
 })
 
-describe('names that were seen long ago', () => {
-  it('are kept below 256 of them, however old they are', () => {
+describe('old observations', () => {
+  it('are kept while there are fewer than 256, at any age', () => {
     const observations = new Observations<number>(LONGEST)
     see(observations, 0, 254, 0)
     see(observations, 254, 255, 1e9)
     expect(observations.size).toBe(255)
   })
 
-  it('are forgotten at the 256th, where they are more than twice as old as the longest ttl', () => {
+  it('are removed at the 256th, if they are older than twice the longest ttl', () => {
     const observations = new Observations<number>(LONGEST)
     see(observations, 0, 100, 5_000)
     see(observations, 100, 255, 5_001)
@@ -43,7 +43,7 @@ describe('names that were seen long ago', () => {
     expect(observations.size).toBe(156)
   })
 
-  it('are looked through again only when their number has doubled', () => {
+  it('are checked again only when their number has doubled', () => {
     const observations = new Observations<number>(LONGEST)
     see(observations, 0, 256, 0)
     see(observations, 256, 511, 1e9)
@@ -52,7 +52,7 @@ describe('names that were seen long ago', () => {
     expect(observations.size).toBe(256)
   })
 
-  it('are looked through again at 256 where few are left', () => {
+  it('are checked again at 256 if few are left', () => {
     const observations = new Observations<number>(LONGEST)
     see(observations, 0, 255, 0)
     see(observations, 255, 256, 1e6)

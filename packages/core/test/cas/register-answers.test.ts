@@ -10,7 +10,7 @@ describe('a compare-and-set register', () => {
     ['null', null],
     ['true', true],
     ['an object without a version', {}],
-  ])('that answers %s to a write has not said that it wrote: nothing is granted', async (_, answer) => {
+  ])('that answers %s to a write has confirmed nothing: nothing is granted', async (_, answer) => {
     const clock = new VirtualClock()
     const write = async () => answer as never
     const store = casStore({ read: async () => undefined, create: write, replace: write }, { clock })

@@ -7,7 +7,7 @@ const TTL = 10_000
 const MARGIN = 25
 const call = new AbortableCall()
 
-/** A register with a clock of its own, in the unit that the test gives. */
+/** A register with its own clock, in the unit given by the test. */
 function setUp(time: () => number | bigint) {
   const clock = new VirtualClock()
   const asked: (readonly [string, number])[] = []
@@ -32,7 +32,7 @@ async function tokenOf(store: LeaseStore, grantId: string): Promise<bigint> {
 }
 
 describe('fencing tokens over a register with a clock', () => {
-  it("are the store's time, rounded up, or one more than the last, whichever is larger", async () => {
+  it("are the larger of the store's time, rounded up, and the last token plus one", async () => {
     let time = 41.5
     const { store } = setUp(() => time)
     expect(await tokenOf(store, 'a')).toBe(42n)
@@ -47,7 +47,7 @@ describe('fencing tokens over a register with a clock', () => {
     { unit: 'milliseconds', first: 1_800_000_000_000, later: 1_800_000_000_010 },
     { unit: 'microseconds', first: 1_800_000_000_000_001, later: 1_800_000_000_000_009 },
     { unit: 'nanoseconds', first: 1_800_000_000_000_000_001n, later: 1_800_000_000_000_000_009n },
-  ])('do not repeat where an older entry returns, with a clock of $unit', async ({ first, later }) => {
+  ])('do not repeat when an older entry returns, with a clock of $unit', async ({ first, later }) => {
     let time: number | bigint = first
     const { register, store } = setUp(() => time)
     expect(await tokenOf(store, 'a')).toBe(BigInt(first))
@@ -58,7 +58,7 @@ describe('fencing tokens over a register with a clock', () => {
     expect(await tokenOf(store, 'c')).toBe(BigInt(later))
   })
 
-  it('do not repeat at a change where an older entry returns', async () => {
+  it('do not repeat at a change when an older entry returns', async () => {
     let time = 100
     const { register, store } = setUp(() => time)
     const grant = await held(store, 'a')
@@ -72,7 +72,7 @@ describe('fencing tokens over a register with a clock', () => {
     })
   })
 
-  it('stay above the last where the clock is set back', async () => {
+  it('stay above the last token when the clock is set back', async () => {
     let time = 1_000
     const { store } = setUp(() => time)
     await tokenOf(store, 'a')
@@ -80,7 +80,7 @@ describe('fencing tokens over a register with a clock', () => {
     expect(await tokenOf(store, 'b')).toBe(1_001n)
   })
 
-  it('take the time once for each new grant, after the version that the grant replaces was read', async () => {
+  it('need one reading of the time for each new grant, after the version to replace was read', async () => {
     const { clock, register, asked, store } = setUp(() => 7)
     const grant = await held(store, 'a')
     expect(register.calls).toEqual(['read', 'create', 'replace'])
@@ -137,7 +137,7 @@ describe('fencing tokens over a register with a clock', () => {
     expect(register.recordOf('job').owner).toBe('')
   })
 
-  it('are those of versions where the register has such, whatever its clock shows', async () => {
+  it('are those of versions if the register has them, for any time of its clock', async () => {
     const { register, asked, store } = setUp(() => 1_000)
     Object.assign(register, { tokenOf: (version: number) => BigInt(version) })
     expect(await tokenOf(store, 'a')).toBe(1n)

@@ -7,7 +7,7 @@ const TTL = 10_000
 const MARGIN = 25
 const call = new AbortableCall()
 
-/** A register whose versions are one counter, which no deletion sets back. */
+/** A register with one version counter, which no deletion resets. */
 function setUp() {
   const clock = new VirtualClock()
   const register = Object.assign(new MapRegister(), { tokenOf: (version: number) => BigInt(version) })
@@ -22,7 +22,7 @@ async function held(store: LeaseStore, grantId: string, name = 'job'): Promise<G
 }
 
 describe('fencing tokens that are versions', () => {
-  it('are that of the granting write, which for a new name is its creation', async () => {
+  it('are the version of the granting write, for a new name the version of its creation', async () => {
     const { register, store } = setUp()
     const first = await held(store, 'a')
     expect(register.calls).toEqual(['read', 'create'])
@@ -33,7 +33,7 @@ describe('fencing tokens that are versions', () => {
     expect((await held(store, 'c', 'other')).fencingToken).toBe(5n)
   })
 
-  it('stay what they were over heartbeats, for whoever reads', async () => {
+  it('do not change with heartbeats, for all readers', async () => {
     const { register, store, open } = setUp()
     const grant = await held(store, 'a')
     expect(register.recordOf('job').fencingToken).toBe(0n)
@@ -54,16 +54,16 @@ describe('fencing tokens that are versions', () => {
     expect([first, second, third].map(({ fencingToken }) => fencingToken)).toEqual([1n, 3n, 5n])
   })
 
-  it('of a grant whose answer was lost are found in the record, by its version', async () => {
+  it('of a grant with a lost answer are found by the version of the record', async () => {
     const { register, store, open } = setUp()
     register.faults.push(...([undefined, 'lose-answer'] as never[]))
     await expect(held(store, 'a')).rejects.toThrow('connection reset')
     expect((await held(store, 'a')).fencingToken).toBe(1n)
-    // Written again, the record bears it.
+    // The next write puts it into the record.
     expect((await open().read('job', call))?.fencingToken).toBe(1n)
   })
 
-  it('are kept by the holder where somebody writes the record before its first heartbeat', async () => {
+  it('are kept by the holder if another program writes the record before the first heartbeat', async () => {
     const { register, store, open } = setUp()
     const grant = await held(store, 'a')
     register.write('job', register.recordOf('job'))
@@ -72,7 +72,7 @@ describe('fencing tokens that are versions', () => {
     expect((await open().read('job', call))?.fencingToken).toBe(grant.fencingToken)
   })
 
-  it('are granted to one of many who ask for a new name at once', async () => {
+  it('are granted to one of many concurrent challengers of a new name', async () => {
     const { open } = setUp()
     const asked = Array.from({ length: 5 }, (_, place) =>
       open().acquire({ name: 'job', owner: 'o', grantId: `${place}`, ttl: TTL }, call),
@@ -80,7 +80,7 @@ describe('fencing tokens that are versions', () => {
     expect((await Promise.all(asked)).filter(({ granted }) => granted).length).toBe(1)
   })
 
-  it('grow with a change, which may be repeated under the same token', async () => {
+  it('grow with a change, and are the same when the change is repeated', async () => {
     const { store } = setUp()
     const grant = await held(store, 'a')
     const to = { grantId: 'b', owner: 'you' }
@@ -90,7 +90,7 @@ describe('fencing tokens that are versions', () => {
   })
 })
 
-describe('a record whose owner another program removed', () => {
+describe('a record without its owner, removed by another program', () => {
   async function setUpVacated() {
     const { clock, register, store, open } = setUp()
     const grant = await held(store, 'a')
@@ -109,7 +109,7 @@ describe('a record whose owner another program removed', () => {
     expect((await claim()).granted).toBe(true)
   })
 
-  it('is refused to its holder, who cannot repeat the claim or hand it over either', async () => {
+  it('is refused to its holder, also for a repeated claim or a hand-off', async () => {
     const { register, store, grant } = await setUpVacated()
     expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'taken' })
     const again = await store.acquire({ name: 'job', owner: 'o-a', grantId: 'a', ttl: TTL }, call)
@@ -127,7 +127,7 @@ describe('a record whose owner another program removed', () => {
 })
 
 describe('a watch that yields entries', () => {
-  it('wakes waiters for a name that may be free; of one that is held it yields the holder, with what remains', async () => {
+  it('wakes waiters for a name that may be free, and yields the holder and its remaining time for a held name', async () => {
     const { clock, register, store } = setUp()
     const grant = await held(store, 'a')
     const leased = await register.read('job')
@@ -143,7 +143,7 @@ describe('a watch that yields entries', () => {
     expect(yielded).toEqual([holder, holder, undefined, undefined, holder])
   })
 
-  it('counts as having seen the record: it is taken over a ttl after the word of its last change', async () => {
+  it('counts as an observation: a takeover follows a ttl after the last reported change', async () => {
     const { clock, register, store, open } = setUp()
     const grant = await held(store, 'a')
     await store.renew(grant, call)

@@ -16,7 +16,7 @@ function setUp(...ends: number[]): { claims: Claims; each: Claim[]; unlistened: 
 }
 
 describe('the callers that share an attempt', () => {
-  it('are none at first', () => {
+  it('are empty at first', () => {
     const { claims } = setUp()
     expect(claims.isEmpty).toBe(true)
     expect(claims.waits).toBe(false)
@@ -24,7 +24,7 @@ describe('the callers that share an attempt', () => {
     expect(claims.metadata).toBeUndefined()
   })
 
-  it('wait until the first of those who wait gives up; who tries once does not count', () => {
+  it('wait until the earliest end of a wait; callers without wait do not count', () => {
     const { claims, each } = setUp(ONCE, 500, 300, 400)
     expect(claims.isEmpty).toBe(false)
     expect(claims.waits).toBe(true)
@@ -35,14 +35,14 @@ describe('the callers that share an attempt', () => {
     expect(claims.deadline).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('have the metadata of the first of them', () => {
+  it('use the metadata of the first caller', () => {
     const { claims, each } = setUp(ONCE, ONCE)
     expect(claims.metadata).toEqual({ place: '0' })
     claims.remove(each[0] as Claim)
     expect(claims.metadata).toEqual({ place: '1' })
   })
 
-  it('are no longer listened to where one is removed; the others are', () => {
+  it('lose the signal listener of a removed caller only', () => {
     const { claims, each, unlistened } = setUp(100, 200, 300)
     claims.remove(each[0] as Claim)
     expect(unlistened).toEqual([0])
@@ -50,7 +50,7 @@ describe('the callers that share an attempt', () => {
     expect(claims.takeAll()).toEqual(each.slice(1))
   })
 
-  it('are taken out all at once', () => {
+  it('can be taken out all at once', () => {
     const { claims, each, unlistened } = setUp(100, ONCE)
     expect(claims.takeAll()).toEqual(each)
     expect(unlistened).toEqual([0, 1])
@@ -60,7 +60,7 @@ describe('the callers that share an attempt', () => {
     expect(claims.deadline).toBe(700)
   })
 
-  it('are taken out where their time is up, at the very instant', () => {
+  it('can be taken out exactly at the end of their wait', () => {
     const { claims, each, unlistened } = setUp(100, 201, ONCE, 200)
     expect(claims.takeDue(200)).toEqual([each[0], each[2], each[3]])
     expect(unlistened).toEqual([0, 2, 3])
@@ -71,7 +71,7 @@ describe('the callers that share an attempt', () => {
     expect(claims.isEmpty).toBe(true)
   })
 
-  it('need no signal of their own', () => {
+  it('need no signal', () => {
     const claims = new Claims()
     const [first, second] = [new Claim(ONCE, {}), new Claim(500, {})]
     for (const claim of [first, second, new Claim(600, {}), new Claim(900, {})]) claims.add(claim)
@@ -81,8 +81,8 @@ describe('the callers that share an attempt', () => {
   })
 })
 
-describe('what a caller is told', () => {
-  it('is told once, before or after it was asked for', async () => {
+describe('the result of a caller', () => {
+  it('settles once, before or after it is awaited', async () => {
     const [early, late] = [new Claim(ONCE, {}), new Claim(ONCE, {})]
     const asked = early.promise
     early.resolve(true)
@@ -95,7 +95,7 @@ describe('what a caller is told', () => {
     expect(await late.promise).toBe(false)
   })
 
-  it('may be a failure, before or after it was asked for', async () => {
+  it('may be an error, before or after it is awaited', async () => {
     const [early, late] = [new Claim(ONCE, {}), new Claim(ONCE, {})]
     const asked = early.promise
     early.reject('down')
@@ -105,7 +105,7 @@ describe('what a caller is told', () => {
     await expect(late.promise).rejects.toBe('down')
   })
 
-  it('keeps the callback of its owner', () => {
+  it('keeps the callback of the caller', () => {
     const onLost = vi.fn()
     expect(new Claim(ONCE, { onLost }).onLost).toBe(onLost)
   })

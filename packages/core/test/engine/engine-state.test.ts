@@ -6,7 +6,7 @@ const never = Number.POSITIVE_INFINITY
 const idle: EngineState = { phase: 'idle', op: 1 }
 const heartbeat = { method: 'renew', sentAt: 500, limitAt: 700 } as const
 
-describe('the next look at a lease', () => {
+describe('the next wake-up of a lease', () => {
   it.each<[string, EngineState, number]>([
     ['never comes where it is idle', idle, never],
     ['is at the time limit of a claim', acquiring({ retryAt: 5 }), 1_000],
@@ -23,8 +23,8 @@ describe('the next look at a lease', () => {
   })
 })
 
-describe('an answer is awaited', () => {
-  it('where its call is the last and under way', () => {
+describe('an answer is expected', () => {
+  it('if its call is the last and in progress', () => {
     expect(awaits(acquiring(), 1)).toBe(true)
     expect(awaits(acquiring(), 2)).toBe(false)
     expect(awaits(acquiring({ call: undefined }), 1)).toBe(false)
@@ -32,14 +32,14 @@ describe('an answer is awaited', () => {
   })
 })
 
-describe('what the timer has to see to first', () => {
-  it('is the plan of a heartbeat, for what is held and has none', () => {
+describe('the first task of the timer', () => {
+  it('is the plan of a heartbeat, if the lease is held without a plan', () => {
     expect([held(), held({ phase: 'jeopardy' })].map(isUnplanned)).toEqual([true, true])
     const others = [held({ call: heartbeat }), held({ heartbeatAt: 1 }), idle, acquiring({ call: undefined })]
     expect([...others, releasing({ call: undefined })].map(isUnplanned)).toEqual(Array(5).fill(false))
   })
 
-  it('is the time limit of a release that has none', () => {
+  it('is the time limit of a release, if it has none', () => {
     expect(isUnlimited(releasing())).toBe(true)
     expect([releasing({ limitAt: 5 }), idle, acquiring(), held()].map(isUnlimited)).toEqual(Array(4).fill(false))
   })

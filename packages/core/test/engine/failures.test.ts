@@ -11,7 +11,7 @@ import { rules } from '../support/rules.js'
 const details = { leaseName: 'job', owner: 'me', store: 'test' }
 
 describe('the failure of a call', () => {
-  it('that did not answer says what is unknown, and what to do', () => {
+  it('without an answer says that the outcome is unknown and what to do', () => {
     const error = timedOut(rules, 'renew', 999.6)
     expect(error).toBeInstanceOf(LeaseTimeoutError)
     expect(error).toMatchObject(details)
@@ -21,7 +21,7 @@ describe('the failure of a call', () => {
     )
   })
 
-  it('is a typed error as it is, and else an error of the store that keeps its cause', () => {
+  it('is the typed error itself, or an error of the store with the cause', () => {
     const typed = new LeaseUnauthorisedError('no')
     expect(toLeaseError(rules, 'renew', typed)).toBe(typed)
     for (const [cause, message] of [
@@ -34,14 +34,14 @@ describe('the failure of a call', () => {
     }
   })
 
-  it('is definitive unless it says that the outcome is unknown, or is of no type', () => {
+  it('is definitive unless its type says that the outcome is unknown, or it has no type', () => {
     const definitive = [new LeaseUnauthorisedError('no'), new LeaseConfigurationError('no')]
     expect(definitive.map(isDefinitive)).toEqual([true, true])
     const unknown = [new LeaseTimeoutError('late'), new LeaseUnavailableError('down'), new Error('x'), { code: 'lost' }]
     expect(unknown.map(isDefinitive)).toEqual([false, false, false, false])
   })
 
-  it('may be that an earlier grant of the same owner is in the way', () => {
+  it('may be an earlier grant of the same owner', () => {
     const error = ownLeftover(rules)
     expect(error).toBeInstanceOf(LeaseUnavailableError)
     expect(error).toMatchObject(details)

@@ -15,14 +15,14 @@ const waits = acquiring({ call: undefined, retryAt: 500, refusals: 2, failures: 
 describe('from idle', () => {
   const idle = { phase: 'idle', op: 4 } as const
 
-  it('a claim is sent, under the next number and with its time limit', () => {
+  it('a claim is sent, with the next call number and its time limit', () => {
     expect(after(idle, { type: 'acquire', grantId: 'mine', queue: true }, 70)).toEqual({
       state: acquiring({ op: 5, queue: true, sentAt: 70, call: { method: 'acquire', sentAt: 70, limitAt: 1_070 } }),
       effects: [{ type: 'call', op: 5, request: { method: 'acquire', grantId: 'mine', queue: true } }],
     })
   })
 
-  it('an adoption is a change of the grant that was handed over, to us', () => {
+  it('an adoption changes the handed-off grant to this owner', () => {
     const adopted = { ...grant, grantId: 'theirs' }
     const { state, effects } = after(idle, { type: 'acquire', grantId: 'mine', queue: false, adopted }, 0)
     const to = { grantId: 'mine', owner: 'me' }
@@ -37,20 +37,20 @@ describe('from idle', () => {
 })
 
 describe('from acquiring, an answer', () => {
-  it('that grants makes it held, from when the claim was sent', () => {
+  it('that grants makes the lease held, from the send time of the claim', () => {
     expect(after(acquiring({ sentAt: 5 }), yes, 100, { suspended: 9 })).toEqual({
       state: held({ confirmedAt: 5, validUntil: 9_880, suspended: 9 }),
       effects: [{ type: 'granted', grant }],
     })
   })
 
-  it('that grants for less than was asked for counts by what was granted', () => {
+  it('that grants a shorter ttl counts with that ttl', () => {
     const short = { ...grant, ttl: 1_000 }
     const { state } = after(acquiring(), { ...yes, outcome: { granted: true, grant: short } }, 0)
     expect(state).toEqual(held({ grant: short, validUntil: 965 }))
   })
 
-  it('that grants when the validity is over, at the very instant, is a failure, and is to be taken back', () => {
+  it('that grants exactly at the end of the validity is a failure, and the grant is released', () => {
     const sent = acquiring({ sentAt: 100 })
     const { state, effects } = after(sent, yes, 9_975)
     const error = expect.any(LeaseTimeoutError)
@@ -63,14 +63,14 @@ describe('from acquiring, an answer', () => {
     expect(after(sent, yes, 9_974).state.phase).toBe('held')
   })
 
-  it('that refuses is followed by a pause that grows with the refusals; the failures before it are forgotten', () => {
+  it('that refuses is followed by a pause that grows with the refusals; earlier failures no longer count', () => {
     expect(after(acquiring({ refusals: 1, failures: 3, failure: reset }), no, 100)).toEqual({
       state: acquiring({ call: undefined, retryAt: 175, refusals: 2 }),
       effects: [{ type: 'refused', holder }],
     })
   })
 
-  it('that refuses is followed by no pause where the store said meanwhile that it may be our turn', () => {
+  it('that refuses is followed by no pause if the store has reported our turn meanwhile', () => {
     const { state } = after(acquiring({ woken: true }), no, 100)
     expect(state).toMatchObject({ retryAt: 100, refusals: 1 })
   })
@@ -82,7 +82,7 @@ describe('from acquiring, an answer', () => {
     }
   })
 
-  it('to a call that was given up changes nothing', () => {
+  it('to an aborted call changes nothing', () => {
     for (const event of [yes, no, failed, { type: 'read-answer', op: 1, record: holder } as const]) {
       expect(after(waits, event, 0)).toEqual({ state: waits, effects: [] })
     }
@@ -90,7 +90,7 @@ describe('from acquiring, an answer', () => {
 })
 
 describe('from acquiring, a failure', () => {
-  it('that leaves time is settled by reading, within the limit of the attempt', () => {
+  it('with time left is settled by reading, within the limit of the attempt', () => {
     expect(after(acquiring({ sentAt: 20 }), failed, 300)).toEqual({
       state: acquiring({
         op: 2,
@@ -103,7 +103,7 @@ describe('from acquiring, a failure', () => {
     })
   })
 
-  it('at the limit of the attempt is told, and the next attempt is made after a pause', () => {
+  it('at the limit of the attempt is reported, and the next attempt follows after a pause', () => {
     expect(after(acquiring({ failures: 1 }), failed, 1_000)).toEqual({
       state: acquiring({ call: undefined, retryAt: 1_100, failures: 2, failure: reset, uncertainSince: 0 }),
       effects: [{ type: 'failed', error: reset, definitive: false }],
@@ -111,7 +111,7 @@ describe('from acquiring, a failure', () => {
     expect(after(acquiring(), failed, 999).effects).toMatchObject([{ type: 'call' }])
   })
 
-  it('is followed by the pause that the store asks for, up to a minute', () => {
+  it('is followed by the pause requested by the store, up to a minute', () => {
     const busy = (retryAfter: number): EngineEvent => {
       return { ...failed, error: new LeaseUnavailableError('busy', { retryAfter }) }
     }
@@ -120,7 +120,7 @@ describe('from acquiring, a failure', () => {
     expect(after(acquiring({ failures: 1 }), busy(1), 1_000).state).toMatchObject({ retryAt: 1_100 })
   })
 
-  it('that is definitive is told as such, and leaves nothing to be taken back', () => {
+  it('that is definitive is reported as such, and needs no cleanup', () => {
     expect(after(acquiring(), { ...failed, definitive: true }, 10)).toEqual({
       state: acquiring({ call: undefined, retryAt: 60, failures: 1, failure: reset }),
       effects: [{ type: 'failed', error: reset, definitive: true }],
@@ -132,7 +132,7 @@ describe('from acquiring, a failure', () => {
     expect(state).toMatchObject({ uncertainSince: 100 })
   })
 
-  it('of the read that was to settle another leaves the other to be told, though it is definitive', () => {
+  it('of the settling read keeps the first failure, although the second is definitive', () => {
     const reading = acquiring({ op: 2, call: { method: 'read', sentAt: 0, limitAt: 1_000 }, failure: reset })
     const error = new Error('no read')
     for (const definitive of [true, false]) {
@@ -154,7 +154,7 @@ describe('from acquiring, a read after a lost answer', () => {
   })
   const ours = recordOf({ owner: 'me', grantId: 'mine', fencingToken: 3n })
 
-  it('that finds our grant makes it held, from the first request that may have been granted', () => {
+  it('that finds our grant makes the lease held, from the first request that may have been granted', () => {
     expect(after(reading, { type: 'read-answer', op: 2, record: ours }, 900)).toEqual({
       state: held({ op: 2, confirmedAt: 100, validUntil: 9_975, hasStray: true }),
       effects: [{ type: 'granted', grant }],
@@ -167,7 +167,7 @@ describe('from acquiring, a read after a lost answer', () => {
     expect(state).toMatchObject({ confirmedAt: 700 })
   })
 
-  it.each(['leased', 'breaking'] as const)('that finds %s by another is a refusal', (state) => {
+  it.each(['leased', 'breaking'] as const)('that finds %s by another owner is a refusal', (state) => {
     const record = recordOf({ state })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
       state: { ...reading, call: undefined, retryAt: 950, refusals: 1, failure: undefined },
@@ -187,10 +187,10 @@ describe('from acquiring, a read after a lost answer', () => {
     recordOf({ state: 'available' }),
     recordOf({ state: 'expired' }),
     recordOf({ state: 'broken' }),
-    // Locked, but not known by whom: it may be this very request.
+    // Locked by an unknown holder, possibly by this request.
     recordOf({ state: 'leased', owner: '', grantId: '' }),
     recordOf({ state: 'breaking', owner: '', grantId: '' }),
-  ])('that finds nobody settles nothing: %#', (record) => {
+  ])('that finds no holder settles nothing: %#', (record) => {
     expect(after(reading, { type: 'read-answer', op: 2, record }, 900)).toEqual({
       state: { ...reading, call: undefined, retryAt: 950, failures: 1 },
       effects: [{ type: 'failed', error: reset, definitive: false }],
@@ -199,7 +199,7 @@ describe('from acquiring, a read after a lost answer', () => {
 })
 
 describe('from acquiring, as time passes', () => {
-  it('a call is ended at its time limit, not before', () => {
+  it('a call is aborted exactly at its time limit', () => {
     const state = acquiring()
     expect(after(state, { type: 'tick' }, 999)).toEqual({ state, effects: [] })
     const error = expect.any(LeaseTimeoutError)
@@ -213,7 +213,7 @@ describe('from acquiring, as time passes', () => {
     )
   })
 
-  it('the store is asked again when the pause is over, not before, and what was before is kept', () => {
+  it('the request is repeated exactly at the end of the pause, and keeps its state', () => {
     expect(after(waits, { type: 'tick' }, 499)).toEqual({ state: waits, effects: [] })
     const call = { method: 'acquire', sentAt: 500, limitAt: 1_500 } as const
     expect(after({ ...waits, uncertainSince: 3 }, { type: 'tick' }, 500)).toEqual({
@@ -223,13 +223,13 @@ describe('from acquiring, as time passes', () => {
   })
 })
 
-describe('from acquiring, when the store or a caller says so', () => {
-  it('the turn is asked for at once, or after the call that is under way', () => {
+describe('from acquiring, by the store or a caller', () => {
+  it('a turn repeats the request at once, or after the call in progress', () => {
     expect(after(waits, { type: 'turn' }, 20)).toMatchObject({ state: { op: 2, sentAt: 20 }, effects: [asks] })
     expect(after(acquiring(), { type: 'turn' }, 20)).toEqual({ state: acquiring({ woken: true }), effects: [] })
   })
 
-  it('a holder that the store saw just now is not asked for before its expiry, and no failure stands any more', () => {
+  it('a holder seen by the store delays the request to its expiry, and clears earlier failures', () => {
     const event: EngineEvent = { type: 'turn', holder: recordOf({ remaining: 4_000 }) }
     expect(after(waits, event, 20)).toEqual({
       state: { ...waits, retryAt: 4_025, failures: 0, failure: undefined },
@@ -238,7 +238,7 @@ describe('from acquiring, when the store or a caller says so', () => {
     expect(after(acquiring(), event, 20)).toEqual({ state: acquiring(), effects: [] })
   })
 
-  it('a holder that is our own earlier claim, or whose expiry is not known, is asked for at once', () => {
+  it('a holder that is our own earlier claim, or has no known expiry, repeats the request at once', () => {
     const unknown = [recordOf(), recordOf({ remaining: Number.NaN }), recordOf({ remaining: '4000' as never })]
     for (const holder of [recordOf({ grantId: 'mine', remaining: 4_000 }), ...unknown]) {
       expect(after(waits, { type: 'turn', holder }, 20).effects).toEqual([asks])
@@ -246,11 +246,11 @@ describe('from acquiring, when the store or a caller says so', () => {
     }
   })
 
-  it('a place in the queue is kept from the next request on', () => {
+  it('a place in the queue is kept from the next request', () => {
     expect(after(waits, { type: 'queue' }, 20)).toEqual({ state: { ...waits, queue: true }, effects: [] })
   })
 
-  it.each(['cancel', 'release'] as const)('%s ends the call, and takes back what it may have brought about', (type) => {
+  it.each(['cancel', 'release'] as const)('%s aborts the call and releases a possible grant', (type) => {
     expect(after(acquiring({ queue: true }), { type }, 20)).toEqual({
       state: { phase: 'idle', op: 1 },
       effects: [
@@ -270,14 +270,14 @@ describe('from acquiring, when the store or a caller says so', () => {
   })
 })
 
-describe('from acquiring, a grant of a claim that was repeated', () => {
-  it('may be followed by the request that was given up: a stray', () => {
+describe('from acquiring, a grant of a repeated claim', () => {
+  it('keeps an aborted request as a stray', () => {
     const repeated = acquiring({ op: 2, sentAt: 700, uncertainSince: 100 })
     const outcome = { granted: true, grant } as const
     expect(after(repeated, { type: 'acquire-answer', op: 2, outcome }, 800).state).toMatchObject({ hasStray: true })
   })
 
-  it('is followed by none where only one request was ever sent, answered or found by a read', () => {
+  it('keeps no stray when only one request was sent, answered or found by a read', () => {
     const outcome = { granted: true, grant } as const
     expect(after(acquiring(), { type: 'acquire-answer', op: 1, outcome }, 800).state).toMatchObject({ hasStray: false })
     const reading = acquiring({ op: 2, call: { method: 'read', sentAt: 0, limitAt: 1_000 }, uncertainSince: 0 })

@@ -7,7 +7,7 @@ import { acquiring, after, grant, held, releasing } from '../support/transitions
 const VALIDITY = 9_875
 const reset = new Error('reset')
 const call = { method: 'renew', sentAt: 1_000, limitAt: 2_000 } as const
-/** A heartbeat is under way. */
+/** A heartbeat is in progress. */
 const beating = held({ op: 2, call, heartbeatAt: 1_000 })
 const renewed: EngineEvent = { type: 'renew-answer', op: 2, outcome: { renewed: true } }
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
@@ -24,7 +24,7 @@ describe('from held, the plan of the next heartbeat', () => {
     })
   })
 
-  it('is never later than 95 % of the validity, and half of it where it is no plan at all', () => {
+  it('is never later than 95 % of the validity, and half of it if the plan is invalid', () => {
     const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
     expect(after(state, planned(60_000), 500).state).toMatchObject({ heartbeatAt: 400 + VALIDITY * 0.95 })
     for (const none of [0, -5, Number.NaN]) {
@@ -32,7 +32,7 @@ describe('from held, the plan of the next heartbeat', () => {
     }
   })
 
-  it('changes nothing where one is under way, or planned', () => {
+  it('changes nothing while a heartbeat is in progress or planned', () => {
     for (const state of [held({ call }), held({ heartbeatAt: 7 })]) {
       expect(after(state, planned(1_000), 500)).toEqual({ state, effects: [] })
     }
@@ -40,7 +40,7 @@ describe('from held, the plan of the next heartbeat', () => {
 })
 
 describe('from held, a heartbeat', () => {
-  it('is sent when it is due, not before, and not without a plan', () => {
+  it('is sent exactly when it is due, and not without a plan', () => {
     const state = held({ heartbeatAt: 1_000 })
     expect(after(state, { type: 'tick' }, 999)).toEqual({ state, effects: [] })
     expect(after(held(), { type: 'tick' }, 999)).toEqual({ state: held(), effects: [] })
@@ -57,7 +57,7 @@ describe('from held, a heartbeat', () => {
     expect(after(late, { type: 'tick' }, 9_700).state).toMatchObject({ phase: 'jeopardy', call: { limitAt: VALIDITY } })
   })
 
-  it('is jeopardy where it is later than a whole time limit, and told once', () => {
+  it('is jeopardy when it is late by a whole time limit, reported once', () => {
     const sends = { type: 'call', op: 2, request: { method: 'renew', grant } }
     const late = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_001)
     expect(late.effects).toEqual([sends, { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }])
@@ -70,7 +70,7 @@ describe('from held, a heartbeat', () => {
     expect(again.state.phase).toBe('jeopardy')
   })
 
-  it('that is confirmed prolongs the validity from when it was sent, and is to be planned anew', () => {
+  it('that is confirmed prolongs the validity from its send time, and needs a new plan', () => {
     expect(after({ ...beating, failures: 2, failure: reset }, renewed, 1_040, { suspended: 6 })).toEqual({
       state: held({ op: 2, confirmedAt: 1_000, validUntil: 1_000 + VALIDITY, suspended: 6 }),
       effects: [{ type: 'renewed', grant, latency: 40 }],
@@ -86,14 +86,14 @@ describe('from held, a heartbeat', () => {
     ])
   })
 
-  it('that is confirmed prolongs the validity to the end of maxHold only, which stays where it is', () => {
+  it('that is confirmed prolongs the validity at most to the end of maxHold, which does not change', () => {
     expect(after({ ...beating, holdUntil: 9_900 }, renewed, 1_040).state).toMatchObject({
       validUntil: 9_900,
       holdUntil: 9_900,
     })
   })
 
-  it('that is refused is the loss, of which the store needs no word', () => {
+  it('that is refused ends the lease, without a further call to the store', () => {
     const outcome = { renewed: false, reason: 'taken' } as const
     expect(after(beating, { type: 'renew-answer', op: 2, outcome }, 1_040)).toEqual({
       state: { phase: 'idle', op: 2 },
@@ -106,20 +106,20 @@ describe('from held, a heartbeat', () => {
     ])
   })
 
-  it('that fails is repeated after a pause that grows; the validity stays', () => {
+  it('that fails is repeated after growing pauses; the validity does not change', () => {
     expect(after({ ...beating, failures: 1 }, failed, 1_300)).toEqual({
       state: held({ phase: 'jeopardy', op: 2, heartbeatAt: 1_340, failures: 2, failure: reset }),
       effects: [{ type: 'jeopardy', cause: reset, latency: 300, begins: true }],
     })
   })
 
-  it('that fails in jeopardy does not begin jeopardy again', () => {
+  it('that fails in jeopardy does not start jeopardy again', () => {
     expect(after({ ...beating, phase: 'jeopardy', failures: 1 }, failed, 1_300).effects).toEqual([
       { type: 'jeopardy', cause: reset, latency: 300, begins: false },
     ])
   })
 
-  it('that fails shortly before the end of validity is repeated within a quarter of what is left', () => {
+  it('that fails shortly before the end of validity is repeated within a quarter of the remaining time', () => {
     const { state } = after({ ...beating, failures: 9 }, failed, VALIDITY - 100)
     expect(state).toMatchObject({ heartbeatAt: VALIDITY - 75 })
   })
@@ -129,12 +129,12 @@ describe('from held, a heartbeat', () => {
     { asked: 60_000, at: 1_300 + (VALIDITY - 1_300) / 2, what: 'up to half of the validity that is left' },
     { asked: Number.NaN, at: 1_340, what: 'unless it is none' },
     { asked: -5, at: 1_340, what: 'unless it is in the past' },
-  ])('that fails keeps the pause that the store asks for, $what: $asked', ({ asked, at }) => {
+  ])('that fails keeps the pause requested by the store, $what: $asked', ({ asked, at }) => {
     const error = new LeaseUnavailableError('busy', { retryAfter: asked })
     expect(after({ ...beating, failures: 1 }, { ...failed, error }, 1_300).state).toMatchObject({ heartbeatAt: at })
   })
 
-  it('that does not answer is ended at its time limit, and is then a failure', () => {
+  it('without an answer is aborted at its time limit and counts as a failure', () => {
     expect(after(beating, { type: 'tick' }, 1_999)).toEqual({ state: beating, effects: [] })
     const error = expect.any(LeaseTimeoutError)
     const ended = after(beating, { type: 'tick' }, 2_000)
@@ -147,7 +147,7 @@ describe('from held, a heartbeat', () => {
     )
   })
 
-  it('is sent at once where the store saw the record changed, and once more after one that is under way', () => {
+  it('is sent at once after a foreign change, or directly after a heartbeat in progress', () => {
     expect(after(held({ heartbeatAt: 1_000 }), { type: 'changed' }, 300)).toEqual({
       state: held({ op: 2, heartbeatAt: 1_000, call: { method: 'renew', sentAt: 300, limitAt: 1_300 } }),
       effects: [{ type: 'call', op: 2, request: { method: 'renew', grant } }],
@@ -167,17 +167,17 @@ describe('from held, a heartbeat', () => {
         { type: 'call', op: 3, request: { method: 'renew', grant } },
       ],
     })
-    // The one that follows has seen the change.
+    // The following heartbeat has seen the change.
     expect(after(next.state, { ...renewed, op: 3 }, 1_050).effects).toEqual([{ type: 'renewed', grant, latency: 10 }])
   })
 
-  it('that is sent after a failure has seen the change that came before', () => {
+  it('that is sent after a failure covers an earlier foreign change', () => {
     const { state } = after({ ...beating, changed: true }, failed, 1_300)
     const { effects } = after(after(state, { type: 'tick' }, 1_400).state, { ...renewed, op: 3 }, 1_500)
     expect(effects.map(({ type }) => type)).toEqual(['renewed', 'recovered'])
   })
 
-  it('that was given up says nothing any more', () => {
+  it('that was aborted is ignored', () => {
     for (const state of [held({ op: 3, call }), held({ op: 2 })]) {
       for (const event of [renewed, failed, { ...renewed, outcome: { renewed: false, reason: 'taken' } } as const]) {
         expect(after(state, event, 1_040)).toEqual({ state, effects: [] })
@@ -187,7 +187,7 @@ describe('from held, a heartbeat', () => {
 })
 
 describe('from held, the end of validity', () => {
-  it('comes at its very instant, whatever happens then', () => {
+  it('comes at its exact time, with every event', () => {
     const lost = { type: 'lost', grant, lost: { reason: 'expired' } }
     for (const event of [{ type: 'tick' }, renewed, { type: 'plan', plan: { after: 1, attemptTimeout: 1 } }] as const) {
       expect(after(beating, event, VALIDITY)).toEqual({
@@ -199,7 +199,7 @@ describe('from held, the end of validity', () => {
     expect(after(held(), { type: 'tick' }, VALIDITY).effects).toEqual([takenBack, lost])
   })
 
-  it('tells why: the last failure, a suspend, or maxHold', () => {
+  it('has a reason: the last failure, a suspend, or maxHold', () => {
     const lostOf = (changes: Parameters<typeof held>[0], suspended = 0) =>
       after(held(changes), { type: 'tick' }, VALIDITY, { suspended }).effects.at(-1)
     expect(lostOf({ failure: reset })).toStrictEqual({ type: 'lost', grant, lost: { reason: 'expired', cause: reset } })
@@ -208,7 +208,7 @@ describe('from held, the end of validity', () => {
     expect(lostOf({ holdUntil: VALIDITY }, 9)).toStrictEqual({ type: 'lost', grant, lost: { reason: 'max-hold' } })
   })
 
-  it('is the end of maxHold from the claim on, where that is sooner', () => {
+  it('is the end of maxHold, counted from the claim, if that is sooner', () => {
     const granted = { type: 'acquire-answer', op: 1, outcome: { granted: true, grant } } as const
     expect(after(acquiring({ sentAt: 50 }), granted, 60).state).toMatchObject({
       holdUntil: Number.POSITIVE_INFINITY,
@@ -217,8 +217,8 @@ describe('from held, the end of validity', () => {
   })
 })
 
-describe('from held, when its owner says so', () => {
-  it('a release ends the heartbeat under way, and frees the name', () => {
+describe('from held, by its owner', () => {
+  it('a release aborts the heartbeat in progress and frees the name', () => {
     const release = { type: 'call', op: 3, request: { method: 'release', grant } }
     expect(after(beating, { type: 'release' }, 1_040)).toEqual({
       state: releasing({ op: 3 }),
@@ -227,7 +227,7 @@ describe('from held, when its owner says so', () => {
     expect(after(held({ op: 2 }), { type: 'release' }, 1_040).effects).toEqual([release])
   })
 
-  it('a release is no loss, though the validity is over', () => {
+  it('a release is no loss, although the validity has ended', () => {
     expect(after(held(), { type: 'release' }, VALIDITY).state.phase).toBe('releasing')
   })
 
@@ -239,7 +239,7 @@ describe('from held, when its owner says so', () => {
     })
   })
 
-  it('an end is a loss for the reason given, and frees the name', () => {
+  it('an end is a loss with the given reason, and frees the name', () => {
     expect(after(held(), { type: 'end', reason: 'closed' }, 1_040)).toEqual({
       state: { phase: 'idle', op: 1 },
       effects: [takenBack, { type: 'lost', grant, lost: { reason: 'closed' } }],
@@ -252,7 +252,7 @@ describe('from held, when its owner says so', () => {
 })
 
 describe('from held, with a stray request', () => {
-  it('remembers it over heartbeats, and has it looked for when the grant ends', () => {
+  it('keeps it during heartbeats, and starts a cleanup when the grant ends', () => {
     const state = held({ op: 2, call: { method: 'renew', sentAt: 1_000, limitAt: 2_000 }, hasStray: true })
     const { state: renewed } = after(state, { type: 'renew-answer', op: 2, outcome: { renewed: true } }, 1_100)
     expect(renewed).toMatchObject({ phase: 'held', hasStray: true })

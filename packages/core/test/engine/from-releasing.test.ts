@@ -31,7 +31,7 @@ describe('from releasing, a release', () => {
     })
   })
 
-  it('that fails is repeated after a pause that grows, within its time limit', () => {
+  it('that fails is repeated after growing pauses, within its time limit', () => {
     const repeated = releasing({ call: undefined, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
     expect(after(releasing({ failures: 1 }), failed, 300)).toEqual({ state: repeated, effects: [] })
     const begun = releasing({ limitAt: 350, failures: 9 })
@@ -39,7 +39,7 @@ describe('from releasing, a release', () => {
     expect(after(begun, failed, 400).state).toMatchObject({ retryAt: 350 })
   })
 
-  it('is repeated when the pause is over, not before', () => {
+  it('is repeated exactly at the end of the pause', () => {
     const state = releasing({ call: undefined, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
     expect(after(state, { type: 'tick' }, 339)).toEqual({ state, effects: [] })
     expect(after(state, { type: 'tick' }, 340)).toEqual({
@@ -48,25 +48,25 @@ describe('from releasing, a release', () => {
     })
   })
 
-  it('is not repeated again while the repeated one is under way', () => {
+  it('is not repeated again while the repetition is in progress', () => {
     const state = releasing({ op: 3, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
     expect(after(state, { type: 'tick' }, 400)).toEqual({ state, effects: [] })
   })
 
-  it('that fails for good is given up as unknown, and goes on in the background', () => {
+  it('that fails definitively is given up as unknown, and continues in the background', () => {
     expect(after(releasing(), { ...failed, definitive: true }, 300)).toEqual({
       state: idle,
       effects: [takenBack, { type: 'released', result: { ended: 'unknown', error: reset } }],
     })
   })
 
-  it('has a time limit, which counts from when it begins and is not begun twice', () => {
+  it('has a time limit from its start, which does not restart', () => {
     const limited = after(releasing(), { type: 'limit' }, 70)
     expect(limited).toEqual({ state: releasing({ limitAt: 1_070 }), effects: [] })
     expect(after(limited.state, { type: 'limit' }, 90)).toEqual(limited)
   })
 
-  it('is given up at its time limit, not before, and its call is ended', () => {
+  it('is given up exactly at its time limit, and its call is aborted', () => {
     const state = releasing({ limitAt: 1_000 })
     expect(after(state, { type: 'tick' }, 999)).toEqual({ state, effects: [] })
     const error = expect.any(LeaseTimeoutError)
@@ -85,12 +85,12 @@ describe('from releasing, a release', () => {
   it.each([
     [releasing({ limitAt: 1_000 }), "release of lease 'job' did not answer within 1000 ms"],
     [releasing({ limitAt: 1_000, to, call: 'change' }), "hand-off of lease 'job' did not answer within 1000 ms"],
-  ])('that does not answer is told as what was asked for: %#', (state, message) => {
+  ])('without an answer is reported with the name of the operation: %#', (state, message) => {
     const [told] = after(state, { type: 'tick' }, 1_000).effects.slice(-1)
     expect(told).toMatchObject({ result: { error: { message: expect.stringContaining(message) } } })
   })
 
-  it('without a time limit yet waits', () => {
+  it('waits while it has no time limit', () => {
     expect(after(releasing(), { type: 'tick' }, 1e9)).toEqual({ state: releasing(), effects: [] })
   })
 })
@@ -117,7 +117,7 @@ describe('from releasing, a hand-off', () => {
     })
   })
 
-  it('has taken effect where the record bears the grant id of the next', () => {
+  it('has taken effect when the record has the grant id of the new grant', () => {
     const record = recordOf({ ...to, fencingToken: 4n })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({
       state: idle,
@@ -125,7 +125,7 @@ describe('from releasing, a hand-off', () => {
     })
   })
 
-  it('is repeated, after a pause, where the record still bears our own', () => {
+  it('is repeated after a pause when the record still has our grant id', () => {
     const record = recordOf({ grantId: 'mine' })
     const pausing = releasing({ to, call: undefined, retryAt: 25, limitAt: 1_005 })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({ state: pausing, effects: [] })
@@ -134,20 +134,20 @@ describe('from releasing, a hand-off', () => {
     ])
   })
 
-  it.each([undefined, recordOf()])('has lost the lease where the record bears neither: %#', (record) => {
+  it.each([undefined, recordOf()])('has lost the lease when the record has neither grant id: %#', (record) => {
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5).effects).toEqual([
       { type: 'released', result: { ended: 'held' } },
     ])
   })
 
-  it('whose read fails is asked for again', () => {
+  it('is repeated when the read fails', () => {
     expect(after(reading, failed, 300)).toEqual({
       state: releasing({ to, call: undefined, retryAt: 320, limitAt: 1_300, failures: 1, failure: reset }),
       effects: [],
     })
   })
 
-  it('that is given up takes both grants back', () => {
+  it('that is given up releases both grants', () => {
     expect(after(changing, { ...failed, definitive: true }, 300)).toEqual({
       state: idle,
       effects: [...bothTakenBack, { type: 'released', result: { ended: 'unknown', error: reset } }],
@@ -155,19 +155,19 @@ describe('from releasing, a hand-off', () => {
   })
 })
 
-describe('from releasing, what changes nothing', () => {
+describe('from releasing, no change', () => {
   it.each([
     answerOf({ released: true }),
     { type: 'acquire-answer', op: 2, outcome: { granted: false } } as const,
     { type: 'read-answer', op: 2, record: undefined } as const,
     failed,
-  ])('is the answer to a call that is not under way: %#', (event) => {
+  ])('by the answer to a call that is not in progress: %#', (event) => {
     for (const state of [releasing({ op: 3 }), releasing({ call: undefined })]) {
       expect(after(state, event, 5)).toEqual({ state, effects: [] })
     }
   })
 
-  it.each(['acquire', 'cancel', 'release', 'turn', 'queue'] as const)('is %s', (type) => {
+  it.each(['acquire', 'cancel', 'release', 'turn', 'queue'] as const)('by %s', (type) => {
     expect(after(releasing(), { type, grantId: 'x', queue: false } as EngineEvent, 5)).toEqual({
       state: releasing(),
       effects: [],
@@ -178,7 +178,7 @@ describe('from releasing, what changes nothing', () => {
 describe('from releasing, with a stray request', () => {
   const stray = { type: 'cleanup', grantId: 'mine', grant: undefined, hasStray: true }
 
-  it('has it looked for once the grant is gone', () => {
+  it('starts a cleanup when the grant is gone', () => {
     const outcome = { released: true } as const
     expect(after(releasing({ hasStray: true }), { type: 'release-answer', op: 2, outcome }, 100).effects).toEqual([
       stray,
@@ -186,7 +186,7 @@ describe('from releasing, with a stray request', () => {
     ])
   })
 
-  it('remembers it while the release is repeated', () => {
+  it('keeps it while the release is repeated', () => {
     const failed = after(
       releasing({ hasStray: true, limitAt: 1_000 }),
       { type: 'failure', op: 2, error: new Error('reset'), definitive: false },

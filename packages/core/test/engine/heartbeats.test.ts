@@ -5,8 +5,8 @@ import { setUpEngine } from '../support/scripted-engine.js'
 
 const reset = new Error('reset')
 
-describe('the engine of a lease that is held', () => {
-  it('tells its strategy how long heartbeats took, and how long those that failed were given', async () => {
+describe('the engine of a held lease', () => {
+  it('reports the latency of heartbeats to the strategy, and the time limit of failed ones', async () => {
     const { clock, store, hold, observe, told } = setUpEngine()
     await hold()
     expect(observe).not.toHaveBeenCalled()
@@ -21,7 +21,7 @@ describe('the engine of a lease that is held', () => {
     expect(told.map(({ type }) => type)).toEqual(['granted', 'renewed', 'jeopardy'])
   })
 
-  it('tells its strategy nothing of a heartbeat that is only late', async () => {
+  it('reports nothing to the strategy about a heartbeat that is only late', async () => {
     const { clock, hold, observe, told } = setUpEngine()
     await hold()
     clock.block(INTERVAL + LIMIT + 1)
@@ -30,7 +30,7 @@ describe('the engine of a lease that is held', () => {
     expect(observe).not.toHaveBeenCalled()
   })
 
-  it('has one timer, for whatever comes next', async () => {
+  it('has one timer, for the next event', async () => {
     const { clock, store, hold, engine } = setUpEngine()
     await hold()
     expect(clock.pending).toBe(1)
@@ -47,13 +47,13 @@ describe('the engine of a lease that is held', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('leaves an earlier timer to run, and arms none twice for the same instant', async () => {
+  it('keeps an earlier timer, and sets no second timer for the same time', async () => {
     const { clock, store, hold } = setUpEngine()
     const schedule = vi.spyOn(clock, 'schedule')
     await hold()
     await clock.advance(INTERVAL)
     schedule.mockClear()
-    // The heartbeat is answered, and the timer of its time limit is left to run: the next is due at that very instant.
+    // The timer of the time limit keeps running after the answer, because the next heartbeat is due at the same time.
     store.last('renew').answer('yes')
     await clock.advance(ARMED)
     expect(schedule.mock.calls.filter(([delay]) => delay > ARMED)).toEqual([])
@@ -61,12 +61,12 @@ describe('the engine of a lease that is held', () => {
     expect(store.count('renew')).toBe(2)
   })
 
-  it('brings heartbeats to the common steps of a store that renews many, with its time limit', async () => {
+  it('aligns heartbeats to common steps if the store renews many, with its time limit', async () => {
     const renewMany = vi.fn(async () => [{ renewed: true } as const])
     const { clock, store, hold, told } = setUpEngine({ renewMany })
     clock.block(5)
     await hold()
-    // Steps of 64 ms for an interval of 1 s: 1,005 is brought forward to 960.
+    // Steps of 64 ms for an interval of 1 s: 1,005 moves to 960.
     await clock.advance(954)
     expect(renewMany).not.toHaveBeenCalled()
     await clock.advance(1)
@@ -76,7 +76,7 @@ describe('the engine of a lease that is held', () => {
     expect(told.at(-1)).toMatchObject({ type: 'renewed' })
   })
 
-  it('is in jeopardy where a renewal of many fails, and lost where the grant is refused', async () => {
+  it('is in jeopardy when renewMany fails, and lost when the renewal is refused', async () => {
     const outcomes = [() => Promise.reject(reset), async () => [{ renewed: false, reason: 'taken' } as const]]
     const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
     const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
@@ -90,7 +90,7 @@ describe('the engine of a lease that is held', () => {
     ])
   })
 
-  it('is in jeopardy where its own renewal failed among many that did not', async () => {
+  it('is in jeopardy when only its own renewal fails in renewMany', async () => {
     const outcomes = [async () => [reset], async () => [{ renewed: true } as const]]
     const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
     const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
@@ -100,7 +100,7 @@ describe('the engine of a lease that is held', () => {
     expect(told.slice(-3)).toMatchObject([{ type: 'jeopardy', cause }, { type: 'renewed' }, { type: 'recovered' }])
   })
 
-  it('frees the name in a microtask after the loss was told, and goes on in its own time', async () => {
+  it('releases the name in a microtask after the notification of the loss, and retries at its own pace', async () => {
     const { clock, store, engine, hold, told } = setUpEngine()
     await hold()
     engine.dispatch({ type: 'end', reason: 'closed' })
@@ -116,7 +116,7 @@ describe('the engine of a lease that is held', () => {
     expect(store.count('release')).toBe(2)
   })
 
-  it('begins anew, when it is lost, for whoever asked meanwhile', async () => {
+  it('starts a new attempt after a loss for callers that acquired meanwhile', async () => {
     const { clock, store, engine, hold, claim } = setUpEngine()
     await hold()
     clock.block(VALIDITY)

@@ -12,8 +12,8 @@ const thrown = (): never => {
   throw reset
 }
 
-describe('the engine of a lease, asked to claim', () => {
-  it('is quiet at first, and while it holds nothing and nobody waits', async () => {
+describe('the engine of a lease with claims', () => {
+  it('has no timer and no call while it is idle', async () => {
     const { store, engine, claim } = setUpEngine()
     expect(engine.isQuiet).toBe(true)
     expect(engine.state).toEqual({ phase: 'idle', op: 0 })
@@ -24,7 +24,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(engine.isQuiet).toBe(true)
   })
 
-  it('names all claims that shared the attempt, in their order, with the grant', async () => {
+  it('reports the grant with all claims that shared the attempt, in order', async () => {
     const { clock, store, told, claim } = setUpEngine()
     const claims = [claim(ONCE, vi.fn()), claim(), claim(ONCE, vi.fn())]
     store.last('acquire').answer('yes')
@@ -32,7 +32,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(told).toEqual([{ type: 'granted', grant: expect.anything(), claims }])
   })
 
-  it('asks once more for one who tries once while others wait for the next attempt, and only then', async () => {
+  it('sends one more request for a caller without wait while others wait for the next attempt, and only then', async () => {
     const { clock, store, claim } = setUpEngine()
     claim(TTL)
     claim()
@@ -45,7 +45,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(store.count('acquire')).toBe(2)
   })
 
-  it('keeps a place in the queue from when one of the callers waits, where the store is ordered', async () => {
+  it('keeps a place in the queue of an ordered store as soon as a caller waits', async () => {
     const { clock, store, claim } = setUpEngine({ ordered: true })
     claim()
     expect(store.last('acquire').queue).toBe(false)
@@ -55,7 +55,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(store.last('acquire').queue).toBe(true)
   })
 
-  it('keeps none where the store is not ordered', async () => {
+  it('keeps no place when the store is not ordered', async () => {
     const { clock, store, claim } = setUpEngine()
     claim(TTL)
     claim(TTL)
@@ -65,7 +65,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(store.last('acquire').queue).toBe(false)
   })
 
-  it('forgets who gives up, and gives up when nobody is left', async () => {
+  it('removes a cancelled caller, and cancels the attempt without callers', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const [a, b] = [claim(TTL), claim(TTL)]
     engine.unclaim(a)
@@ -78,7 +78,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(store.last('read')).toBeDefined()
   })
 
-  it('adopts what the first caller was handed, and claims for itself the next time', async () => {
+  it('adopts the hand-off of the first caller, and claims by itself the next time', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const first = new Claim(ONCE, {})
     engine.claim(first, grant)
@@ -90,7 +90,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(store.last('acquire')).toBeDefined()
   })
 
-  it('begins for who came while something else was still to be taken back, and not where he gave up', async () => {
+  it('starts for a caller that came during a cleanup, unless it has cancelled', async () => {
     const { clock, store, engine, claim, sent } = setUpEngine()
     engine.unclaim(claim())
     const [gone, waiting] = [claim(), claim()]
@@ -104,7 +104,7 @@ describe('the engine of a lease, asked to claim', () => {
     expect(engine.isQuiet).toBe(true)
   })
 
-  it('begins once for two who came meanwhile, also where the store could not say what was left', async () => {
+  it('starts once for two callers that came during a cleanup, also when the cleanup failed', async () => {
     const { clock, store, engine, claim, sent } = setUpEngine()
     engine.unclaim(claim())
     claim()
@@ -116,8 +116,8 @@ describe('the engine of a lease, asked to claim', () => {
   })
 })
 
-describe('the engine of a lease, where a claim fails', () => {
-  it('tells those whose time is up; the others go on waiting', async () => {
+describe('the engine of a lease with a failed claim', () => {
+  it('rejects callers at the end of their wait; the others continue to wait', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const [hasty, patient] = [claim(), claim(TTL)]
     const failed = expect(hasty.promise).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -129,7 +129,7 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(await patient.promise).toBe(true)
   })
 
-  it('tells all of them where it is definitive', async () => {
+  it('rejects all callers when the failure is definitive', async () => {
     const { store, engine, claim } = setUpEngine()
     const error = new LeaseUnauthorisedError('no')
     const both = [claim().promise, claim(TTL).promise]
@@ -138,7 +138,7 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(engine.isQuiet).toBe(true)
   })
 
-  it('tells each at the instant at which its time is up: false where the last answer was a refusal', async () => {
+  it('settles each caller exactly at the end of its wait: false if the last answer was a refusal', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const [first, second] = [claim(30), claim(40)]
     const order: unknown[] = []
@@ -154,7 +154,7 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('tells each at the instant at which its time is up: the failure where the last answer was one', async () => {
+  it('settles each caller exactly at the end of its wait: the error if the last attempt failed', async () => {
     const { clock, store, claim } = setUpEngine()
     const failed = expect(claim(30).promise).rejects.toMatchObject({ cause: reset })
     store.last('acquire').fail(reset)
@@ -164,7 +164,7 @@ describe('the engine of a lease, where a claim fails', () => {
     await failed
   })
 
-  it('lets a call go on that is under way when the time of a caller is up', async () => {
+  it('completes a call in progress at the end of the wait', async () => {
     const { clock, store, claim } = setUpEngine()
     const { promise } = claim(30)
     await clock.advance(40)
@@ -172,7 +172,7 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(await promise).toBe(true)
   })
 
-  it('tells of a refusal that names no holder, also where something is still to be taken back', async () => {
+  it('reports a refusal without a holder, also during a cleanup', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     engine.unclaim(claim())
     const { promise } = claim()
@@ -183,7 +183,7 @@ describe('the engine of a lease, where a claim fails', () => {
     expect(await promise).toBe(false)
   })
 
-  it('abandons all claims: false where what may have been granted is gone, and the failure where that is unknown', async () => {
+  it('abandons all claims: false if a possible grant is gone, the error if that is unknown', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const settled = claim(TTL)
     const abandoned = engine.abandon()
@@ -200,8 +200,8 @@ describe('the engine of a lease, where a claim fails', () => {
   })
 })
 
-describe('the engine of a lease, told of a grant after its call was given up', () => {
-  it('takes it back where nothing is claimed or another is held', async () => {
+describe('the engine of a lease with a grant after its call was aborted', () => {
+  it('releases the grant if there is no claim, or another grant is held', async () => {
     const { clock, store, claim } = setUpEngine()
     const first = claim()
     const failed = expect(first.promise).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -220,7 +220,7 @@ describe('the engine of a lease, told of a grant after its call was given up', (
     expect(late.grantId).not.toBe(second.grantId)
   })
 
-  it('takes it back where another is claimed', async () => {
+  it('releases the grant if the claim has another grant id', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     engine.unclaim(claim())
     const [late] = store.calls
@@ -234,7 +234,7 @@ describe('the engine of a lease, told of a grant after its call was given up', (
     expect(engine.state.phase).toBe('acquiring')
   })
 
-  it('takes nothing back where the same claim goes on, or is held by now', async () => {
+  it('releases nothing if the claim continues with the same grant id, or is held now', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     claim(TTL)
     const [first] = store.calls
@@ -254,7 +254,7 @@ describe('the engine of a lease, told of a grant after its call was given up', (
   })
 })
 
-describe('the engine of a lease whose store notices changes by others', () => {
+describe('the engine of a lease with a store that reports foreign changes', () => {
   function setUpWatched() {
     const watched: { grant: Grant; call: StoreCall; change: () => void }[] = []
     const watchGrant = async function* (grant: Grant, call: StoreCall) {
@@ -270,7 +270,7 @@ describe('the engine of a lease whose store notices changes by others', () => {
     return { ...setUpEngine({ watchGrant }), watched }
   }
 
-  it('sends a heartbeat at once, and loses the lease where it is refused', async () => {
+  it('sends a heartbeat at once, and loses the lease when it is refused', async () => {
     const { clock, store, engine, told, hold, sent, watched } = setUpWatched()
     await hold()
     expect(watched).toMatchObject([{ grant: { name: 'job', grantId: expect.any(String) } }])
@@ -288,7 +288,7 @@ describe('the engine of a lease whose store notices changes by others', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('ends the watch with the grant, hears nothing of it any more, and begins another with the next', async () => {
+  it('ends the watch with the grant, ignores later values, and starts another for the next grant', async () => {
     const { clock, engine, store, hold, sent, watched } = setUpWatched()
     await hold()
     engine.dispatch({ type: 'release' })
@@ -307,7 +307,7 @@ describe('the engine of a lease whose store notices changes by others', () => {
     ['rejects', () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(reset) }) })],
     ['ends', async function* () {}],
     ['yields nonsense', () => 7 as never],
-  ])('beats as ever where the watch %s', async (_, watchGrant) => {
+  ])('sends heartbeats as usual when the watch %s', async (_, watchGrant) => {
     const { clock, store, engine, hold, sent } = setUpEngine({ watchGrant })
     await hold()
     await clock.advance(INTERVAL)
@@ -318,8 +318,8 @@ describe('the engine of a lease whose store notices changes by others', () => {
   })
 })
 
-describe('the engine of a lease that waits for its turn', () => {
-  it('watches while no call is under way, for its place in the queue, until it is granted', async () => {
+describe('the engine of a waiter', () => {
+  it('watches its place in the queue between calls until it is granted', async () => {
     const { watch, places, calls } = silentWatch()
     const { clock, store, claim } = setUpEngine({ watch, ordered: true })
     const { promise } = claim(Number.POSITIVE_INFINITY)
@@ -340,7 +340,7 @@ describe('the engine of a lease that waits for its turn', () => {
     expect(calls[0]?.aborted).toBe(true)
   })
 
-  it('watches for no place where the store has no queue, and again for the next claim', async () => {
+  it('watches without a place if the store has no queue, and again for the next claim', async () => {
     const { watch, places } = silentWatch()
     const { clock, store, engine, claim } = setUpEngine({ watch })
     for (let count = 0; count < 2; count += 1) {

@@ -4,7 +4,7 @@ import { rulesOf } from '../../src/engine/lease-rules.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 
 describe('the rules of a lease', () => {
-  it('are its settings, and what its store can do', () => {
+  it('are its settings and the abilities of its store', () => {
     const settings = new LeaseSettings({ name: 'job', owner: 'me', maxHold: 77 })
     const { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout } = settings.timeouts
     const store = new ScriptedStore()

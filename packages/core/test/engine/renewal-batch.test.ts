@@ -34,7 +34,7 @@ const renewed: RenewOutcome = { renewed: true }
 const taken: RenewOutcome = { renewed: false, reason: 'taken' }
 
 describe('the heartbeats of one turn of the event loop', () => {
-  it('are one call, whose outcomes are told to each', async () => {
+  it('are one call, and each lease gets its outcome', async () => {
     const { clock, batch, calls, sender, told } = setUp()
     for (const op of [1, 2, 3]) batch.add(sender, op, { ...grant, grantId: `g${op}` }, 100)
     expect(calls).toEqual([])
@@ -50,7 +50,7 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('are another call than those of the next turn', async () => {
+  it('are a different call from those of the next turn', async () => {
     const { clock, batch, calls, sender } = setUp()
     batch.add(sender, 1, grant, 100)
     await clock.settle()
@@ -59,7 +59,7 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(calls.map(({ grants }) => grants.length)).toEqual([1, 1])
   })
 
-  it('are 512 a call, and one call a turn', async () => {
+  it('are up to 512 in one call, and one call in each turn', async () => {
     const { clock, batch, calls, sender } = setUp()
     for (let op = 0; op < 1_100; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
@@ -67,14 +67,14 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(clock.pending).toBe(3)
   })
 
-  it('are one call and no more where they fill it', async () => {
+  it('are exactly one call when they fill it', async () => {
     const { clock, batch, calls, sender } = setUp()
     for (let op = 0; op < 512; op += 1) batch.add(sender, op, grant, 100)
     await clock.settle()
     expect(calls.map(({ grants }) => grants.length)).toEqual([512])
   })
 
-  it('fail where the call fails', async () => {
+  it('fail when the call fails', async () => {
     const { clock, batch, calls, sender, told } = setUp()
     for (const op of [1, 2]) batch.add(sender, op, grant, 100)
     await clock.settle()
@@ -87,7 +87,7 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('fail where the store answers fewer outcomes than it was given grants', async () => {
+  it('fail when the store returns fewer outcomes than grants', async () => {
     const { clock, batch, calls, sender, told } = setUp()
     for (const op of [1, 2]) batch.add(sender, op, grant, 100)
     await clock.settle()
@@ -99,7 +99,7 @@ describe('the heartbeats of one turn of the event loop', () => {
     ])
   })
 
-  it('are ended when the most patient of them has waited long enough', async () => {
+  it('are aborted at the longest of their time limits', async () => {
     const { clock, batch, calls, sender } = setUp()
     for (const limit of [100, 300, 200]) batch.add(sender, 1, grant, limit)
     await clock.advance(299)
@@ -110,17 +110,17 @@ describe('the heartbeats of one turn of the event loop', () => {
 })
 
 describe('a planned heartbeat', () => {
-  it('is brought forward to the next step of the clock, a power of two of about an eighth of its way', () => {
-    // Steps of 64 ms, for a way of 600.
+  it('moves to the previous step of the clock, a power of two of about an eighth of its distance', () => {
+    // Steps of 64 ms for a distance of 600 ms.
     expect(alignToBatch(0, 600)).toBe(576)
     expect(alignToBatch(5, 600)).toBe(571)
     expect(alignToBatch(1_000, 600)).toBe(600)
-    // Steps of 128 ms, from a way of 1,024 on.
+    // Steps of 128 ms from a distance of 1,024 ms.
     expect(alignToBatch(0, 1_023)).toBe(960)
     expect(alignToBatch(0, 1_055)).toBe(1_024)
   })
 
-  it('is never later, and never at once', () => {
+  it('is never later than planned, and never immediate', () => {
     expect(alignToBatch(0.5, 3)).toBe(2.5)
     expect(alignToBatch(0.5, 0.25)).toBe(0.25)
     expect(alignToBatch(0.5, 0.5)).toBe(0.5)

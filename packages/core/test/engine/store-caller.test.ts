@@ -62,7 +62,7 @@ describe('a call to the store', () => {
     )
   })
 
-  it('says where a failure is definitive', async () => {
+  it('reports whether a failure is definitive', async () => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
     const error = new LeaseConfigurationError('no')
     caller.call(7, claim, 500, undefined)
@@ -71,7 +71,7 @@ describe('a call to the store', () => {
     expect(answers).toEqual([{ type: 'failure', op: 7, error, definitive: true }])
   })
 
-  it('passes on what is asked for, and metadata where there is any', () => {
+  it('passes on the request, with metadata if there is any', () => {
     const { store, caller } = setUp(new ScriptedStore())
     const acquire = vi.spyOn(store, 'acquire')
     const request = { name: 'job', owner: 'me', grantId: 'mine', ttl: rules.ttl, queue: true }
@@ -81,7 +81,7 @@ describe('a call to the store', () => {
     expect(acquire.mock.calls[0]?.[0]).not.toHaveProperty('metadata')
   })
 
-  it('asks for the record and for the hand-off by name', () => {
+  it('reads the record and changes the grant by name', () => {
     const { store, caller } = setUp(new ScriptedStore())
     const [read, change] = [vi.spyOn(store, 'read'), vi.spyOn(store, 'change')]
     caller.call(1, { method: 'read' }, 500, undefined)
@@ -90,7 +90,7 @@ describe('a call to the store', () => {
     expect(change).toHaveBeenCalledWith(grant, to, expect.any(AbortableCall))
   })
 
-  it('of a store that throws, or has no change, fails in a microtask', async () => {
+  it('fails in a microtask if the store throws, or has no change', async () => {
     const { store, answers, caller } = setUp(new ScriptedStore())
     Object.assign(store, { change: undefined })
     caller.call(7, { method: 'change', grant, to }, 500, undefined)
@@ -102,8 +102,8 @@ describe('a call to the store', () => {
   })
 })
 
-describe('the call that a store gets', () => {
-  it('is aborted when it is ended, once, and its late answer is reported', async () => {
+describe('the call object of a store', () => {
+  it('is aborted once when it ends, and its late answer is reported', async () => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
     caller.abort()
     caller.call(7, claim, 500, undefined)
@@ -114,11 +114,11 @@ describe('the call that a store gets', () => {
     expect(call.aborted).toBe(true)
     answer({ granted: false })
     await clock.settle()
-    // A late grant has to be taken back.
+    // The engine has to release a late grant.
     expect(answers.length).toBe(1)
   })
 
-  it('is another one for every operation, and is not aborted once it was answered', async () => {
+  it('is new for every operation, and is not aborted after the answer', async () => {
     const { clock, store, caller } = setUp(new ScriptedStore())
     caller.call(7, claim, 500, undefined)
     const first = store.last('acquire')
@@ -130,7 +130,7 @@ describe('the call that a store gets', () => {
     expect(store.last('acquire').call).not.toBe(first.call)
   })
 
-  it('is aborted although the answer of an earlier call comes late', async () => {
+  it('is aborted, although a late answer of an earlier call arrives', async () => {
     const { clock, store, caller } = setUp(new ScriptedStore())
     caller.call(7, claim, 500, undefined)
     const first = store.last('acquire')

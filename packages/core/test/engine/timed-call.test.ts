@@ -6,20 +6,20 @@ import { rules } from '../support/rules.js'
 
 const LIMIT = rules.operationTimeout
 
-describe('a call beside those of the life cycle', () => {
-  it('resolves as the store does, and leaves no timer behind', async () => {
+describe('a call outside the life cycle', () => {
+  it('resolves like the store, and leaves no timer behind', async () => {
     const clock = new VirtualClock()
     expect(await callWithin(rules, clock, 'read', async () => undefined)).toBeUndefined()
     expect(await callWithin(rules, clock, 'withdraw', async () => 7)).toBe(7)
     expect(clock.pending).toBe(0)
   })
 
-  it('rejects where the answer is not valid', async () => {
+  it('rejects when the answer is invalid', async () => {
     const answer = callWithin(rules, new VirtualClock(), 'release', async () => 7)
     await expect(answer).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('rejects when its time is up, with an error that names the call, and ends it', async () => {
+  it('rejects at its time limit with an error that names the call, and aborts it', async () => {
     const clock = new VirtualClock()
     let given: AbortSignal | undefined
     const called = callWithin(rules, clock, 'withdraw', (call) => {
@@ -35,7 +35,7 @@ describe('a call beside those of the life cycle', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('rejects with a LeaseError as it is, and with anything else as its cause', async () => {
+  it('rejects with a LeaseError unchanged, and with any other error as the cause', async () => {
     const clock = new VirtualClock()
     const typed = new LeaseUnauthorisedError('no')
     await expect(callWithin(rules, clock, 'read', () => Promise.reject(typed))).rejects.toBe(typed)

@@ -13,7 +13,7 @@ import { recordOf } from '../support/scripted-store.js'
 const holder = recordOf()
 const plan = { after: 1_000, attemptTimeout: 1_000 }
 
-/** What the world may do next: time passes, someone asks for something, or the store answers some call, late or not. */
+/** The next random event: time passes, a caller requests an operation, or the store answers a call, possibly late. */
 const step = fc.record({
   wait: fc.constantFrom(0, 0, 1, 10, 300, 1_000, 2_500, 12_000),
   kind: fc.constantFrom(
@@ -33,7 +33,7 @@ const step = fc.record({
     ] as const),
     ...(['yes', 'yes', 'yes', 'no', 'fail', 'fail-for-good', 'read-ours', 'read-other', 'read-none'] as const),
   ),
-  /** Which call the answer is for: mostly the last. */
+  /** The call that gets the answer: usually the last one. */
   back: fc.constantFrom(0, 0, 0, 0, 1, 2),
   random: fc.double({ min: 0, max: 1, noNaN: true }),
 })
@@ -46,7 +46,7 @@ class World {
   grants = 0
   readonly losses = new Map<string, number>()
   readonly released = new Set<string>()
-  /** Calls made and not ended, by their number. */
+  /** Calls in progress, by their number. */
   readonly open = new Map<number, { sentAt: number; grantId: string }>()
   readonly sent: { op: number; method: string; grantId: string; sentAt: number }[] = []
 
@@ -115,7 +115,7 @@ class World {
   #check(effect: EngineEffect, before: EngineState): void {
     switch (effect.type) {
       case 'abort':
-        // None where the loss came with the answer.
+        // There is no call if the loss came with the answer.
         expect(this.open.size).toBeLessThanOrEqual(1)
         this.open.clear()
         return
@@ -146,7 +146,7 @@ class World {
     const { state } = this
     if (state.phase === 'releasing') this.released.add(state.grant.grantId)
     if (state.phase !== 'held' && state.phase !== 'jeopardy') return
-    // Validity is never more than a ttl after some request for this very grant that was really sent.
+    // The validity ends at most a ttl after a request for this grant was sent.
     const latest = Math.max(...this.sent.filter(({ grantId }) => grantId === state.grant.grantId).map((c) => c.sentAt))
     expect(state.validUntil).toBeLessThanOrEqual(latest + validityOf(rules.ttl))
     expect(this.losses.has(state.grant.grantId)).toBe(false)
@@ -165,8 +165,8 @@ function replaceBigints(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' || value instanceof Error ? String(value) : value
 }
 
-describe('the transition function, over any schedule of time, questions and answers', () => {
-  it('has one call in flight, prolongs validity by confirmed requests only, and loses a grant at most once', () => {
+describe('the transition function, with random schedules of time, requests and answers', () => {
+  it('has one call in flight, prolongs validity only by confirmed requests, and loses a grant at most once', () => {
     let held = 0
     let lost = 0
     fc.assert(
@@ -180,7 +180,7 @@ describe('the transition function, over any schedule of time, questions and answ
       }),
       { numRuns: 3_000 },
     )
-    // The schedules reach what they are to test.
+    // The schedules reach the states under test.
     expect(held).toBeGreaterThan(1_000)
     expect(lost).toBeGreaterThan(100)
   })

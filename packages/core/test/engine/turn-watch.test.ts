@@ -6,7 +6,7 @@ import { rules } from '../support/rules.js'
 import { recordOf, ScriptedStore } from '../support/scripted-store.js'
 import { longest } from '../support/transitions.js'
 
-/** One `watch` of the store, whose words, end and failure are the test's. */
+/** One `watch` of the store. The test supplies its values, its end and its failure. */
 interface Watched {
   readonly name: string
   readonly call: StoreCall
@@ -51,8 +51,8 @@ async function* listen(watches: Watched[], name: string, call: StoreCall, grantI
   }
 }
 
-describe('listening for the turn', () => {
-  it('asks the store to watch the name, and says which place in the queue is ours', async () => {
+describe('a turn watch', () => {
+  it('watches the name with the grant id of the place in the queue', async () => {
     const { clock, watches, last } = setUp()
     await clock.settle()
     expect(watches.length).toBe(1)
@@ -60,7 +60,7 @@ describe('listening for the turn', () => {
     expect(last().call.aborted).toBe(false)
   })
 
-  it('passes every word of the store on', async () => {
+  it('passes on every value of the store', async () => {
     const { clock, turns, last } = setUp()
     await clock.settle()
     expect(turns).toEqual([])
@@ -71,7 +71,7 @@ describe('listening for the turn', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('passes a holder on that the store saw, where there is no queue in which to keep a place', async () => {
+  it('passes on the holder that the store yields, if the store has no queue', async () => {
     const records = (['leased', 'breaking', 'expired', 'broken', 'available'] as const).map((state) =>
       recordOf({ state, remaining: 7 }),
     )
@@ -85,18 +85,18 @@ describe('listening for the turn', () => {
     }
   })
 
-  it.each(['end', 'fail'] as const)('begins again after a pause where the watch comes to %s', async (how) => {
+  it.each(['end', 'fail'] as const)('restarts after a pause when the watch comes to %s', async (how) => {
     const { clock, watches, turns, last } = setUp()
     await clock.settle()
     last()[how]()
     await clock.advance(49)
     expect([watches.length, turns.length]).toEqual([1, 0])
     await clock.advance(1)
-    // What happened in between is unknown: it counts as a word of the store.
+    // A change in between is possible, so the restart counts as a value.
     expect([watches.length, turns.length]).toEqual([2, 1])
   })
 
-  it('begins again ever more seldom, until the store has said something', async () => {
+  it('restarts at growing intervals until the store yields a value', async () => {
     const { clock, turns, last } = setUp()
     const fails = async (): Promise<void> => {
       await clock.settle()
@@ -112,15 +112,15 @@ describe('listening for the turn', () => {
     expect(turns.slice(3)).toEqual([350, 400])
   })
 
-  it('asks again, ever more seldom, where the store watches nothing after all', async () => {
+  it('repeats the call at growing intervals when the store returns no watch', async () => {
     const { clock, turns } = setUp({ watching: false })
     await clock.advance(400)
     expect(turns).toEqual([50, 150, 350])
   })
 })
 
-describe('listening for the turn, when it is stopped', () => {
-  it('ends the watch, and whatever the store still says is not heard', async () => {
+describe('a turn watch that is stopped', () => {
+  it('ends the watch of the store and ignores later values', async () => {
     const { clock, turns, watch, last } = setUp()
     await clock.settle()
     watch.stop()
@@ -131,7 +131,7 @@ describe('listening for the turn, when it is stopped', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it.each(['end', 'fail'] as const)('is not begun again where the watch then comes to %s', async (how) => {
+  it.each(['end', 'fail'] as const)('does not restart when the watch then comes to %s', async (how) => {
     const { clock, watches, watch, last } = setUp()
     await clock.settle()
     watch.stop()
@@ -141,7 +141,7 @@ describe('listening for the turn, when it is stopped', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is not begun again in the pause', async () => {
+  it('does not restart during the pause', async () => {
     const { clock, watches, turns, watch, last } = setUp()
     await clock.settle()
     last().end()
@@ -153,7 +153,7 @@ describe('listening for the turn, when it is stopped', () => {
     expect([watches.length, turns.length]).toEqual([1, 0])
   })
 
-  it('is not begun again where the turn was all that was waited for', async () => {
+  it('does not restart after the first value, if only that was awaited', async () => {
     const { clock, watches, onTurn, watch, last } = setUp()
     await clock.settle()
     last().end()

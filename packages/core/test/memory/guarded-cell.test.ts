@@ -13,7 +13,7 @@ const ACTIONS: ReadonlyMap<string, (cell: GuardedCell<string>) => unknown> = new
   ['read, no lease id', (cell) => cell.read()],
 ])
 
-/** What the blob would answer with. */
+/** The status with which the blob would answer. */
 function statusOf(use: () => unknown): '200' | '409' | '412' {
   try {
     use()

@@ -44,7 +44,7 @@ async function expire({ clock }: Scene): Promise<boolean> {
   return true
 }
 
-/** What each action does; `false` is the 409 of the table. */
+/** The actions of the table; `false` is its 409. */
 const ACTIONS: ReadonlyMap<string, (scene: Scene) => Promise<boolean>> = new Map([
   ['acquire, no proposed id', acquireWithoutId],
   ['acquire (A)', (scene) => acquire(scene, 'A')],

@@ -20,7 +20,7 @@ export interface Scene {
   readonly store: MemoryLeaseStore
 }
 
-/** A grant as whoever has this id remembers it. */
+/** The grant of the owner with this id. */
 export function grantOf(letter: Letter): Grant {
   return { name: NAME, owner: letter, grantId: IDS[letter], fencingToken: 1n, ttl: TTL }
 }

@@ -7,6 +7,7 @@ import {
   LeaseNameError,
   LeaseTimeoutError,
   LeaseUnavailableError,
+  type StoreCall,
 } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -60,7 +61,7 @@ describe('fencing tokens', () => {
 })
 
 describe('a deleted name', () => {
-  it('is told to its holder, and leaves nothing to release, break, change or read', async () => {
+  it('is gone for its holder, and leaves nothing to release, break, change or read', async () => {
     const { store } = await sceneIn('leased (A)')
     expect(await store.delete(NAME)).toBe(true)
     expect(await store.delete(NAME)).toBe(false)
@@ -133,8 +134,8 @@ describe('renewMany', () => {
   })
 })
 
-describe('what is kept of a grant', () => {
-  it('the record says who holds the name, since which token, and for how long', async () => {
+describe('the record of a grant', () => {
+  it('has the holder, the token and the time left', async () => {
     const { clock, store } = await sceneIn('available')
     const metadata: Record<string, string> = { zone: 'north' }
     await store.acquire({ ...requestOf('A'), metadata })
@@ -181,7 +182,7 @@ describe('what is kept of a grant', () => {
     }
   })
 
-  it('a refusal says who holds the name', async () => {
+  it('comes with a refusal', async () => {
     const { store } = await sceneIn('breaking (A)')
     const holder = { ...grantOf('A'), state: 'breaking', metadata: {}, remaining: 5_000 }
     expect(await store.acquire(requestOf('B'))).toEqual({ granted: false, holder })
@@ -190,8 +191,8 @@ describe('what is kept of a grant', () => {
   })
 })
 
-describe('an expiry that nobody has looked at', () => {
-  it('leaves nobody to be named as the holder', async () => {
+describe('an expiry that no operation has seen yet', () => {
+  it('leaves no holder', async () => {
     const { clock, store } = await sceneIn('leased (A)')
     await clock.advance(TTL)
     expect(await store.release(grantOf('B'))).toEqual({ released: false })
@@ -217,7 +218,7 @@ describe('names', () => {
     },
   )
 
-  it.each(['', 'x'.repeat(1_025), '\ud83d'])('%j is no name', async (name) => {
+  it.each(['', 'x'.repeat(1_025), '\ud83d'])('%j is not a name', async (name) => {
     const { store } = await sceneIn('available')
     await expect(store.acquire(requestOf('A', name))).rejects.toThrow(LeaseNameError)
     const watch = store.watch(name, new AbortableCall())[Symbol.asyncIterator]()
@@ -226,7 +227,7 @@ describe('names', () => {
 })
 
 describe('limits', () => {
-  it('says what it is', () => {
+  it('are those of the documentation', () => {
     const store = new MemoryLeaseStore()
     expect(store.kind).toBe('memory')
     expect(store.limits).toEqual({ minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true })
@@ -252,53 +253,96 @@ describe('limits', () => {
 })
 
 describe('an operation that does not begin', () => {
-  const { signal } = new AbortController()
-
-  function operationsOf(store: MemoryLeaseStore, given: AbortSignal): Readonly<Record<string, () => Promise<unknown>>> {
+  function operationsOf(store: MemoryLeaseStore, call: StoreCall): Readonly<Record<string, () => Promise<unknown>>> {
     return {
-      acquire: () => store.acquire(requestOf('B'), given),
-      renew: () => store.renew(grantOf('A'), given),
-      renewMany: () => store.renewMany([grantOf('A')], given),
-      release: () => store.release(grantOf('A'), given),
-      read: () => store.read(NAME, given),
-      change: () => store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' }, given),
-      break: () => store.break(NAME, {}, given),
-      withdraw: () => store.withdraw(NAME, IDS.A, given),
-      delete: () => store.delete(NAME, given),
+      acquire: () => store.acquire(requestOf('B'), call),
+      renew: () => store.renew(grantOf('A'), call),
+      renewMany: () => store.renewMany([grantOf('A')], call),
+      update: () => store.update(grantOf('A'), {}, call),
+      release: () => store.release(grantOf('A'), call),
+      read: () => store.read(NAME, call),
+      list: () => store.list('', call).next(),
+      change: () => store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' }, call),
+      break: () => store.break(NAME, {}, call),
+      withdraw: () => store.withdraw(NAME, IDS.A, call),
+      delete: () => store.delete(NAME, call),
     }
   }
 
-  it('with an aborted signal every one rejects as unavailable and changes nothing', async () => {
+  function abortedCall(reason: Error): StoreCall {
+    const call = new AbortableCall()
+    call.abort(reason)
+    return call
+  }
+
+  it('with an aborted call every operation rejects as unavailable and changes nothing', async () => {
     const { store } = await sceneIn('leased (A)')
     const before = await store.read(NAME)
     const reason = new Error('no time left')
-    for (const operation of Object.values(operationsOf(store, AbortSignal.abort(reason)))) {
+    for (const operation of Object.values(operationsOf(store, abortedCall(reason)))) {
       await expect(operation()).rejects.toThrow(LeaseUnavailableError)
       await expect(operation()).rejects.toMatchObject({ store: 'memory', cause: reason })
     }
     expect(await store.read(NAME)).toEqual(before)
   })
 
-  it('rejects with the reason of the signal where that is an error of ours', async () => {
+  it('rejects with the reason of the call if that is a LeaseError', async () => {
     const { store } = await sceneIn('leased (A)')
     const reason = new LeaseTimeoutError('too late')
-    await expect(store.read(NAME, AbortSignal.abort(reason))).rejects.toBe(reason)
+    await expect(store.read(NAME, abortedCall(reason))).rejects.toBe(reason)
   })
 
-  it('after close every one rejects as unavailable', async () => {
+  it('after close every operation rejects as unavailable', async () => {
     const { store } = await sceneIn('leased (A)')
     await store.close()
-    for (const operation of Object.values(operationsOf(store, signal))) {
+    const call = new AbortableCall()
+    for (const operation of Object.values(operationsOf(store, call))) {
       await expect(operation()).rejects.toThrow(LeaseUnavailableError)
     }
-    const watch = store.watch(NAME, signal)[Symbol.asyncIterator]()
+    const watch = store.watch(NAME, call)[Symbol.asyncIterator]()
     await expect(watch.next()).rejects.toThrow(LeaseUnavailableError)
     await store.close()
   })
 })
 
-describe('what the store leaves behind', () => {
-  it('no timer runs for leases that nobody watches', async () => {
+describe('the metadata that a holder leaves', () => {
+  const metadata = { zone: 'north' }
+
+  it.each(['released', 'expired', 'broken'] as const)('is `previous` of the next holder: %s', async (how) => {
+    const { clock, store } = await sceneIn('available')
+    expect(await store.acquire(requestOf('A'))).not.toHaveProperty('previous')
+    expect(await store.update(grantOf('A'), { zone: 'south' })).toEqual({ renewed: true })
+    if (how === 'released') await store.release(grantOf('A'), undefined, metadata)
+    else await store.update(grantOf('A'), metadata)
+    if (how === 'expired') await clock.advance(TTL)
+    if (how === 'broken') await store.break(NAME, { period: 0 })
+    expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
+    // The answer may have been lost.
+    expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata: {}, previous: metadata })
+  })
+
+  it('is `previous` of the owner that the lease is passed on to, and stays in the record', async () => {
+    const { store } = await sceneIn('available')
+    await store.acquire({ ...requestOf('A'), metadata })
+    for (const repetition of ['first', 'again']) {
+      const changed = await store.change(grantOf('A'), { grantId: IDS.B, owner: 'B' })
+      expect(changed, repetition).toMatchObject({ granted: true, previous: metadata })
+    }
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata, previous: metadata })
+  })
+
+  it('is not changed by an owner whose grant is over', async () => {
+    const { store } = await sceneIn('broken (A)')
+    expect(await store.update(grantOf('A'), metadata)).toEqual({ renewed: false, reason: 'broken' })
+    await store.acquire(requestOf('B'))
+    expect(await store.release(grantOf('A'), undefined, metadata)).toMatchObject({ released: false })
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata: {} })
+  })
+})
+
+describe('the timers of the store', () => {
+  it('no timer runs for leases without a watch', async () => {
     const { clock, store } = await sceneIn('leased (A)')
     await store.acquire({ ...requestOf('B'), queue: true })
     await store.break(NAME, { period: 1_000 })

@@ -11,18 +11,18 @@ class Queue {
   readonly clock = new VirtualClock()
   readonly store = new MemoryLeaseStore({ clock: this.clock })
 
-  /** A request of one whose grant id is his name. */
-  ask(who: string, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {
-    return this.store.acquire({ name: NAME, owner: who, grantId: who, ttl: TTL, queue: true, ...request })
+  /** A request whose grant id is the name of its owner. */
+  ask(waiter: string, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {
+    return this.store.acquire({ name: NAME, owner: waiter, grantId: waiter, ttl: TTL, queue: true, ...request })
   }
 
-  async isGranted(who: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
-    const { granted } = await this.ask(who, request)
+  async isGranted(waiter: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
+    const { granted } = await this.ask(waiter, request)
     return granted
   }
 
-  async release(who: string): Promise<void> {
-    await this.store.release({ name: NAME, owner: who, grantId: who, fencingToken: 1n, ttl: TTL })
+  async release(waiter: string): Promise<void> {
+    await this.store.release({ name: NAME, owner: waiter, grantId: waiter, fencingToken: 1n, ttl: TTL })
   }
 }
 
@@ -49,7 +49,7 @@ describe('the queue', () => {
     expect(order).toEqual(['a', 'b', 'c'])
   })
 
-  it('while another is first, a free name is refused, and nobody is named as its holder', async () => {
+  it("refuses a free name while it is another waiter's turn, without a holder", async () => {
     const queue = await queueOf('a', 'b')
     await queue.release('holder')
     expect(await queue.ask('b')).toEqual({ granted: false })
@@ -85,16 +85,16 @@ describe('the queue', () => {
     expect(await queue.isGranted('a')).toBe(true)
   })
 
-  it('one who has withdrawn has no place', async () => {
+  it('a waiter that has withdrawn has no place', async () => {
     const queue = await queueOf('a', 'b')
     await queue.store.withdraw(NAME, 'a')
-    await queue.store.withdraw(NAME, 'nobody')
+    await queue.store.withdraw(NAME, 'stranger')
     await queue.store.withdraw('elsewhere', 'a')
     await queue.release('holder')
     expect(await queue.isGranted('b')).toBe(true)
   })
 
-  it('one who is granted has no place any more', async () => {
+  it('a waiter that is granted has no place any more', async () => {
     const queue = await queueOf('a', 'b')
     await queue.release('holder')
     await queue.ask('a')
@@ -103,7 +103,7 @@ describe('the queue', () => {
     expect(await queue.isGranted('b')).toBe(true)
   })
 
-  it('one whom the lease was passed on to has no place any more', async () => {
+  it('a waiter that the lease was passed on to has no place any more', async () => {
     const queue = await queueOf('a', 'b')
     const holder = { name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 1n, ttl: TTL }
     expect(await queue.store.change(holder, { grantId: 'a', owner: 'a' })).toMatchObject({ granted: true })
@@ -120,14 +120,14 @@ describe('the queue', () => {
     expect(await queue.isGranted('b')).toBe(true)
   })
 
-  it('a request without a grant id gets no place: nobody could repeat it', async () => {
+  it('a request without a grant id gets no place: it could not be repeated', async () => {
     const queue = await queueOf()
-    await queue.store.acquire({ name: NAME, owner: 'nobody', ttl: TTL, queue: true })
+    await queue.store.acquire({ name: NAME, owner: 'owner', ttl: TTL, queue: true })
     await queue.release('holder')
     expect(await queue.isGranted('a')).toBe(true)
   })
 
-  it('of another name is another', async () => {
+  it('of another name is separate', async () => {
     const queue = await queueOf('a')
     expect(await queue.isGranted('b', { name: 'orders', queue: false })).toBe(true)
   })
@@ -164,7 +164,7 @@ describe('a place that is not repeated', () => {
     expect(await queue.isGranted('stranger', { queue: false })).toBe(true)
   })
 
-  it('is passed over, at the head and behind it', async () => {
+  it('is skipped, at the head and behind it', async () => {
     const queue = await queueOf('dead', 'a', 'dead too', 'b')
     await queue.clock.advance(TTL - 1)
     await queue.ask('a')
@@ -177,7 +177,7 @@ describe('a place that is not repeated', () => {
     expect(await queue.isGranted('b')).toBe(true)
   })
 
-  it('is lost: whoever comes back goes to the end', async () => {
+  it('is lost: a later request goes to the end', async () => {
     const queue = await queueOf('a')
     await queue.clock.advance(TTL - 1)
     await queue.ask('b')
@@ -203,7 +203,7 @@ describe('a queue of 10,000', () => {
     expect(await queue.isGranted('stranger', { queue: false })).toBe(true)
   })
 
-  it('whoever is first: all of them can withdraw', async () => {
+  it('can withdraw one after the other', async () => {
     const waiters = Array.from({ length: 10_000 }, (_, place) => `waiter ${place}`)
     const queue = await queueOf(...waiters)
     await queue.release('holder')

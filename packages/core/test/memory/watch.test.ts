@@ -1,5 +1,4 @@
-import { getEventListeners } from 'node:events'
-import type { AcquireRequest, LeaseRecord } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type LeaseRecord } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
@@ -7,43 +6,42 @@ import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
 const NAME = 'invoices'
 const TTL = 15_000
 
-/** A store, and in `heard` who was woken, in their order. */
+/** A store; `heard` returns the waiters that were notified, in their order. */
 class Scene {
   readonly clock = new VirtualClock()
   readonly store = new MemoryLeaseStore({ clock: this.clock })
-  readonly controller = new AbortController()
-  readonly signal = this.controller.signal
+  readonly call = new AbortableCall()
   readonly ended: string[] = []
   #heard: string[] = []
 
-  async ask(who: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
-    const full = { name: NAME, owner: who, grantId: who, ttl: TTL, queue: true, ...request }
+  async ask(waiter: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
+    const full = { name: NAME, owner: waiter, grantId: waiter, ttl: TTL, queue: true, ...request }
     const { granted } = await this.store.acquire(full)
     return granted
   }
 
-  async release(who: string): Promise<void> {
-    await this.store.release({ name: NAME, owner: who, grantId: who, fencingToken: 1n, ttl: TTL })
+  async release(waiter: string): Promise<void> {
+    await this.store.release({ name: NAME, owner: waiter, grantId: waiter, fencingToken: 1n, ttl: TTL })
   }
 
-  /** Listens for a turn under the grant id `who`; as an `onlooker` to the name alone. */
-  async listen(who: string): Promise<void> {
-    const watch = this.store.watch(NAME, this.signal, who.startsWith('onlooker') ? undefined : who)
+  /** Listens for a turn under the grant id `waiter`; as an `onlooker` to the name alone. */
+  async listen(waiter: string): Promise<void> {
+    const watch = this.store.watch(NAME, this.call, waiter.startsWith('onlooker') ? undefined : waiter)
     const listening = async (): Promise<void> => {
-      for await (const _ of watch) this.#heard.push(who)
-      this.ended.push(who)
+      for await (const _ of watch) this.#heard.push(waiter)
+      this.ended.push(waiter)
     }
     void listening()
     await this.clock.settle()
   }
 
   /** Asks for a place and listens. */
-  async wait(who: string, request: Partial<AcquireRequest> = {}): Promise<void> {
-    await this.ask(who, request)
-    await this.listen(who)
+  async wait(waiter: string, request: Partial<AcquireRequest> = {}): Promise<void> {
+    await this.ask(waiter, request)
+    await this.listen(waiter)
   }
 
-  /** Who was woken since the last look. */
+  /** The waiters that were notified since the last call. */
   async heard(): Promise<readonly string[]> {
     await this.clock.settle()
     const heard = this.#heard
@@ -52,7 +50,7 @@ class Scene {
   }
 
   get left(): { timers: number; listeners: number } {
-    return { timers: this.clock.pending, listeners: getEventListeners(this.signal, 'abort').length }
+    return { timers: this.clock.pending, listeners: this.call.listeners }
   }
 }
 
@@ -64,13 +62,13 @@ async function heldScene(ttl = Number.POSITIVE_INFINITY): Promise<Scene> {
 
 const LONG = { ttl: 600_000 }
 
-describe('a waiter in line is woken when it is his turn', () => {
+describe('a waiter in the queue is notified of its turn', () => {
   it.each([
     { how: 'released', free: (scene: Scene) => scene.release('holder') },
     { how: 'broken', free: (scene: Scene) => scene.store.break(NAME, { period: 0 }) },
     { how: 'deleted', free: (scene: Scene) => scene.store.delete(NAME) },
     { how: 'expired', free: (scene: Scene) => scene.clock.advance(TTL) },
-  ])('the lease is $how: the first in line alone, and onlookers', async ({ free }) => {
+  ])('the lease is $how: only the first waiter, and onlookers', async ({ free }) => {
     const scene = await heldScene(TTL)
     for (const waiter of ['a', 'b', 'onlooker', 'c']) await scene.wait(waiter, LONG)
     expect(await scene.heard()).toEqual([])
@@ -89,7 +87,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect((await scene.heard()).toSorted()).toEqual(['a', 'onlooker'])
   })
 
-  it('a lease that is renewed is not expired: its end is noticed when it comes', async () => {
+  it('a lease that is renewed is not expired, but ends later', async () => {
     const scene = await heldScene(TTL)
     await scene.wait('a', LONG)
     await scene.clock.advance(10_000)
@@ -120,7 +118,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['a'])
   })
 
-  it('the one before him withdraws', async () => {
+  it('the waiter before it withdraws', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b', 'c']) await scene.wait(waiter, LONG)
     await scene.release('holder')
@@ -131,7 +129,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['b'])
   })
 
-  it('the one before him withdraws while the lease is held: not before it is free', async () => {
+  it('the waiter before it withdraws while the lease is held: not before the name is free', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b']) await scene.wait(waiter, LONG)
     await scene.store.withdraw(NAME, 'a')
@@ -140,7 +138,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['b'])
   })
 
-  it('the one before him does not come, and his place goes dead', async () => {
+  it('the waiter before it does not ask, and its place ends', async () => {
     const scene = await heldScene()
     await scene.wait('a')
     await scene.wait('b', LONG)
@@ -153,7 +151,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['b'])
   })
 
-  it('the one before him goes dead while nobody notices: he is woken at the release', async () => {
+  it('the place before it ends while the lease is held: at the release', async () => {
     const scene = await heldScene()
     await scene.wait('a')
     await scene.wait('b', LONG)
@@ -162,7 +160,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual(['b'])
   })
 
-  it('again, when the lease was given to another and is free anew', async () => {
+  it('again, when the name was held by another and is free again', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b']) await scene.wait(waiter, LONG)
     await scene.release('holder')
@@ -183,7 +181,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect((await scene.heard()).toSorted()).toEqual(['a', 'onlooker'])
   })
 
-  it('not a second time of the same turn', async () => {
+  it('not twice of the same turn', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b', 'onlooker']) await scene.wait(waiter, LONG)
     await scene.release('holder')
@@ -194,7 +192,7 @@ describe('a waiter in line is woken when it is his turn', () => {
     expect(await scene.heard()).toEqual([])
   })
 
-  it('a waiter without a place, when nobody is in line', async () => {
+  it('a waiter without a place, if the queue is empty', async () => {
     const scene = await heldScene()
     await scene.listen('late')
     await scene.wait('a', LONG)
@@ -206,7 +204,7 @@ describe('a waiter in line is woken when it is his turn', () => {
 })
 
 describe('a watch that begins', () => {
-  it('yields at once where it is the turn of whoever listens', async () => {
+  it('yields at once if it is the turn of its waiter', async () => {
     const scene = await heldScene()
     await scene.ask('a', LONG)
     await scene.ask('b', LONG)
@@ -218,7 +216,7 @@ describe('a watch that begins', () => {
     expect(await scene.heard()).toEqual(['a', 'onlooker'])
   })
 
-  it('yields at once where there never was a lease', async () => {
+  it('yields at once if there never was a lease', async () => {
     const scene = new Scene()
     await scene.listen('onlooker')
     await scene.listen('a')
@@ -232,7 +230,7 @@ describe('a watch that begins', () => {
     expect(await scene.heard()).toEqual([])
   })
 
-  it('notices at once an expiry that nobody has looked at', async () => {
+  it('yields at once after an expiry that no operation has seen yet', async () => {
     const scene = await heldScene(TTL)
     await scene.clock.advance(TTL)
     await scene.listen('onlooker')
@@ -240,10 +238,10 @@ describe('a watch that begins', () => {
   })
 })
 
-describe('what a watch yields', () => {
-  it('is the record at the time when it is asked for, and one value for all that has happened', async () => {
+describe('the value of a watch', () => {
+  it('is the record at the time of the call, one value for all changes before it', async () => {
     const scene = await heldScene()
-    const watch = scene.store.watch(NAME, scene.signal)[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call)[Symbol.asyncIterator]()
     const first = watch.next()
     await scene.release('holder')
     expect(await first).toMatchObject({ done: false, value: { state: 'available', owner: 'holder' } })
@@ -262,19 +260,19 @@ describe('what a watch yields', () => {
 })
 
 describe('a watch that ends', () => {
-  it('by its signal leaves nothing behind', async () => {
+  it('by its call leaves nothing behind', async () => {
     const scene = await heldScene(TTL)
-    for (const who of ['a', 'b', 'onlooker']) await scene.wait(who, LONG)
-    expect(scene.left).toEqual({ timers: 1, listeners: 1 })
-    scene.controller.abort()
+    for (const waiter of ['a', 'b', 'onlooker']) await scene.wait(waiter, LONG)
+    expect(scene.left).toEqual({ timers: 1, listeners: 3 })
+    scene.call.abort()
     await scene.clock.settle()
     expect(scene.ended.toSorted()).toEqual(['a', 'b', 'onlooker'])
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
   })
 
-  it('by return leaves nothing behind, and ends a value that is waited for', async () => {
+  it('by return leaves nothing behind, and settles a pending call', async () => {
     const scene = await heldScene(TTL)
-    const watch = scene.store.watch(NAME, scene.signal, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
     const pending = watch.next()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watch.return?.()
@@ -285,31 +283,31 @@ describe('a watch that ends', () => {
 
   it('by leaving the loop leaves nothing behind', async () => {
     const scene = new Scene()
-    for await (const record of scene.store.watch(NAME, scene.signal)) {
+    for await (const record of scene.store.watch(NAME, scene.call)) {
       expect(record).toBeUndefined()
       break
     }
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
   })
 
-  it('has a value left unread: it is not yielded any more', async () => {
+  it('does not yield a value that was not read', async () => {
     const scene = new Scene()
-    const watch = scene.store.watch(NAME, scene.signal)[Symbol.asyncIterator]()
-    scene.controller.abort()
+    const watch = scene.store.watch(NAME, scene.call)[Symbol.asyncIterator]()
+    scene.call.abort()
     expect(await watch.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('ends at once where the signal has aborted before', async () => {
+  it('ends at once if the call was aborted before', async () => {
     const scene = await heldScene(TTL)
-    scene.controller.abort()
+    scene.call.abort()
     await scene.listen('a')
     expect(scene.ended).toEqual(['a'])
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
   })
 
-  it('leaves the timer to those who still listen, and it goes with the last', async () => {
+  it('keeps the timer for other watches, and the last one removes it', async () => {
     const scene = await heldScene(TTL)
-    const watches = ['a', 'b'].map((who) => scene.store.watch(NAME, scene.signal, who)[Symbol.asyncIterator]())
+    const watches = ['a', 'b'].map((waiter) => scene.store.watch(NAME, scene.call, waiter)[Symbol.asyncIterator]())
     await watches[0]?.return?.()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watches[1]?.return?.()
@@ -318,16 +316,16 @@ describe('a watch that ends', () => {
 
   it('with the store, which leaves nothing behind', async () => {
     const scene = await heldScene(TTL)
-    for (const who of ['a', 'b', 'onlooker']) await scene.wait(who, LONG)
+    for (const waiter of ['a', 'b', 'onlooker']) await scene.wait(waiter, LONG)
     await scene.store.close()
     await scene.clock.settle()
     expect(scene.ended.toSorted()).toEqual(['a', 'b', 'onlooker'])
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })
   })
 
-  it('while others under the same grant id go on', async () => {
+  it('does not end others with the same grant id', async () => {
     const scene = await heldScene()
-    const watch = scene.store.watch(NAME, scene.signal, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
     await scene.wait('a')
     await watch.return?.()
     await scene.release('holder')
@@ -336,7 +334,7 @@ describe('a watch that ends', () => {
 })
 
 describe('the timer of a watched name', () => {
-  it('is one, however many listen', async () => {
+  it('is one for any number of watches', async () => {
     const scene = await heldScene(TTL)
     for (let place = 0; place < 100; place += 1) await scene.wait(`waiter ${place}`)
     expect(scene.clock.pending).toBe(1)
@@ -348,7 +346,7 @@ describe('the timer of a watched name', () => {
     expect(scene.clock.pending).toBe(0)
   })
 
-  it('is none for a free name that nobody stands in line for', async () => {
+  it('is none for a free name with an empty queue', async () => {
     const scene = await heldScene(TTL)
     await scene.listen('onlooker')
     await scene.release('holder')
@@ -356,7 +354,7 @@ describe('the timer of a watched name', () => {
     expect(scene.clock.pending).toBe(0)
   })
 
-  it('that comes late, after a blocked event loop, still wakes', async () => {
+  it('that runs late, after a blocked event loop, still notifies', async () => {
     const scene = await heldScene(TTL)
     await scene.wait('a', LONG)
     scene.clock.block(2 * TTL)
@@ -364,8 +362,8 @@ describe('the timer of a watched name', () => {
   })
 })
 
-describe('10,000 who listen under one signal', () => {
-  it('are woken one at a time, without a warning of a leak, and leave nothing behind', async () => {
+describe('10,000 watches with one call', () => {
+  it('are notified one at a time, without a warning of a leak, and leave nothing behind', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)
@@ -373,7 +371,7 @@ describe('10,000 who listen under one signal', () => {
     const heard: number[] = []
     const watches = Array.from({ length: 10_000 }, (_, place) => {
       void scene.ask(`${place}`, LONG)
-      return scene.store.watch(NAME, scene.signal, `${place}`)[Symbol.asyncIterator]()
+      return scene.store.watch(NAME, scene.call, `${place}`)[Symbol.asyncIterator]()
     })
     const ends = watches.map(async (watch, place) => {
       for (let turn = await watch.next(); turn.done !== true; turn = await watch.next()) heard.push(place)
@@ -385,7 +383,7 @@ describe('10,000 who listen under one signal', () => {
       expect(await scene.ask(`${place}`, LONG)).toBe(true)
       await scene.release(`${place}`)
     }
-    scene.controller.abort()
+    scene.call.abort()
     await Promise.all(ends)
     process.off('warning', onWarning)
     expect(scene.left).toEqual({ timers: 0, listeners: 0 })

@@ -22,7 +22,7 @@ function thenable(then: () => unknown): unknown {
   return Object.defineProperty({}, 'then', { value: then })
 }
 
-/** A promise and what settles it. */
+/** A promise and the functions that settle it. */
 function deferred<T>() {
   let resolve: (value: T) => void = () => {}
   const promise = new Promise<T>((settle) => {
@@ -40,7 +40,7 @@ const releases: [string, () => unknown][] = [
   ['returns a promise that fails when it is awaited', () => thenable(() => raise(Symbol('no')))],
 ]
 
-/** A provider with a lease that ends as given, one of the engine that is held, and a store. */
+/** A provider with a lease that ends as given, a held lease of the engine, and a store. */
 async function setUp(release: () => unknown, logger: Logger = silentLogger, clock: Clock = new VirtualClock()) {
   const store = new MemoryLeaseStore()
   const close = vi.spyOn(store, 'close')
@@ -57,7 +57,7 @@ async function setUp(release: () => unknown, logger: Logger = silentLogger, cloc
 }
 
 describe('LeaseProvider.close with a lease whose release', () => {
-  it.each(releases)('%s: resolves, and the other leases and the store are closed', async (_, release) => {
+  it.each(releases)('%s: resolves and closes the other leases and the store', async (_, release) => {
     const clock = new VirtualClock()
     const { provider, close, onLost } = await setUp(release, silentLogger, clock)
     const closed = provider.close()
@@ -68,7 +68,7 @@ describe('LeaseProvider.close with a lease whose release', () => {
     expect(close).toHaveBeenCalledTimes(1)
   })
 
-  it('hangs: ends within ten seconds in all, though the store hangs as well', async () => {
+  it('hangs: ends within ten seconds, although the store hangs as well', async () => {
     const clock = new VirtualClock()
     const { provider, close } = await setUp(() => new Promise(() => {}), silentLogger, clock)
     close.mockReturnValue(new Promise(() => {}))
@@ -80,7 +80,7 @@ describe('LeaseProvider.close with a lease whose release', () => {
     await closed
   })
 
-  it('rejects: reports it to the logger', async () => {
+  it('rejects: logs the error', async () => {
     const warn = vi.fn()
     const error = new Error('the store is away')
     const { provider } = await setUp(() => Promise.reject(error), { ...silentLogger, warn })
@@ -117,7 +117,7 @@ describe('LeaseProvider.close with', () => {
     expect(close).toHaveBeenCalledTimes(1)
   })
 
-  it('a lease that is being made: it is closed, and its getLease rejects', async () => {
+  it('a lease under construction: closes it, and its getLease rejects', async () => {
     const { promise: made, resolve } = deferred<Lease>()
     const release = vi.fn(async () => true)
     const provider = new LeaseProvider({ a: { leaseClass: () => made } }, {}, { logger: silentLogger })
@@ -130,7 +130,7 @@ describe('LeaseProvider.close with', () => {
     expect(release).toHaveBeenCalledTimes(1)
   })
 
-  it('a factory that opens its store afterwards: nothing is opened', async () => {
+  it('a factory that opens its store later: opens nothing', async () => {
     const { promise: go, resolve } = deferred<void>()
     const open = vi.fn(() => new MemoryLeaseStore())
     const slow: LeaseFactory = async (settings, context) => {
@@ -150,7 +150,7 @@ describe('LeaseProvider.close with', () => {
 })
 
 describe('a logger that throws', () => {
-  it('costs no lease: the warning of an unknown key becomes a process warning', async () => {
+  it('affects no lease: the warning of an unknown key becomes a process warning', async () => {
     const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const logger = { ...silentLogger, warn: () => raise(new Error('disk full')) }
     await using provider = new LeaseProvider({ a: { leaseClass: memoryLease, maxHodl: '1h' } }, {}, { logger })

@@ -35,13 +35,13 @@ function raise(error: unknown): never {
   throw error
 }
 
-/** A provider with a wrong block at `a` and a right one at `b`. */
+/** A provider with an invalid block at `a` and a valid one at `b`. */
 function providerOf(leaseClass: unknown, { clock = systemClock }: { clock?: Clock } = {}): LeaseProvider {
   const config = { a: { leaseClass }, b: { leaseClass: memoryLease } }
   return new LeaseProvider(config, {}, { clock, logger: silentLogger })
 }
 
-/** What `getLease` of the wrong block rejects with; the right one works before and after it. */
+/** The error of `getLease` for the invalid block. The valid one works before and after it. */
 async function failureOf(provider: LeaseProvider): Promise<unknown> {
   const good = await provider.getLease('job', 'b')
   expect(await good.acquire()).toBe(true)
@@ -51,7 +51,7 @@ async function failureOf(provider: LeaseProvider): Promise<unknown> {
   )
   expect(good.checkLease()).toBe(true)
   expect(await provider.getLease('job', 'b')).toBe(good)
-  // A rejection that nobody handles would be reported by now, and fail the run.
+  // An unhandled rejection would have failed the run by now.
   await nextTurn()
   return error
 }
@@ -88,7 +88,7 @@ describe('a factory that returns no Lease', () => {
     expect(error).toMatchObject({ leaseName: 'job', message: expect.stringContaining('it must return an object') })
   })
 
-  it('is not kept: the next call asks the factory again', async () => {
+  it('is not cached: the next call asks the factory again', async () => {
     const make = vi.fn().mockReturnValueOnce(undefined).mockReturnValue(foreign)
     await using provider = providerOf(make)
     await failureOf(provider)
@@ -97,15 +97,15 @@ describe('a factory that returns no Lease', () => {
   })
 })
 
-describe('a lease of another copy of this package', () => {
-  it('is a Lease by its methods', async () => {
+describe('a lease of another copy of core', () => {
+  it('is recognised by its methods', async () => {
     expect(isLease(foreign)).toBe(true)
     for (const no of [undefined, null, 5, {}, { ...foreign, checkLease: true }, trap]) expect(isLease(no)).toBe(false)
     await using provider = providerOf(() => foreign)
     expect(await provider.getLease('job', 'a')).toBe(foreign)
   })
 
-  it('is made by its class', async () => {
+  it('is created by its class', async () => {
     class ForeignLease {
       readonly settings: LeaseSettings
       constructor(settings: LeaseSettings) {
@@ -126,7 +126,7 @@ describe('a lease of another copy of this package', () => {
   })
 })
 
-describe('a lease-class that is no factory', () => {
+describe('a lease-class that is not a factory', () => {
   it.each([
     [Lease, 'is the abstract class Lease itself: expected a subclass'],
     [StoreLease, 'which needs a store: expected a function'],
@@ -134,7 +134,7 @@ describe('a lease-class that is no factory', () => {
     ['@leasehold/core#Lease', 'is the abstract class Lease itself'],
     ['@leasehold/core#memoryLease#more', "has more than one '#'"],
     [foreign, "the lease-class of 'a' is an object: set it to a text"],
-  ])('%s: is refused with words that say what to do', async (leaseClass, message) => {
+  ])('%s: is rejected with an error that says what to do', async (leaseClass, message) => {
     await using provider = providerOf(leaseClass)
     const error = await failureOf(provider)
     expect(error).toBeInstanceOf(LeaseConfigurationError)
@@ -145,7 +145,7 @@ describe('a lease-class that is no factory', () => {
     ['a value', 7 as unknown, 'is no function, and no factory'],
     ['a store class', MemoryLeaseStore, 'is a class that does not extend Lease'],
     ['StoreLease', StoreLease, 'which needs a store'],
-  ])('among the factories given, %s: is refused too', async (_, given, message) => {
+  ])('among the given factories, %s: is rejected too', async (_, given, message) => {
     const factories = { mine: given } as unknown as Record<string, LeaseFactory>
     await using provider = new LeaseProvider({ a: { 'lease-class': 'mine' } }, factories, { logger: silentLogger })
     const got = provider.getLease('job', 'a')
@@ -153,7 +153,7 @@ describe('a lease-class that is no factory', () => {
     await expect(got).rejects.toThrow(message)
   })
 
-  it('among the factories given, a subclass of Lease is made like one of a module', async () => {
+  it('among the given factories, a subclass of Lease works as in a module', async () => {
     class Whole extends Unfinished {
       override checkLease(): boolean {
         return true
@@ -164,7 +164,7 @@ describe('a lease-class that is no factory', () => {
     expect(await provider.getLease('job', 'a')).toBeInstanceOf(Whole)
   })
 
-  it('of a module: exports that are named for a lease and are no functions do not count', async () => {
+  it('in a module: exports with the name of a lease that are not functions are ignored', async () => {
     const path = new URL('../modules/named-value.mjs', import.meta.url).pathname
     await using provider = providerOf(path)
     expect(await provider.getLease('job', 'a')).toBeInstanceOf(StoreLease)
@@ -192,7 +192,7 @@ describe('a factory that fails', () => {
     }
   })
 
-  it('a LeaseError is passed on as it is', async () => {
+  it('a LeaseError is passed on unchanged', async () => {
     const held = new LeaseHeldError('not now')
     await using provider = providerOf(() => raise(held))
     expect(await failureOf(provider)).toBe(held)
@@ -205,7 +205,7 @@ describe('a factory that fails', () => {
       (_: LeaseSettings, { share }: Parameters<LeaseFactory>[1]) =>
         share('s', () => new Promise<MemoryLeaseStore>(() => {})),
     ],
-  ])('%s that never answers: rejects in time, and the next call tries again', async (_, hang) => {
+  ])('%s that never answers: rejects at the time limit, and the next call tries again', async (_, hang) => {
     const clock = new VirtualClock()
     let hangs = true
     const make: LeaseFactory = (settings, context) =>
@@ -220,11 +220,11 @@ describe('a factory that fails', () => {
     expect(await provider.getLease('job', 'a')).toBeInstanceOf(StoreLease)
   })
 
-  it('leaves no timer behind, whether it fails or not', async () => {
+  it('leaves no timer behind, also after a failure', async () => {
     const clock = new VirtualClock()
     await using provider = providerOf(() => raise(bare), { clock })
     await failureOf(provider)
-    // The one of the lease of `b`, which is held.
+    // The timer of the held lease of `b`.
     expect(clock.pending).toBe(1)
   })
 
@@ -249,7 +249,7 @@ describe('a factory that fails', () => {
     expect(close).toHaveBeenCalledTimes(1)
   })
 
-  it('optionKeys that are no list are taken as absent', async () => {
+  it('optionKeys that are not a list are ignored', async () => {
     const make = Object.assign((...given: Parameters<LeaseFactory>) => memoryLease(...given), { optionKeys: 5 })
     await using provider = providerOf(make)
     expect(await provider.getLease('job', 'a')).toBeInstanceOf(StoreLease)
@@ -257,7 +257,7 @@ describe('a factory that fails', () => {
 })
 
 describe('arguments of the wrong kind', () => {
-  it.each([undefined, null, 'leasehold.conf'])('config %s: is refused when the provider is made', (config) => {
+  it.each([undefined, null, 'leasehold.conf'])('config %s: is rejected by the constructor', (config) => {
     expect(() => new LeaseProvider(config as unknown as object)).toThrow(LeaseConfigurationError)
   })
 

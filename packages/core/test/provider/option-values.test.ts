@@ -27,13 +27,14 @@ function refused(how: string, value: unknown): LeaseConfigurationError {
 }
 
 describe('an option of a block', () => {
-  it.each(Object.keys(readers))('as a %s is undefined where it is absent, null or empty', (how) => {
+  it.each(Object.keys(readers))('as a %s is undefined if it is absent, null or empty', (how) => {
     for (const absent of [undefined, null, '']) expect(readers[how]?.(valuesOf(absent))).toBeUndefined()
     expect(readers[how]?.(new OptionValues('redis', {}))).toBeUndefined()
   })
 
   it.each([
     ['text', 'jobs:', 'jobs:'],
+    ['text', 7, '7'],
     ['secret', 'jobs:', 'jobs:'],
     ['texts', ['a', 'b'], ['a', 'b']],
     ['texts', 'a', ['a']],
@@ -48,13 +49,12 @@ describe('an option of a block', () => {
     expect(readers[how]?.(valuesOf(value))).toEqual(read)
   })
 
-  it('is on or off in all words of HOCON', () => {
+  it('is a switch in all forms of HOCON', () => {
     for (const word of [true, 'true', 'on', 'yes']) expect(valuesOf(word).switch('keyPrefix')).toBe(true)
     for (const word of [false, 'false', 'off', 'no']) expect(valuesOf(word).switch('keyPrefix')).toBe(false)
   })
 
   it.each([
-    ['text', 7, 'key-prefix must be a text, not 7'],
     ['text', { password: 'hunter2' }, 'key-prefix must be a text, not an object'],
     ['secret', 7, 'key-prefix must be a text, not a number: put it in quotes'],
     ['secret', ['hunter2'], 'key-prefix must be a text, not a list'],
@@ -67,7 +67,7 @@ describe('an option of a block', () => {
     ['switch', 1, 'key-prefix must be on or off, not 1'],
     ['choice', 'four', 'key-prefix must be one, two or three, not four'],
     ['choice', ['one'], 'key-prefix must be one, two or three, not a list'],
-  ])('as a %s is refused where it is %j', (how, value, message) => {
+  ])('as a %s is rejected: %j', (how, value, message) => {
     const error = refused(how, value)
     expect(error.message).toBe(message)
     expect(error.store).toBe('redis')
@@ -79,7 +79,7 @@ describe('an option of a block', () => {
     ['texts', ['redis://:hunter2@one', 7]],
     ['texts', [['redis://:hunter2@one']]],
     ['text', ['hunter2']],
-  ])('that is secret is not shown when it is refused: as a %s, %j', (how, value) => {
+  ])('that is secret is not part of the error: as a %s, %j', (how, value) => {
     expect(inspect(refused(how, value), { depth: 10 }).split('\n    at ')[0]).not.toContain('hunter2')
   })
 })

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, setUpHeld, TTL, VALIDITY } from '../support/held-lease.js'
 import { recordOf } from '../support/scripted-store.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
 describe('rule 1: validity ends at requestSentAt + ttl − drift − margin of the last confirmed request', () => {
-  it('counts from when the acquire was sent, not from when it was answered', async () => {
+  it('counts from the send time of the acquire, not from its answer', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     await clock.advance(900)
@@ -20,7 +20,7 @@ describe('rule 1: validity ends at requestSentAt + ttl − drift − margin of t
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('counts from when the heartbeat was sent, not from when it was answered', async () => {
+  it('counts from the send time of the heartbeat, not from its answer', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(INTERVAL)
     await clock.advance(900)
@@ -32,18 +32,18 @@ describe('rule 1: validity ends at requestSentAt + ttl − drift − margin of t
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('takes off one part in a hundred for drift and 25 ms beside', async () => {
+  it('subtracts one part in a hundred for drift and a margin of 25 ms', async () => {
     const { lease } = await setUpHeld()
     expect(lease.remaining).toBe(TTL * 0.99 - 25)
   })
 
-  it('is not prolonged by a heartbeat that was sent and not confirmed', async () => {
+  it('is not prolonged by an unconfirmed heartbeat', async () => {
     const { clock, lease } = await setUpHeld()
     await clock.advance(INTERVAL + LIMIT / 2)
     expect(lease.remaining).toBe(VALIDITY - INTERVAL - LIMIT / 2)
   })
 
-  it('has nothing left where the answer comes after it: the grant is not held, and is taken back', async () => {
+  it('is over when the answer comes too late: the grant is not held, and is released', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId, answer } = store.last('acquire')
@@ -57,7 +57,7 @@ describe('rule 1: validity ends at requestSentAt + ttl − drift − margin of t
     expect(store.last('release').grantId).toBe(grantId)
   })
 
-  it('is over for good: a confirmation that is read after its end does not bring it back', async () => {
+  it('ends finally: a confirmation after its end does not restore it', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(INTERVAL)
     const heartbeat = store.last('renew')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { INTERVAL, LIMIT, silentLogger, TTL } from '../support/held-lease.js'
 
 describe('rule 10: no lease is exclusive unless the resource checks the fencing token', () => {
-  it('a write that was begun under the lease and arrives after its end is refused by the token', async () => {
+  it('a write that starts under the lease and arrives after its end is rejected by its token', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT, clock }
@@ -16,7 +16,7 @@ describe('rule 10: no lease is exclusive unless the resource checks the fencing 
     expect(await first.acquire()).toBe(true)
     const token = first.fencingToken ?? 0n
     expect(first.checkLease()).toBe(true)
-    // The check was true, and then the process was stopped: no check can help here.
+    // The process was stopped after a successful check, so no check of the lease can help.
     clock.block(TTL)
     expect(await second.acquire()).toBe(true)
     cell.writeFenced('by the second', second.fencingToken ?? 0n)

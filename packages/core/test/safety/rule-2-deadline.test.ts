@@ -2,12 +2,12 @@ import { LeaseTimeoutError } from '@leasehold/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setUpHeld, VALIDITY } from '../support/held-lease.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
 describe('rule 2: a deadline timer independent of any promise in flight ends validity', () => {
-  it('tells the loss at the deadline though the store hangs for ever and ignores that its call is aborted', async () => {
+  it('notifies of the loss at the deadline, although the store hangs and ignores the abort of its call', async () => {
     const { clock, lease, losses } = await setUpHeld()
     await clock.advance(VALIDITY - 1)
     expect(losses).toEqual([])
@@ -17,7 +17,7 @@ describe('rule 2: a deadline timer independent of any promise in flight ends val
     expect(lease.state).toBe('idle')
   })
 
-  it('goes on trying until then, each attempt with its own time limit', async () => {
+  it('retries until the deadline, each attempt with its own time limit', async () => {
     const { clock, store } = await setUpHeld()
     await clock.advance(VALIDITY)
     const attempts = store.calls.filter((call) => call.method === 'renew')
@@ -25,7 +25,7 @@ describe('rule 2: a deadline timer independent of any promise in flight ends val
     expect(attempts.every(({ call }) => call.aborted)).toBe(true)
   })
 
-  it('aborts the signal of the lease, and says which failure led to the loss', async () => {
+  it('aborts the signal of the lease, and reports the failure that led to the loss', async () => {
     const { clock, lease, losses } = await setUpHeld()
     const { signal } = lease
     await clock.advance(VALIDITY)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSystemClock } from '../../src/system-clock.js'
 import { INTERVAL, setUpHeld, VALIDITY } from '../support/held-lease.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
@@ -14,7 +14,7 @@ describe('rule 3: time is monotonic, a suspend counts, a step of the wall clock 
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('checkLease is false after a suspend, before any timer has run, and the loss is told as such', async () => {
+  it('checkLease is false after a suspend, before any timer has run, and the reason of the loss is suspended', async () => {
     const { clock, lease, losses } = await setUpHeld()
     clock.suspend(VALIDITY)
     expect(lease.checkLease()).toBe(false)

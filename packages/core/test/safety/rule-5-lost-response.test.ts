@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, TTL, VALIDITY } from '../support/held-lease.js'
 import { recordOf } from '../support/scripted-store.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
 const reset = new Error('read ECONNRESET')
 
 describe('rule 5: acquire proposes its own grant id, and a lost response is settled by reading', () => {
-  it('holds the lease when the record bears our grant id, from when the acquire was sent', async () => {
+  it('holds the lease when the record has our grant id, from the send time of the acquire', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId, fail } = store.last('acquire')
@@ -23,7 +23,7 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     expect(lease.remaining).toBe(VALIDITY - 300)
   })
 
-  it('is false when the record bears the grant of another', async () => {
+  it('resolves false when the record has the grant of another owner', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     store.last('acquire').fail(reset)
@@ -32,7 +32,7 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     expect(await acquired).toBe(false)
   })
 
-  it('rejects when reading does not settle it, and takes back what was granted after all', async () => {
+  it('rejects when reading does not settle it, and releases a grant that was made after all', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId, fail } = store.last('acquire')
@@ -46,7 +46,7 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     expect(store.last('release').grantId).toBe(grantId)
   })
 
-  it('looks again for a grant that arrives in the store after the first look', async () => {
+  it('checks again for a grant that reaches the store after the first check', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId } = store.last('acquire')
@@ -62,7 +62,7 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     expect(store.last('release').grantId).toBe(grantId)
   })
 
-  it('repeats a claim under the same grant id, and a new claim has a new one', async () => {
+  it('repeats a claim with the same grant id, and starts a new claim with a new one', async () => {
     const { clock, store, lease } = setUp()
     const waiting = lease.acquire({ wait: TTL })
     const first = store.last('acquire')
@@ -79,17 +79,17 @@ describe('rule 5: acquire proposes its own grant id, and a lost response is sett
     expect(store.last('acquire').grantId).not.toBe(first.grantId)
   })
 
-  it('counts validity from the first request that may have been granted, where reading cannot tell which it was', async () => {
+  it('counts validity from the first request that may have been granted, if reading cannot distinguish them', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire({ wait: TTL })
     const { grantId, fail } = store.last('acquire')
-    // The first request takes effect, and all answers to it are lost.
+    // The first request takes effect, and its answers are lost.
     await clock.advance(200)
     fail(reset)
     await clock.settle()
     store.last('read').fail(reset)
     while (store.count('acquire') === 1) await clock.advance(1)
-    // The second has no effect, and is lost as well; reading then finds the grant of the first.
+    // The second request is lost without effect. Reading then finds the grant of the first.
     store.last('acquire').fail(reset)
     await clock.settle()
     store.last('read').answer(recordOf({ owner: 'me', grantId: grantId ?? '', ttl: TTL }))

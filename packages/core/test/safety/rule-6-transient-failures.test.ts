@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { beat, INTERVAL, LIMIT, setUpHeld, silentLogger, TTL, VALIDITY } from '../support/held-lease.js'
 import { recordOf } from '../support/scripted-store.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
 const reset = new Error('read ECONNRESET')
 
 describe('rule 6: transient failures are retried inside the validity, definitive answers end the lease at once', () => {
-  it('one failed heartbeat does not drop a good lease', async () => {
+  it('one failed heartbeat does not end a lease', async () => {
     const fixture = await setUpHeld()
     const { clock, store, lease, losses, events } = fixture
     await clock.advance(INTERVAL)
@@ -24,7 +24,7 @@ describe('rule 6: transient failures are retried inside the validity, definitive
     expect(events.slice(0, 4)).toEqual(['acquired', 'jeopardy', 'renewed', 'recovered'])
   })
 
-  it('does not hammer a store that refuses at once, however little of the validity is left', async () => {
+  it('does not flood a store that fails at once, also near the end of the validity', async () => {
     const clock = new VirtualClock()
     let refused = -1
     const plan = (): Fault | undefined => {
@@ -42,7 +42,7 @@ describe('rule 6: transient failures are retried inside the validity, definitive
     expect(refused).toBeLessThan(100)
   })
 
-  it('retries with pauses that grow, and every attempt has a time limit of its own', async () => {
+  it('retries with growing pauses, and every attempt has its own time limit', async () => {
     const { clock, store } = await setUpHeld()
     const sent: number[] = []
     const seen = new Set<unknown>()

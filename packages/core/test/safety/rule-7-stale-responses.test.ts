@@ -2,12 +2,12 @@ import { LeaseTimeoutError } from '@leasehold/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, setUpHeld, VALIDITY } from '../support/held-lease.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
 describe('rule 7: one operation in flight, and a stale response changes nothing', () => {
-  it('a late confirmation of a heartbeat that was given up does not prolong validity', async () => {
+  it('a late confirmation of an aborted heartbeat does not prolong the validity', async () => {
     const { clock, store, lease } = await setUpHeld()
     await clock.advance(INTERVAL)
     const first = store.last('renew')
@@ -20,7 +20,7 @@ describe('rule 7: one operation in flight, and a stale response changes nothing'
     expect(lease.state).toBe('jeopardy')
   })
 
-  it('a late refusal of a heartbeat that was given up does not end the lease', async () => {
+  it('a late refusal of an aborted heartbeat does not end the lease', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     await clock.advance(INTERVAL)
     const first = store.last('renew')
@@ -31,7 +31,7 @@ describe('rule 7: one operation in flight, and a stale response changes nothing'
     expect(lease.checkLease()).toBe(true)
   })
 
-  it('the answer to a heartbeat of an earlier grant says nothing of the next', async () => {
+  it('the answer to a heartbeat of an earlier grant does not affect the next grant', async () => {
     const { clock, store, lease, losses } = await setUpHeld()
     await clock.advance(INTERVAL)
     const heartbeat = store.last('renew')
@@ -47,7 +47,7 @@ describe('rule 7: one operation in flight, and a stale response changes nothing'
     expect(lease.checkLease()).toBe(true)
   })
 
-  it('never has two calls in flight that were not given up', async () => {
+  it('never has two calls in flight, except aborted ones', async () => {
     const { clock, store, lease } = await setUpHeld()
     for (let instant = 0; instant < VALIDITY; instant += 10) {
       await clock.advance(10)
@@ -57,7 +57,7 @@ describe('rule 7: one operation in flight, and a stale response changes nothing'
     expect(lease.state).toBe('idle')
   })
 
-  it('a grant that comes after the claim was given up is not held, and is taken back', async () => {
+  it('a grant after the claim was abandoned is not held, and is released', async () => {
     const { clock, store, lease } = setUp()
     const acquired = lease.acquire()
     const { grantId, answer } = store.last('acquire')

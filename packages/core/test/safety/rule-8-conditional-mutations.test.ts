@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, silentLogger, TTL } from '../support/held-lease.js'
 import { recordOf } from '../support/scripted-store.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
-describe('rule 8: every mutation of a record is conditional on our grant', () => {
-  it('a stale holder does not free the lease of the next', async () => {
+describe('rule 8: every change of a record is conditional on our grant', () => {
+  it('a stale holder does not free the lease of the next holder', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT, clock }
@@ -23,7 +23,7 @@ describe('rule 8: every mutation of a record is conditional on our grant', () =>
     expect(await store.read('job', new AbortableCall())).toMatchObject({ owner: 'next', state: 'leased' })
   })
 
-  it('takes back only a record that bears the grant id of the claim', async () => {
+  it('releases only a record with the grant id of the claim', async () => {
     const { clock, store, lease } = setUp()
     const rejected = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(LIMIT)

@@ -3,11 +3,11 @@ import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUpHeld, silentLogger, TTL } from '../support/held-lease.js'
 
-// Without jitter, so that the instants below are exact; the jitter has tests of its own.
+// No jitter, so that the times below are exact. Other tests cover the jitter.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 afterEach(() => void vi.restoreAllMocks())
 
-describe('rule 9: heartbeats carry jitter, and leases of one store are renewed together', () => {
+describe('rule 9: heartbeats have jitter, and leases of one store are renewed together', () => {
   it('jitter spreads the heartbeats, and never makes one later than planned', async () => {
     const instants = new Set<number>()
     for (const random of [0, 0.25, 0.5, 0.75, 0.999]) {
@@ -21,7 +21,7 @@ describe('rule 9: heartbeats carry jitter, and leases of one store are renewed t
     expect(instants.size).toBe(5)
   })
 
-  it('one call to the store renews the leases that fall due together', async () => {
+  it('one call to the store renews the leases that are due together', async () => {
     vi.restoreAllMocks()
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })

@@ -5,7 +5,7 @@ import { ScriptedStore } from './scripted-store.js'
 export const TTL = 10_000
 export const INTERVAL = 1_000
 export const LIMIT = 1_000
-/** Within this the timers of these leases are armed. */
+/** The timers of these leases are set within this time. */
 export const ARMED = 50
 
 /** The end of validity of a grant that was sent at 0: ttl − 1 % − 25 ms. */
@@ -17,12 +17,12 @@ export interface Fixture {
   readonly clock: VirtualClock
   readonly store: ScriptedStore
   readonly lease: StoreLease
-  /** Every loss that was told, in order. */
+  /** All reported losses, in order. */
   readonly losses: LeaseLost[]
   readonly events: string[]
 }
 
-/** A lease in virtual time over a store that the test answers for. */
+/** A lease in virtual time over a scripted store. */
 export function setUp(options: CreateLeaseOptions & { readonly ordered?: boolean } = {}): Fixture {
   const clock = new VirtualClock()
   const store = new ScriptedStore({ ordered: options.ordered ?? false })
@@ -42,7 +42,7 @@ export function setUp(options: CreateLeaseOptions & { readonly ordered?: boolean
   return { clock, store, lease, losses: [], events }
 }
 
-/** The same, with the lease granted at the instant 0. */
+/** The same, with the lease granted at time 0. */
 export async function setUpHeld(options: CreateLeaseOptions = {}): Promise<Fixture> {
   const fixture = setUp(options)
   const acquired = fixture.lease.acquire({ onLost: (lost) => fixture.losses.push(lost) })
@@ -52,7 +52,7 @@ export async function setUpHeld(options: CreateLeaseOptions = {}): Promise<Fixtu
   return fixture
 }
 
-/** Answers every heartbeat as it comes, for as long as the test lasts. */
+/** Confirms every heartbeat until the end of the test. */
 export async function beat({ clock, store }: Fixture, duration: number): Promise<void> {
   const end = clock.now() + duration
   while (clock.now() < end) {

@@ -1,6 +1,6 @@
 import type { LeaseRules } from '../../src/engine/lease-rules.js'
 
-/** What the engine knows of a lease: a ttl of 10 s, a heartbeat every second, which has a second to be answered. */
+/** The rules of a lease with a ttl of 10 s, a heartbeat every second and an operation timeout of one second. */
 export const rules: LeaseRules = {
   name: 'job',
   owner: 'me',

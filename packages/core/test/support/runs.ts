@@ -9,7 +9,7 @@ export function setUpInMemory() {
   return { clock, store, lease: open('me'), other: open('other') }
 }
 
-/** Work that lasts until the test ends it. */
+/** Work that runs until the test ends it. */
 export function pendingWork<T = string>() {
   const started: { signal: AbortSignal; fencingToken: bigint }[] = []
   let resolve: (value: T) => void = () => {}

@@ -6,10 +6,10 @@ import { type GrantEffect, LeaseEngine } from '../../src/engine/lease-engine.js'
 import { INTERVAL, LIMIT, TTL } from './held-lease.js'
 import { ScriptedStore } from './scripted-store.js'
 
-/** When one who tries once gives up waiting. */
+/** The end of the wait of a caller without wait. */
 export const ONCE = Number.NEGATIVE_INFINITY
 
-/** A lease's engine, with heartbeats every `INTERVAL` sharp, over a store that the test answers for. */
+/** The engine of a lease over a scripted store, with heartbeats exactly every `INTERVAL`. */
 export function setUpEngine(more: Partial<LeaseStore> & { readonly ordered?: boolean } = {}) {
   const clock = new VirtualClock()
   const { ordered = false, ...methods } = more
@@ -36,7 +36,7 @@ export function setUpEngine(more: Partial<LeaseStore> & { readonly ordered?: boo
   return { clock, store, engine, told, claim, hold, observe, sent }
 }
 
-/** A `watch` that says nothing; tells which places in the queue it was asked to watch, and when it was ended. */
+/** A `watch` without values. It records the watched places in the queue, and when it ended. */
 export function silentWatch(): { watch: NonNullable<LeaseStore['watch']>; places: unknown[]; calls: StoreCall[] } {
   const places: unknown[] = []
   const calls: StoreCall[] = []

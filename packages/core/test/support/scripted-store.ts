@@ -12,7 +12,7 @@ import type {
 
 type Method = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'update' | 'withdraw'
 
-/** One call that the engine made, to be answered by the test. */
+/** One call of the engine, which the test answers. */
 export interface ScriptedCall {
   readonly method: Method
   readonly grantId: string | undefined
@@ -23,7 +23,7 @@ export interface ScriptedCall {
 }
 
 /**
- * A store whose answers come from the test. It ignores that its calls are aborted, as the worst of stores would.
+ * A store with answers from the test. It ignores aborted calls, as a faulty store might.
  */
 export class ScriptedStore implements LeaseStore {
   readonly kind = 'scripted'
@@ -35,7 +35,7 @@ export class ScriptedStore implements LeaseStore {
     this.limits = { minTtl: 1, maxTtl: 1e9, infinite: true, ordered: false, ...limits }
   }
 
-  /** The last call; fails the test where there is none of this method. */
+  /** The last call of this method; fails the test if there is none. */
   last(method: Method): ScriptedCall {
     const call = this.calls.at(-1)
     if (call?.method !== method) throw new Error(`the last call is ${call?.method ?? 'none'}, not ${method}`)
@@ -46,7 +46,7 @@ export class ScriptedStore implements LeaseStore {
     return this.calls.filter((call) => call.method === method).length
   }
 
-  /** The outcome of a claim that is granted, with the next fencing token. */
+  /** The outcome of a granted claim, with the next fencing token. */
   granting({ name, owner, grantId, ttl }: Pick<AcquireRequest, 'name' | 'owner' | 'grantId' | 'ttl'>): AcquireOutcome {
     this.#token += 1n
     return { granted: true, grant: { name, owner, grantId, ttl, fencingToken: this.#token } }
@@ -82,7 +82,7 @@ export class ScriptedStore implements LeaseStore {
 
   async close(): Promise<void> {}
 
-  /** `answer('yes')` answers that the operation took effect. */
+  /** `answer('yes')` reports that the operation took effect. */
   #call<T>(
     method: Method,
     call: StoreCall,
@@ -97,7 +97,7 @@ export class ScriptedStore implements LeaseStore {
   }
 }
 
-/** The record of a holder, as a store answers it. */
+/** The record of a holder, as returned by a store. */
 export function recordOf(record: Partial<LeaseRecord> = {}): LeaseRecord {
   return {
     name: 'job',

@@ -7,12 +7,12 @@ import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
 import { rules } from './rules.js'
 
-/** Without chance: a pause is as long as it may be. */
+/** Not random: every pause has its full length. */
 export const longest = 1
 
 export const grant: Grant = { name: 'job', owner: 'me', grantId: 'mine', fencingToken: 3n, ttl: rules.ttl }
 
-/** What becomes of a state at an instant. */
+/** The result of a transition at a given time. */
 export function after(
   state: EngineState,
   event: EngineEvent,
@@ -22,7 +22,7 @@ export function after(
   return transition(rules, state, event, { now, suspended: 0, random: longest, ...context })
 }
 
-/** A claim that was sent at 0 and is not answered. */
+/** A claim that was sent at 0 and has no answer. */
 export function acquiring(changes: Partial<Acquiring> = {}): Acquiring {
   return {
     phase: 'acquiring',
@@ -62,7 +62,7 @@ export function held(changes: Partial<Held> = {}): Held {
   }
 }
 
-/** A grant whose release is under way, with a second call to the store. */
+/** A grant with a release in progress, which is the second call to the store. */
 export function releasing(changes: Partial<Releasing> = {}): Releasing {
   return {
     phase: 'releasing',

@@ -1,25 +1,27 @@
-/** What the API server answered. */
+/** An answer of the API server. */
 export interface ApiAnswer {
   readonly status: number
-  /** The parsed body of an answer in JSON; `undefined` of any other. */
+  /** The parsed body; `undefined` if it is not JSON. */
   readonly body: unknown
-  /** The body as it came: in front of the server, and for a kind that it does not know, it is plain text. */
+  /** The body as received. Proxies, and the server for an unknown kind, answer in plain text. */
   readonly text: string
-  /** Of the header `Retry-After`, in milliseconds. */
+  /** The header `Retry-After`, in milliseconds. */
   readonly retryAfter?: number
 }
 
-/** A `Status` object, as far as one can rely on it. Its message is for people: it differs between versions. */
+/** The stable fields of a `Status` object. The message is for people: it differs between versions. */
 export interface ApiStatus {
   readonly reason?: string
   readonly message?: string
+  /** Of an expired list: the token that continues it on a newer snapshot. */
+  readonly metadata?: { readonly continue?: string }
   readonly details?: {
     readonly kind?: string
     readonly causes?: readonly { readonly field?: string; readonly reason?: string }[]
   }
 }
 
-/** The `Status` of an answer that is a failure; `undefined` where the body is something else. */
+/** The `Status` in a failed answer; `undefined` if the body is something else. */
 export function statusOf({ body }: ApiAnswer): ApiStatus | undefined {
   const isStatus = typeof body === 'object' && body !== null && (body as { kind?: unknown }).kind === 'Status'
   return isStatus ? body : undefined

@@ -1,34 +1,33 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { AbortListeners, type Clock } from '@leasehold/core'
+import type { Clock, StoreCall } from '@leasehold/core'
+import { unanswered } from '../failure-of.js'
 import { type ApiAnswer, toAnswer } from './api-answer.js'
 import { ApiConnection, type ConnectionUse, UnansweredError } from './api-connection.js'
 import type { ApiRequest } from './api-request.js'
 import { withFreshCredentials } from './credentials.js'
-import { unanswered } from './failures.js'
 import type { KubeConfigLike } from './kube-config.js'
 
-/** What a server that asks for patience, but does not say how much, is given, in milliseconds. */
-const DEFAULT_PATIENCE = 1_000
+/** The pause after a 429 without a `Retry-After`, in milliseconds. */
+const DEFAULT_PAUSE = 1_000
 
-/** However little it asks for, in milliseconds. */
-const LEAST_PATIENCE = 100
+/** The shortest pause after a 429, whatever its `Retry-After` says, in milliseconds. */
+const SHORTEST_PAUSE = 100
 
-/** Requests to one API server. They reject with the reason of their signal as soon as it aborts. */
+/** Sends requests to one API server. They reject with the reason of the abort as soon as their call is aborted. */
 export class ApiClient {
   readonly #load: () => Promise<KubeConfigLike>
   readonly #clock: Clock
-  readonly #aborts = new AbortListeners()
-  readonly #connection = new ApiConnection(this.#aborts)
+  readonly #connection = new ApiConnection()
   #config: Promise<KubeConfigLike> | undefined
 
-  /** `load`: where the configuration comes from, once it is needed. */
+  /** `load` returns the configuration; it is called when the first request is sent. */
   constructor(load: () => Promise<KubeConfigLike>, clock: Clock) {
     this.#load = load
     this.#clock = clock
   }
 
-  /** The configuration as it is in use; a failure to load it is not kept. */
+  /** The configuration in use. When loading fails, the next call loads again. */
   config(): Promise<KubeConfigLike> {
     if (this.#config === undefined) {
       const loading = this.#load()
@@ -41,16 +40,16 @@ export class ApiClient {
   }
 
   /**
-   * The answer, whatever its status. What the server did not look at is sent again: with a fresh token after one 401,
-   * after a pause when it had too much to do, and on a new connection where it had closed the one that was kept.
-   * Rejects with a `LeaseError` where there is no answer: whether the request took effect is then unknown.
+   * Resolves with the answer, whatever its status. Repeats a request that had no effect: with fresh credentials after the
+   * first 401, after a pause on 429, and on a new connection where the server had closed the kept one. Rejects with a
+   * `LeaseError` when no answer comes: the outcome of the request is then unknown.
    */
-  async send(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  async send(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
     let isFresh = false
     for (;;) {
-      const answer = await this.#exchange(request, signal)
+      const answer = await this.#exchange(request, call)
       if (answer.status === 429) {
-        await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PATIENCE, LEAST_PATIENCE), signal)
+        await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE), call)
       } else if (answer.status === 401 && !isFresh) {
         isFresh = true
         await this.#refresh()
@@ -61,21 +60,21 @@ export class ApiClient {
   }
 
   /**
-   * An answer that goes on, as the lines of which it consists; of a failure, the answer. The lines end with it, and when
-   * the signal aborts; they keep no process alive, and fail where the connection breaks.
+   * Opens a watch. Resolves with its lines, or with the answer when the server refuses. The lines end with the answer or
+   * when the call is aborted, and reject when the connection breaks. An open watch does not keep the process alive.
    */
-  async open(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer | AsyncIterable<string>> {
-    const response = await this.#send(request, 'own', signal)
-    if (response.statusCode === 200) return this.#linesOf(response, signal)
-    const answer = await this.#read(response, signal)
-    // Whoever begins anew then does so with a fresh token.
+  async open(request: ApiRequest, call: StoreCall): Promise<ApiAnswer | AsyncIterable<string>> {
+    const response = await this.#send(request, 'own', call)
+    if (response.statusCode === 200) return this.#linesOf(response, call)
+    const answer = await this.#read(response, call)
+    // The caller's next attempt then has fresh credentials.
     if (answer.status === 401) await this.#refresh()
     return answer
   }
 
-  async *#linesOf(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<string> {
+  async *#linesOf(response: IncomingMessage, call: StoreCall): AsyncGenerator<string> {
     response.socket.unref()
-    const unlisten = this.#aborts.add(signal, () => response.destroy())
+    const unlisten = call.onAbort(() => response.destroy())
     try {
       let rest = ''
       for await (const chunk of response.setEncoding('utf8')) {
@@ -84,23 +83,23 @@ export class ApiClient {
         yield* lines.filter((line) => line !== '')
       }
     } catch (error) {
-      if (!signal.aborted) throw unanswered(error)
+      if (!call.aborted) throw unanswered(error)
     } finally {
       unlisten()
       response.destroy()
     }
   }
 
-  /** Rejects with the reason of the signal when it aborts before. */
-  async pause(duration: number, signal: AbortSignal): Promise<void> {
+  /** Rejects with the reason of the abort when the call is aborted first. */
+  async pause(duration: number, call: StoreCall): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const cancel = this.#clock.schedule(duration, () => {
         unlisten()
         resolve()
       })
-      const unlisten = this.#aborts.add(signal, () => {
+      const unlisten = call.onAbort(() => {
         cancel()
-        reject(signal.reason)
+        reject(call.signal.reason)
       })
     })
   }
@@ -109,38 +108,37 @@ export class ApiClient {
     this.#connection.close()
   }
 
-  async #exchange(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
-    return await this.#read(await this.#send(request, 'kept', signal), signal)
+  async #exchange(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
+    return await this.#read(await this.#send(request, 'kept', call), call)
   }
 
   async #refresh(): Promise<void> {
     this.#config = Promise.resolve(withFreshCredentials(await this.config()))
   }
 
-  async #read(response: IncomingMessage, signal: AbortSignal): Promise<ApiAnswer> {
-    const unlisten = this.#aborts.add(signal, () => response.destroy())
+  async #read(response: IncomingMessage, call: StoreCall): Promise<ApiAnswer> {
+    const unlisten = call.onAbort(() => response.destroy())
     try {
       return toAnswer(response.statusCode ?? 0, response.headers, await text(response))
     } catch (error) {
-      signal.throwIfAborted()
-      throw unanswered(error)
+      throw call.aborted ? call.signal.reason : unanswered(error)
     } finally {
       unlisten()
     }
   }
 
-  async #send(request: ApiRequest, use: ConnectionUse, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(request: ApiRequest, use: ConnectionUse, call: StoreCall): Promise<IncomingMessage> {
     const config = await this.config()
-    signal.throwIfAborted()
+    if (call.aborted) throw call.signal.reason
     try {
-      return await this.#connection.send(config, request, use, signal)
+      return await this.#connection.send(config, request, use, call)
     } catch (error) {
       if (!(error instanceof UnansweredError)) throw error
       if (!error.stale) throw unanswered(error)
     }
     try {
-      // Repeating a write does no harm: it depends on a version, or on there being no object.
-      return await this.#connection.send(config, request, 'own', signal)
+      // Every write is conditional on a version or on a missing object, so it can be repeated.
+      return await this.#connection.send(config, request, 'own', call)
     } catch (error) {
       throw error instanceof UnansweredError ? unanswered(error) : error
     }

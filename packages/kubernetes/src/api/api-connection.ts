@@ -1,20 +1,20 @@
 import http, { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import https, { type RequestOptions } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
-import { type AbortListeners, LeaseConfigurationError } from '@leasehold/core'
+import { LeaseConfigurationError, type StoreCall } from '@leasehold/core'
 import type { ApiRequest } from './api-request.js'
 import type { KubeConfigLike } from './kube-config.js'
 
-/** The server closes a connection that is idle for 90 s without a word: ours are closed before. Milliseconds. */
+/** The server closes idle connections after 90 s; the client closes them earlier. Milliseconds. */
 const LONGEST_IDLE = 60_000
 
-/** After so long in silence the system asks whether the other side is still there, in milliseconds. */
+/** The idle time before the first TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE = 15_000
 
-/** On what a request is sent: one of the connections kept for it, or a new one of its own. */
+/** Which connection carries a request: a kept-alive one, or a new one of its own. */
 export type ConnectionUse = 'kept' | 'own'
 
-/** A request that was never answered; `stale`: because the kept connection was closed before it was sent. */
+/** A request that got no answer. `stale`: the server had closed the kept connection before the request was sent. */
 export class UnansweredError extends Error {
   override readonly name = 'UnansweredError'
   readonly stale: boolean
@@ -25,30 +25,25 @@ export class UnansweredError extends Error {
   }
 }
 
-/** HTTPS to one API server, with the credentials that belong to it. Redirects are not followed. */
+/** HTTPS connections to one API server, with its credentials. Redirects are not followed. */
 export class ApiConnection {
-  readonly #aborts: AbortListeners
   readonly #agent = new https.Agent({ keepAlive: true, timeout: LONGEST_IDLE, scheduling: 'lifo' })
   readonly #open = new Set<ClientRequest>()
 
-  constructor(aborts: AbortListeners) {
-    this.#aborts = aborts
-  }
-
-  /** The head of the answer. Rejects with the reason of the signal, or with an `UnansweredError`. */
+  /** Resolves with the head of the answer. Rejects with the reason of the abort, or with an `UnansweredError`. */
   async send(
     config: KubeConfigLike,
     request: ApiRequest,
     use: ConnectionUse,
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<IncomingMessage> {
     const options = await this.#optionsOf(config, request, use)
-    signal.throwIfAborted()
+    if (call.aborted) throw call.signal.reason
     return await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = (options.protocol === 'http:' ? http : https).request(options)
       this.#open.add(sent)
-      const unlisten = this.#aborts.add(signal, () => {
-        reject(signal.reason)
+      const unlisten = call.onAbort(() => {
+        reject(call.signal.reason)
         sent.destroy()
       })
       sent.on('close', () => this.#open.delete(sent))
@@ -65,7 +60,7 @@ export class ApiConnection {
     })
   }
 
-  /** Ends all that is under way. */
+  /** Ends all requests and connections. */
   close(): void {
     for (const sent of this.#open) sent.destroy()
     this.#agent.destroy()
@@ -91,14 +86,14 @@ export class ApiConnection {
       await config.applyToHTTPSOptions(options)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw refusal(`the credentials of the kubeconfig cannot be had: ${reason}`, error)
+      throw refusal(`the credentials of the kubeconfig cannot be loaded: ${reason}`, error)
     }
     if (server.protocol === 'http:' && carriesSecret(options)) {
-      throw refusal(`${cluster.server} is not https: credentials are not sent in the clear`)
+      throw refusal(`${cluster.server} is not https: credentials are not sent over an unencrypted connection`)
     }
-    // Nothing but an explicit word in the kubeconfig turns verification off, and no variable of the environment.
+    // Only insecure-skip-tls-verify in the kubeconfig turns verification off; NODE_TLS_REJECT_UNAUTHORIZED does not.
     options.rejectUnauthorized = options.rejectUnauthorized !== false
-    // The library makes an agent for every request; only one through a proxy is more than a default.
+    // client-node makes an agent for every request; only the agent of a proxy is needed.
     if (cluster.proxyUrl === undefined) {
       const isKept = use === 'kept' && server.protocol === 'https:'
       options.agent = isKept ? this.#agent : false
@@ -112,7 +107,7 @@ function carriesSecret({ headers, auth }: RequestOptions): boolean {
   return names.includes('authorization') || (auth !== undefined && auth !== null)
 }
 
-/** Whether the error is that of a connection that the server had closed. */
+/** Whether the server had closed the connection. */
 function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE'
 }

@@ -1,14 +1,14 @@
 /** One request to the API server. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** From `/api` or `/apis` on. */
+  /** Starts with `/api` or `/apis`. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object
 }
 
-/** The address of the objects of a kind in a namespace, or of one of them. */
+/** The path of all objects of a kind in a namespace, or of one object. */
 export function pathOf(
   { group, version, plural }: { readonly group: string; readonly version: string; readonly plural: string },
   namespace: string,

@@ -1,13 +1,13 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { KubeConfigLike } from './kube-config.js'
 
-/** What of client-node's `KubeConfig` it takes to make another one of the same content. */
+/** The parts of client-node's `KubeConfig` that a copy needs. */
 type Copyable = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext' | 'getCurrentUser'>
 
 /**
- * A copy that has read no token yet. client-node keeps the token of a file for a minute, and that of an exec plugin
- * until it says to expire, and has no way to be told that the server does not take it any more. What keeps none, and
- * what is no `KubeConfig` of that library, stays as it is: it is asked anew at every request.
+ * Returns a copy with an empty token cache. client-node caches the token of a file for a minute and the token of an exec
+ * plugin until its expiry, and cannot drop a token that the server rejects. A config without a cache, or of another
+ * library, is returned as it is: it loads its credentials for every request.
  */
 export function withFreshCredentials(config: KubeConfigLike): KubeConfigLike {
   if (!isCopyable(config)) return config

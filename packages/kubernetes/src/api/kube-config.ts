@@ -1,11 +1,11 @@
 import type { RequestOptions } from 'node:https'
 
-/** What is called of a `KubeConfig` of `@kubernetes/client-node`: any object that has it will do. */
+/** The methods of `KubeConfig` of `@kubernetes/client-node` that this package calls. */
 export interface KubeConfigLike {
   getCurrentCluster(): KubeCluster | null
   getCurrentContext(): string
   getContextObject(name: string): { readonly namespace?: string | undefined } | null
-  /** Adds the credentials, and what TLS needs, to the options of a request. */
+  /** Adds credentials and TLS settings to the options of a request. */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>
 }
 

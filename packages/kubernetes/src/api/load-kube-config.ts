@@ -6,22 +6,22 @@ import type { KubeConfig } from '@kubernetes/client-node'
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { KubeConfigLike } from './kube-config.js'
 
-/** Where the cluster, and who we are there, is looked for. */
+/** Where to look for the cluster and its credentials. */
 export interface KubeConfigSource {
   /** The path of a kubeconfig. */
   readonly kubeconfigFile?: string | undefined
-  /** One of its contexts, other than its current one. */
+  /** A context of the kubeconfig other than its current one. */
   readonly context?: string | undefined
-  /** The folder in which a pod finds its token, CA and namespace. */
+  /** The folder with the token, CA and namespace of a pod. */
   readonly serviceAccountFolder: string
 }
 
 /**
- * The configuration of the file, if one is named; else of `KUBECONFIG`; else of the pod we are in; else of
- * `~/.kube/config`. Rejects with a `LeaseConfigurationError` where there is none, or where it cannot be read.
+ * Loads the given file; else `KUBECONFIG`; else the service account of this pod; else `~/.kube/config`. Rejects with a
+ * `LeaseConfigurationError` if there is no configuration, or it cannot be read.
  */
 export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfigLike> {
-  // Loading the library takes the better part of a second: who brings a KubeConfig has loaded it already.
+  // Loading the library takes most of a second. A caller that passes a KubeConfig has already loaded it.
   const library = await import('@kubernetes/client-node')
   const config = new library.KubeConfig()
   try {
@@ -55,7 +55,7 @@ function load(config: KubeConfig, { kubeconfigFile, serviceAccountFolder }: Kube
   } else if (KUBECONFIG !== undefined && KUBECONFIG !== '') {
     config.loadFromDefault()
   } else if (host !== undefined && exists(tokenFile)) {
-    // The pod's token goes to the pod's server, whatever else is configured on this machine.
+    // The pod's token must go to the pod's server only.
     const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
     const caFile = join(serviceAccountFolder, 'ca.crt')
     config.loadFromClusterAndUser(
@@ -67,7 +67,7 @@ function load(config: KubeConfig, { kubeconfigFile, serviceAccountFolder }: Kube
   }
 }
 
-/** The namespace of the pod, if this is one. */
+/** The namespace of this pod; `undefined` outside a pod. */
 export function podNamespace(serviceAccountFolder: string): string | undefined {
   try {
     return readFileSync(join(serviceAccountFolder, 'namespace'), 'utf8').trim() || undefined

@@ -1,10 +1,10 @@
-/** What a Role can grant that is asked for here. */
-export type Verb = 'get' | 'create' | 'update' | 'watch'
+/** The verbs of a Role that this package uses. */
+export type Verb = 'get' | 'create' | 'update' | 'watch' | 'list'
 
-/** All that the leases of a store need. */
-export const VERBS: readonly Verb[] = ['get', 'create', 'update', 'watch']
+/** The verbs that leases need; `list` only lists them. */
+export const VERBS = ['get', 'create', 'update', 'watch'] as const satisfies Verb[]
 
-/** The Role that grants all the verbs that are needed, those marked that are missing. */
+/** The Role that grants the needed verbs, with the missing ones in a comment. */
 export function roleFor(
   { group, plural }: { readonly group: string; readonly plural: string },
   namespace: string,

@@ -1,13 +1,13 @@
 import { wallClock } from '../wall-clock.js'
 import { identityIn, type Layout } from './layout.js'
 
-/** How far ahead of our clock a time may be without a word in the log, in milliseconds. */
+/** A `time` further ahead of our clock is logged, in milliseconds. */
 const ODDLY_AHEAD = 86_400_000
 
 /**
- * The custom resources of Akka's and Pekko's Kubernetes leases: `spec.owner`, empty where it is free, and `spec.time`,
- * the wall clock of its last write in milliseconds. Neither says for how long the lease lasts: of what a JVM wrote,
- * that is `foreignDuration`, the `heartbeat-timeout` of its settings.
+ * The custom resources of Akka's and Pekko's Kubernetes leases: `spec.owner`, empty when free, and `spec.time`, the wall
+ * clock of the last write in milliseconds. They have no duration: for a record of a JVM it is `foreignDuration`, the
+ * `heartbeat-timeout` of its settings. A write by a JVM drops all annotations.
  */
 export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration: number): Layout {
   return {
@@ -17,7 +17,7 @@ export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration
     durationOf: (_, noted) => noted ?? foreignDuration,
     transitionsOf: () => undefined,
     specOf: (previous, { holder, now }) => {
-      // The server keeps the version of an object that is written unchanged, and a heartbeat must give it a new one.
+      // A heartbeat needs a new version, and the server keeps the version of an unchanged object.
       const time = previous?.time === now ? now + 1 : now
       return { ...previous, owner: holder, time }
     },

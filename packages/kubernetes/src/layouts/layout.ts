@@ -1,10 +1,10 @@
-/** How the leases of a store stand in the cluster. */
+/** The format of the leases in the cluster. */
 export type LayoutName = 'lease' | 'akka' | 'pekko'
 
-/** The fields of an object's `spec`, whoever wrote it: nothing is known of their types. */
+/** The `spec` of an object. Any program can have written it, with fields of any type. */
 export type Spec = Readonly<Record<string, unknown>>
 
-/** A kind of object, as the API's addresses and RBAC name it. */
+/** A kind of object, with its names in paths and in RBAC. */
 interface ApiResource {
   readonly group: string
   readonly version: string
@@ -12,34 +12,34 @@ interface ApiResource {
   readonly kind: string
 }
 
-/** What a write records of the lease, beside what the annotation keeps. */
+/** The values of one write. */
 export interface Holding {
-  /** The identity of the holder; empty: nobody. */
+  /** The identity of the holder; empty if there is none. */
   readonly holder: string
-  /** For how long others have to see the record unchanged, in milliseconds. */
+  /** How long challengers have to see the record unchanged, in milliseconds. */
   readonly duration: number
   /** The wall clock at the write, in milliseconds. */
   readonly now: number
 }
 
-/** A codec of lease records: which object holds one, and which fields of its spec say what. */
+/** The resource of a lease format, and the meaning of the fields in its spec. */
 export interface Layout {
   readonly resource: ApiResource
-  /** The manifest to apply where the server does not know the kind; absent for what every server has. */
+  /** The manifest of the custom resource; absent for a built-in kind. */
   readonly manifest?: string
-  /** The identity of the holder; empty: nobody. What is no text is somebody, whom nobody knows. */
+  /** The identity of the holder; empty if there is none. A value that is not a string counts as an unknown holder. */
   holderOf(spec: Spec): string
-  /** The duration that is recorded, in milliseconds; `NaN` where it is none. `noted`: that of our own annotation. */
+  /** The recorded duration in milliseconds; `NaN` if it is invalid. `noted`: the duration in our annotation. */
   durationOf(spec: Spec, noted: number | undefined): number
-  /** How often the holder has changed; `undefined` where the layout has no such count, or it is none. */
+  /** How often the holder has changed; `undefined` if there is no valid count. */
   transitionsOf(spec: Spec): number | undefined
-  /** The spec of a write over `previous`; never the same as it, for a heartbeat must give the object a new version. */
+  /** The spec of a write over `previous`. It always differs from it, so that a heartbeat gives the object a new version. */
   specOf(previous: Spec | undefined, holding: Holding): Spec
-  /** What in the spec no honest writer wrote, for the log. `longest`: what a duration is cut to, in milliseconds. */
+  /** Implausible values in the spec, for the log. `longest`: the longest plausible duration, in milliseconds. */
   odditiesOf(spec: Spec, longest: number): readonly string[]
 }
 
-/** The identity that a field holds. */
+/** The identity in a field. */
 export function identityIn(field: unknown): string {
   if (field === undefined || field === null) return ''
   return typeof field === 'string' ? field : `unreadable holder ${JSON.stringify(field)}`

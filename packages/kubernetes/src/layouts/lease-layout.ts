@@ -2,21 +2,21 @@ import { wallClock } from '../wall-clock.js'
 import { type Holding, identityIn, type Layout, type Spec } from './layout.js'
 import { isMicroTime, toMicroTime } from './micro-time.js'
 
-/** What client-go records of a released lease, in seconds; nobody waits for it. */
+/** The duration that client-go records for a released lease, in seconds. */
 const RELEASED_SECONDS = 1
 
-/** The API's integers have 32 bits: a count that is there already stays, rather than make every write be refused. */
+/** The API's integers have 32 bits, and the server rejects larger ones: at the maximum, the count stays. */
 const MOST_TRANSITIONS = 2 ** 31 - 1
 
-/** How far ahead of our clock a `renewTime` may be without a word in the log, in milliseconds. */
+/** A `renewTime` further ahead of our clock is logged, in milliseconds. */
 const ODDLY_AHEAD = 86_400_000
 
-/** `coordination.k8s.io/v1` Lease, written and read as client-go's leader election does. */
+/** The `coordination.k8s.io/v1` Lease, as client-go's leader election writes and reads it. */
 export const leaseLayout: Layout = {
   resource: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' },
   holderOf: (spec) => identityIn(spec.holderIdentity),
   durationOf: ({ leaseDurationSeconds }, noted) => {
-    // Whole seconds is all that the field can say: the exact duration is noted, unless somebody has edited the field.
+    // The field has whole seconds, the annotation the exact duration. An edited field takes precedence.
     if (noted !== undefined && toSeconds(noted) === leaseDurationSeconds) return noted
     return isCount(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : Number.NaN
   },
@@ -50,18 +50,18 @@ function specOf(previous: Spec = {}, { holder, duration, now }: Holding): Spec {
   }
 }
 
-/** Rounded up, so that nobody who knows only whole seconds comes early. */
+/** Rounded up, so that a challenger that reads only whole seconds does not take over too early. */
 function toSeconds(duration: number): number {
   return Math.max(Math.ceil(duration / 1_000), 1)
 }
 
-/** Another time than the one that stands there: the server keeps the version of an object that is written unchanged. */
+/** Always differs from the previous time: the server keeps the version of an unchanged object. */
 function timeAfter(previous: unknown, now: number): string {
   const time = toMicroTime(now * 1_000)
   return time === previous ? toMicroTime(now * 1_000 + 1) : time
 }
 
-/** Absent where the object is new: the first holder is no transition. */
+/** The first holder of a new object counts as no transition. */
 function transitionsAfter(previous: unknown, isGrant: boolean): number {
   if (!isCount(previous)) return 0
   return isGrant ? Math.min(previous + 1, MOST_TRANSITIONS) : previous

@@ -8,7 +8,7 @@ export async function reportOnce(report: () => Promise<string>, options: Kuberne
   await createLease(store, 'report', { heartbeatTimeout: 15_000, heartbeatInterval: 3_000 }).run(
     async ({ fencingToken }) => {
       const text = await report()
-      // Refused, with a LeaseLostError, when somebody with a larger token was here meanwhile.
+      // Rejects with a LeaseLostError if the object was written under a larger token.
       const latest = { apiVersion: 'v1', resource: 'configmaps', name: 'latest-report' }
       await guard.update(latest, fencingToken, (object) => ({ ...object, data: { text } }))
     },

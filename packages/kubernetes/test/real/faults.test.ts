@@ -2,7 +2,7 @@ import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
-import { granted, signal } from '../support/open-store.js'
+import { call, granted } from '../support/open-store.js'
 import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
@@ -19,7 +19,7 @@ describeReal((server) => {
     return store
   }
 
-  it('that is frozen for a moment costs nobody the lease', { timeout: 90_000 }, async () => {
+  it('that is frozen for a moment costs no holder the lease', { timeout: 90_000 }, async () => {
     const times = { heartbeatTimeout: 20_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
     const lease = createLease(await open(), 'frozen', { ...times, logger: silentLogger })
     const events: string[] = []
@@ -33,14 +33,14 @@ describeReal((server) => {
     await lease.release()
   })
 
-  it('that is killed and started again keeps what it granted, and its tokens go on growing', {
+  it('that is killed and started again keeps its grants, and its tokens go on growing', {
     timeout: 120_000,
   }, async () => {
     const store = await open()
     const grant = await granted(store, { name: 'restarted', ttl: 600_000 })
     await server().restart()
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    await store.release(grant, signal)
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    await store.release(grant, call)
     expect((await granted(store, { name: 'restarted' })).fencingToken).toBeGreaterThan(grant.fencingToken)
   })
 
@@ -67,19 +67,19 @@ describeReal((server) => {
     await vi.waitFor(() => granted(store, { name: 'x' }), PATIENCE)
   })
 
-  it('tells what is missing: a permission, a namespace, a CRD, credentials', async () => {
+  it('names a missing permission, namespace, CRD, or credentials', async () => {
     const nobody = await open({ token: 'nobody' })
     await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")
-    await expect(nobody.checkAccess('x', signal)).rejects.toThrow('missing the verbs get, create, update')
+    await expect(nobody.checkAccess('x')).rejects.toThrow('missing the verbs get, create, update')
     const stranger = await open({ token: 'stranger' })
-    await expect(granted(stranger, { name: 'x' })).rejects.toThrow('does not take the credentials')
+    await expect(granted(stranger, { name: 'x' })).rejects.toThrow('rejects the credentials')
     const nowhere = await open({ namespace: 'nowhere' })
-    await expect(granted(nowhere, { name: 'x' })).rejects.toThrow("there is no namespace 'nowhere'")
-    await expect(nowhere.checkAccess('x', signal)).rejects.toThrow("there is no namespace 'nowhere'")
+    await expect(granted(nowhere, { name: 'x' })).rejects.toThrow("namespace 'nowhere' does not exist")
+    await expect(nowhere.checkAccess('x')).rejects.toThrow("namespace 'nowhere' does not exist")
     const akka = await open({ layout: 'akka' })
     await expect(granted(akka, { name: 'x' })).rejects.toThrow('manifests/leases.akka.io.yaml')
-    await expect(akka.checkAccess('x', signal)).rejects.toThrow('manifests/leases.akka.io.yaml')
-    expect(await (await open()).checkAccess('x', signal)).toEqual([])
+    await expect(akka.checkAccess('x')).rejects.toThrow('manifests/leases.akka.io.yaml')
+    expect(await (await open()).checkAccess('x')).toEqual([])
     expect(await server().ask('GET', '/apis/coordination.k8s.io/v1/namespaces/default/leases/x')).toBe(404)
   })
 })

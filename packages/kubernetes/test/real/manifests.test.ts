@@ -4,7 +4,7 @@ import { loadAllYaml } from '@kubernetes/client-node'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
-import { granted, signal } from '../support/open-store.js'
+import { call, granted } from '../support/open-store.js'
 import { silentLogger } from '../support/silent-logger.js'
 
 interface Manifest {
@@ -32,7 +32,7 @@ describeReal((server) => {
     let missing: unknown = 'everything'
     // The server takes a moment to heed them.
     for (let asked = 0; asked < 100 && missing !== undefined; asked += 1) {
-      missing = await store.checkAccess('job', signal).then(
+      missing = await store.checkAccess('job').then(
         (sentences) => (sentences.length === 0 ? undefined : sentences),
         (error: unknown) => error,
       )
@@ -40,8 +40,8 @@ describeReal((server) => {
     }
     expect(missing).toBeUndefined()
     const grant = await granted(store)
-    expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-    expect(await store.release(grant, signal)).toEqual({ released: true })
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+    expect(await store.release(grant, call)).toEqual({ released: true })
   })
 
   it.each([
@@ -56,14 +56,14 @@ describeReal((server) => {
       const [crd = { kind: '' }] = read(`../../manifests/${file}`)
       expect(await server().ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)).toBe(201)
       const grant = await retried(() => granted(store))
-      expect(await store.renew(grant, signal)).toEqual({ renewed: true })
-      const other = await store.acquire({ name: 'job', owner: 'other', grantId: 'other', ttl: 15_000 }, signal)
+      expect(await store.renew(grant, call)).toEqual({ renewed: true })
+      const other = await store.acquire({ name: 'job', owner: 'other', grantId: 'other', ttl: 15_000 }, call)
       expect(other).toMatchObject({ granted: false, holder: { owner: 'me', fencingToken: grant.fencingToken } })
       await server().ask(
         'DELETE',
         `/apis/${file.slice('leases.'.length, -'.yaml'.length)}/v1/namespaces/default/leases/job`,
       )
-      expect(await store.renew(grant, signal)).toEqual({ renewed: false, reason: 'deleted' })
+      expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'deleted' })
     },
   )
 

@@ -1,4 +1,4 @@
-/** What a process of the acceptance test runs: `elector.ts KUBECONFIG LAYOUT OWNER`. */
+/** A process of the acceptance test: `elector.ts KUBECONFIG LAYOUT OWNER`. */
 import { AbortableCall, createLease } from '@leasehold/core'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import type { LayoutName } from '../../src/layouts/layout.js'
@@ -10,7 +10,7 @@ function tell(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-// It must not outlive its parent, and what it waits for keeps no process alive.
+// It must not outlive its parent, and no timer keeps it alive.
 process.stdin.on('end', () => process.exit()).resume()
 
 const store = new KubernetesLeaseStore({ kubeconfigFile, layout: layout as LayoutName, namespace: 'default' })

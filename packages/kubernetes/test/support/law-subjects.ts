@@ -11,13 +11,13 @@ export interface LawServer {
   readonly ca?: () => string
   /** Removes the object of a name. */
   readonly remove: (name: string) => unknown
-  /** Copies the object of a name; resolves with what writes the copy over the present object, as `kubectl replace` does. */
+  /** Copies the object of a name; resolves with a function that writes the copy over the object, like `kubectl replace`. */
   readonly copy?: (name: string) => Promise<() => unknown>
   /** Ends it and begins it again, with all that it has confirmed. */
   readonly restart?: () => Promise<void>
 }
 
-/** The laws that need a watch, which tells of changes in real time only. */
+/** The laws that need a watch, which works in real time only. */
 export const watchLaws: readonly StoreLaw[] = storeLaws.filter(
   ({ needs }) => needs.includes('watch') || needs.includes('watchGrant'),
 )

@@ -1,5 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import type { Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { onTestFinished } from 'vitest'
 import { TestApiServer } from './api-server/test-api-server.js'

@@ -1,4 +1,11 @@
-import { AbortableCall, createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
+import {
+  AbortableCall,
+  createLease,
+  type LeaseLost,
+  type LeaseStore,
+  type StoreLease,
+  type TimeoutOptions,
+} from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
 import { TcpProxy } from '@leasehold/testkit'
 import { TestApiServer } from './api-server/test-api-server.js'
@@ -8,13 +15,13 @@ import { silentLogger } from './silent-logger.js'
 /** Of the leases of a scene, unless others are given. */
 const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
 
-/** A lease with what became of it. */
+/** A lease and its history. */
 export interface Player {
   readonly lease: StoreLease
   readonly losses: LeaseLost[]
   /** The names of its events, in order. */
   readonly events: string[]
-  /** Who else was valid when it was granted: nobody, or the lease is no lease. */
+  /** The other valid owners when it was granted; must be empty. */
   readonly overlaps: string[]
 }
 

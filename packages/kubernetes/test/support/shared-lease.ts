@@ -4,11 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
 import { GoElector } from './go-elector.js'
 import { releaseLate } from './late-release.js'
-import { granted, signal } from './open-store.js'
+import { call, granted } from './open-store.js'
 import { silentLogger } from './silent-logger.js'
 
 const TTL = 6_000
-/** What a challenger waits beyond the ttl, and for how long it may be late in asking. */
+/** How much longer than the ttl a challenger waits, and how late it may ask. */
 const SLACK = 500
 
 /** A Lease that Go controllers share, on the test server and on a real one. */
@@ -72,15 +72,15 @@ export function describeSharedLease(kubeConfig: () => Promise<KubeConfigLike>): 
       const clock = new VirtualClock()
       const ours = new KubernetesLeaseStore({ kubeConfig: config, clock, logger: silentLogger })
       onTestFinished(() => ours.close())
-      await ours.read('freed', signal)
+      await ours.read('freed', call)
       clock.block(TTL + SLACK)
       const grant = await granted(ours, { name: 'freed' })
       await go.release()
       const other = new KubernetesLeaseStore({ kubeConfig: config, logger: silentLogger })
       onTestFinished(() => other.close())
-      const claim = () => other.acquire({ name: 'freed', owner: 'other', grantId: 'g', ttl: TTL }, signal)
+      const claim = () => other.acquire({ name: 'freed', owner: 'other', grantId: 'g', ttl: TTL }, call)
       expect((await claim()).granted).toBe(false)
-      expect(await ours.release(grant, signal)).toEqual({ released: true })
+      expect(await ours.release(grant, call)).toEqual({ released: true })
       expect((await claim()).granted).toBe(true)
     })
   })

@@ -1,4 +1,4 @@
 import type { Logger } from '@leasehold/core'
 
-/** For tests that are not about what is logged. */
+/** For tests that do not check the log. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

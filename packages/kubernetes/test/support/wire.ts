@@ -18,7 +18,7 @@ interface Answer {
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
 const TIME = '2026-01-02T03:04:05.123456Z'
 
-/** One request; of an answer that goes on, what came within it. */
+/** One request, and all that an unfinished answer has sent. */
 function ask(server: WireServer, method: string, path: string, body?: object): Promise<Answer> {
   const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
   const options = { host: '127.0.0.1', port: server.port(), method, path, headers, agent: false as const }
@@ -43,7 +43,7 @@ function ask(server: WireServer, method: string, path: string, body?: object): P
 }
 
 /**
- * What the store relies on of an API server, in tests of their own: they run on the test server, and on a real one where
+ * The behaviour of an API server that the store relies on: they run on the test server, and on a real one where
  * there is one, so that the former answers as the latter does.
  */
 export function describeWire(server: WireServer): void {
@@ -77,7 +77,7 @@ export function describeWire(server: WireServer): void {
     expect(nowhere).toMatchObject({ status: 404, body: { reason: 'NotFound', details: { kind: 'namespaces' } } })
   })
 
-  it('a creation of what is there is AlreadyExists, a write over another version Conflict', async () => {
+  it('a creation of an existing object is AlreadyExists, a write over another version Conflict', async () => {
     const { name, object } = await made({ holderIdentity: 'a' })
     expect(await post(lease(name))).toMatchObject({ status: 409, body: { reason: 'AlreadyExists' } })
     expect((await put(name, { ...object, spec: { holderIdentity: 'b' } })).status).toBe(200)
@@ -85,7 +85,7 @@ export function describeWire(server: WireServer): void {
     expect(stale).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
   })
 
-  it('a PUT of what is missing makes it, its version notwithstanding; with the uid of what it was, it does not', async () => {
+  it('a PUT of a missing object creates it, with any version; with the uid of the old object it does not', async () => {
     const { name, object } = await made()
     await remove(name)
     expect(await put(name, object)).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
@@ -175,7 +175,7 @@ export function describeWire(server: WireServer): void {
     expect((await get(name)).status).toBe(404)
   })
 
-  it('a watch tells of the one object, from a version on: what was made, changed and removed', async () => {
+  it('a watch yields the creation, changes and deletion of one object after a version', async () => {
     const { name, object } = await made({ holderIdentity: 'a' })
     await put(name, { ...object, spec: { holderIdentity: 'b' } })
     await made()
@@ -200,7 +200,7 @@ export function describeWire(server: WireServer): void {
     ])
   })
 
-  it('a review tells what may be done', async () => {
+  it('a review answers which verbs are granted', async () => {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
     const resourceAttributes = {
       namespace: 'default',

@@ -1,26 +1,26 @@
-/** What the tests of several processes run in each: `child.cjs FOLDER MODE …`. */
+/** The program of the tests with several processes: `child.cjs FOLDER MODE …`. */
 import { AbortableCall, createLease } from '@leasehold/core'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode, name = 'job'] = process.argv.slice(2)
 
-function tell(message: object): void {
+function print(message: object): void {
   process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
 }
 
-// Not one line of the child is to be lost when it is killed, and it must not outlive its parent.
+// The child must not outlive its parent.
 process.stdin.on('end', () => process.exit()).resume()
 
 async function run(): Promise<void> {
   try {
     if (mode === 'reopen') {
-      // As often as it can, until it is killed: each time the last of the folder to close it, or not.
+      // As often as it can, until it is killed.
       for (let opened = 1; ; opened += 1) {
         const store = new LocalLeaseStore({ folder })
         await store.read(name, new AbortableCall())
         await store.close()
-        if (opened % 10 === 0) tell({ opened })
+        if (opened % 10 === 0) print({ opened })
       }
     }
     if (mode === 'exit') new LocalGuard({ folder }).run(name, 1n, () => process.exit(7))
@@ -31,31 +31,31 @@ async function run(): Promise<void> {
       // As fast as it can, until it is killed.
       for (;;) {
         if (!(await lease.acquire({ wait: 60_000 }))) continue
-        tell({ token: String(lease.fencingToken) })
+        print({ token: String(lease.fencingToken) })
         await lease.release()
       }
     }
     if (mode === 'hold' || mode === 'wait') {
-      // Before it is granted: whoever reads that it was may send the signal at once.
+      // Before the grant: the test may send the signal as soon as it reads the line.
       process.on('SIGTERM', async () => {
-        tell({ releasing: true })
+        print({ releasing: true })
         await lease.release()
-        tell({ released: true })
+        print({ released: true })
         process.exit()
       })
-      lease.on('renewed', () => tell({ renewed: true }))
+      lease.on('renewed', () => print({ renewed: true }))
       const waiting = lease.acquire(mode === 'wait' ? { wait: 60_000 } : {})
-      if (mode === 'wait') tell({ waiting: true })
+      if (mode === 'wait') print({ waiting: true })
       const granted = await waiting
-      tell({ granted, token: String(lease.fencingToken), remaining: lease.remaining })
+      print({ granted, token: String(lease.fencingToken), remaining: lease.remaining })
     }
     if (mode === 'try') {
-      tell({ granted: await lease.acquire() })
+      print({ granted: await lease.acquire() })
       process.exit()
     }
   } catch (error) {
     const { name: kind, message } = error as Error
-    tell({ error: kind, message })
+    print({ error: kind, message })
     process.exit()
   }
 }

@@ -1,9 +1,9 @@
-/** `counters.cjs FOLDER COUNT`: counts registers up, each `COUNT` times, and tells how far it is. */
+/** `counters.cjs FOLDER COUNT`: counts each register up `COUNT` times, and prints the count. */
 import { LeaseFolder } from '../../src/lease-folder.js'
 import { RegisterLog } from '../../src/register-log.js'
 
 const [folder = '', count = '0'] = process.argv.slice(2)
-/** So little that the log is written anew all the time. */
+/** So small that the log is rewritten all the time. */
 const GROWTH = 3_000
 
 process.stdin.on('end', () => process.exit()).resume()

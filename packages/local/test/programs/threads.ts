@@ -1,30 +1,38 @@
 /**
- * `threads.cjs FOLDER COUNT ID`: terminates as many threads as asked for, each at a random instant, uses the folder itself
- * meanwhile, and tells what it saw.
+ * `threads.cjs FOLDER COUNT ID`: terminates COUNT threads, each at a random instant, uses the folder itself meanwhile, and
+ * prints its grants and errors. The instants are drawn from the seed ID.
  */
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Grant } from '@leasehold/core'
+import { AbortableCall, type Grant } from '@leasehold/core'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
 const [, program = '', folder = '', count = '0', id = ''] = process.argv
 const THREAD = join(dirname(program), 'thread.cjs')
 const AT_ONCE = 3
-/** For how long a thread runs at most, in milliseconds, before it is terminated: since its start, since its first grant. */
+/** For how long a thread runs at most before it is terminated, in milliseconds: since its start, since its first grant. */
 const LONGEST_START = 60
 const LONGEST_WORK = 3
-const { signal } = new AbortController()
+const call = new AbortableCall()
 
 process.stdin.on('end', () => process.exit()).resume()
 
-function tell(message: object): void {
+function print(message: object): void {
   process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
 }
 
-function tellGrant({ name, grantId, fencingToken }: Grant): void {
-  tell({ name, grantId, token: String(fencingToken) })
+function printGrant({ name, grantId, fencingToken }: Grant): void {
+  print({ name, grantId, token: String(fencingToken) })
+}
+
+let state = Number(id) + 1
+
+/** The next number of a linear congruential generator, from 0 to 1. */
+function random(): number {
+  state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+  return state / 2 ** 32
 }
 
 let started = 0
@@ -35,19 +43,19 @@ async function terminate(): Promise<void> {
     started += 1
     const workerData = { folder, kept: `kept ${id} ${started}` }
     const worker = new Worker(THREAD, { workerData })
-    worker.on('error', ({ name, message }) => tell({ error: name, message }))
-    const isEarly = Math.random() < 0.5
+    worker.on('error', ({ name, message }) => print({ error: name, message }))
+    const isEarly = random() < 0.5
     await new Promise<void>((resolve) => {
       if (isEarly) worker.once('online', resolve)
       worker.on('message', ({ grant }: { readonly grant: Grant }) => {
-        tellGrant(grant)
+        printGrant(grant)
         resolve()
       })
     })
-    await pause(Math.random() * (isEarly ? LONGEST_START : LONGEST_WORK))
+    await pause(random() * (isEarly ? LONGEST_START : LONGEST_WORK))
     await worker.terminate()
     terminated += 1
-    tell({ terminated })
+    print({ terminated })
   }
 }
 
@@ -56,20 +64,20 @@ async function use(): Promise<number> {
   const store = new LocalLeaseStore({ folder })
   const guard = new LocalGuard({ folder })
   const requested = { name: `own ${id}`, owner: id, grantId: `own ${id}`, ttl: 3_600_000 }
-  const own = await store.acquire(requested, signal)
-  if (!own.granted) throw new Error('nobody else asks for the name')
+  const own = await store.acquire(requested, call)
+  if (!own.granted) throw new Error('a free lease was refused')
   let longest = 0
   for (let turn = 0; terminated < Number(count); turn += 1) {
     const before = monotonicClock()
-    const { renewed } = await store.renew(own.grant, signal)
-    if (!renewed) tell({ error: 'lost', message: 'a grant that is in force was lost' })
+    const { renewed } = await store.renew(own.grant, call)
+    if (!renewed) print({ error: 'lost', message: 'a grant that is in force was lost' })
     const middle = monotonicClock()
     guard.run(`own ${id}`, own.grant.fencingToken, () => {})
     longest = Math.max(longest, middle - before, monotonicClock() - middle)
-    const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, signal)
+    const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, call)
     if (outcome.granted) {
-      tellGrant(outcome.grant)
-      await store.release(outcome.grant, signal)
+      printGrant(outcome.grant)
+      await store.release(outcome.grant, call)
     }
     await pause(5)
   }
@@ -80,7 +88,7 @@ async function use(): Promise<number> {
 
 async function run(): Promise<void> {
   const [longest] = await Promise.all([use(), ...Array.from({ length: AT_ONCE }, terminate)])
-  tell({ longest })
+  print({ longest })
   process.exit()
 }
 

@@ -7,7 +7,7 @@ export async function importOnce(folder: string, file: string) {
   const store = new LocalLeaseStore({ folder })
   const guard = new LocalGuard({ folder })
   await createLease(store, 'import').run(async ({ fencingToken }) => {
-    // Runs only if nobody with a larger token was here: a process that woke up too late writes nothing.
+    // Does not run after an action with a larger token: a process that woke up too late writes nothing.
     guard.run('imports', fencingToken, () => appendFileSync(file, 'imported\n'))
   })
   await guard.close()

@@ -1,10 +1,10 @@
-import { AbortableCall } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type AcquireRequest, type Grant, type LeaseStore } from '@leasehold/core'
 import { LocalLeaseStore, type LocalLeaseStoreOptions } from '@leasehold/local'
 import { onTestFinished } from 'vitest'
 import type { Finishing } from './temporary-folder.js'
 
 export const TTL = 10_000
+/** It is never aborted, so tests may share it. */
 export const call = new AbortableCall()
 
 /** A store that is closed at the end of the test. */

@@ -7,8 +7,8 @@ import { afterAll } from 'vitest'
 import { bundle } from './bundle.js'
 import type { Finishing } from './temporary-folder.js'
 
-/** One line of a child: what happened, and when on the monotonic clock of the machine, in milliseconds. */
-export interface Told {
+/** One line of a child: an event, and its time on the monotonic clock of the machine, in milliseconds. */
+export interface Line {
   readonly at: number
   readonly granted?: boolean
   readonly waiting?: boolean
@@ -27,16 +27,16 @@ export interface Told {
   readonly message?: string
 }
 
-// Once for each file of tests: starting the sources themselves takes each child seconds on a busy machine.
+// Bundled once for each test file: to start the sources takes a child seconds on a busy machine.
 const programs = mkdtempSync(join(tmpdir(), 'leasehold-local-programs-'))
 chmodSync(programs, 0o755)
 afterAll(() => rmSync(programs, { recursive: true }))
 const FILE = await bundle(programs, 'child')
 
-/** A user who is nobody in particular. */
+/** The Unix user `nobody`. */
 export const NOBODY = 65_534
 
-/** Whether a child can run as `NOBODY`: only root can start one, and Node and these files may be out of its reach. */
+/** Whether a child can run as `NOBODY`: only root can start it, and it may not be able to read Node and these files. */
 export function canRunAsNobody(): boolean {
   if (process.getuid?.() !== 0) return false
   const script = `require('node:fs').accessSync(${JSON.stringify(FILE)})`
@@ -45,7 +45,7 @@ export function canRunAsNobody(): boolean {
 
 /** A process of its own that uses a folder; ended with the test. */
 export class Child {
-  readonly told: Told[] = []
+  readonly lines: Line[] = []
   readonly #process: ChildProcessWithoutNullStreams
   readonly #exited: Promise<void>
   #waiting: (() => void)[] = []
@@ -65,19 +65,19 @@ export class Child {
     )
     this.#exited = new Promise((resolve) => this.#process.once('close', () => resolve()))
     createInterface({ input: this.#process.stdout }).on('line', (line) => {
-      this.told.push(JSON.parse(line))
+      this.lines.push(JSON.parse(line))
       for (const wake of this.#waiting.splice(0)) wake()
     })
     this.#process.stderr.on('data', (text) => process.stderr.write(text))
     test.onTestFinished(() => this.kill('SIGKILL'))
   }
 
-  /** The first line, told or yet to come, that is as asked for. */
-  async tells(isIt: (told: Told) => boolean): Promise<Told> {
+  /** The first line, printed or later, for which `isIt` returns true. */
+  async waitFor(isIt: (line: Line) => boolean): Promise<Line> {
     for (let seen = 0; ; ) {
-      for (; seen < this.told.length; seen += 1) {
-        const told = this.told[seen]
-        if (told !== undefined && isIt(told)) return told
+      for (; seen < this.lines.length; seen += 1) {
+        const line = this.lines[seen]
+        if (line !== undefined && isIt(line)) return line
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished, type TestContext } from 'vitest'
 
-/** Whose end is waited for: tests that run side by side have to say. */
+/** Where to register callbacks for the end: tests that run side by side must pass their own context. */
 export type Finishing = Pick<TestContext, 'onTestFinished'>
 
 /** A folder of this test alone, removed at its end. */

@@ -9,30 +9,35 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
-/** A connection that is ready, until it ends; it never comes back. In a cluster it is one to each node. */
+/** Sends one SCAN to one server. */
+export type Scan = (cursor: string, pattern: string, count: number) => Promise<unknown>
+
+/** An open connection; after its end it never comes back. In a cluster it consists of one connection to each node. */
 export interface Connection {
   readonly traffic: Traffic
-  /** Which node of a cluster is asked for a key; the same for all where there is one server. */
+  /** The node of a cluster that has the key; the same for all keys if there is one server. */
   nodeOf(key: string): string
-  /** Opens the way to the node that has the key, where that takes time; rejects where there is none. */
+  /** Connects to the node that has the key, if that takes time. Rejects if there is no such node. */
   prepare(key: string): Promise<unknown> | undefined
-  /** Whether a call that nobody waits for any more has to be taken back, or it might be sent or repeated later. */
+  /** Whether the client may send or repeat an abandoned call later, unless its signal aborts. */
   readonly takesBack: boolean
   run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
-  /** To be asked once a connection. */
+  /** One for each server that has keys: in a cluster for each master. */
+  scans(): Promise<readonly Scan[]>
+  /** Must be called once for a connection. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
-  /** Calls back when the connection has ended, whoever ended it; at once where it has. */
+  /** Calls back when the connection has ended; at once if it already has. */
   onEnd(callback: () => void): void
-  /** May be called again and again. */
+  /** Has no effect the second time. */
   destroy(): void
 }
 
-/** How connections like that of a given client are made. */
-export interface Dialect {
+/** Opens connections with the options of a given client. */
+export interface ClientAdapter {
   /** Whether keys are spread over nodes. */
   readonly clustered: boolean
-  /** What the client would put before each key. */
+  /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
-  /** Rejects where there is no connection. Whoever gives it up aborts `signal`. */
+  /** Rejects if no connection can be opened. Abort `signal` to give up. */
   open(signal: AbortSignal): Promise<Connection>
 }

@@ -1,43 +1,38 @@
-/** What is under way to one server: how many calls, and since when nothing came back. */
-export interface Lane {
-  underWay: number
-  quietSince: number
+/** The calls to one node: how many are open, and since when the node has been silent. */
+export interface NodeTraffic {
+  openCalls: number
+  silentSince: number
 }
 
-/** What is under way over a connection, for each server that it leads to. */
+/** The calls over one connection, by the node that they go to. */
 export class Traffic {
-  readonly #lanes = new Map<string, Lane>()
-  #underWay = 0
+  readonly #nodes = new Map<string, NodeTraffic>()
+  #openCalls = 0
   #onIdle: (() => void) | undefined
 
-  /** A call to the server of that name is sent. */
-  begin(node: string, now: number): Lane {
-    let lane = this.#lanes.get(node)
-    if (lane === undefined) {
-      lane = { underWay: 0, quietSince: now }
-      this.#lanes.set(node, lane)
+  begin(node: string, now: number): NodeTraffic {
+    let traffic = this.#nodes.get(node)
+    if (traffic === undefined) {
+      traffic = { openCalls: 0, silentSince: now }
+      this.#nodes.set(node, traffic)
     }
-    if (lane.underWay === 0) lane.quietSince = now
-    lane.underWay += 1
-    this.#underWay += 1
-    return lane
+    if (traffic.openCalls === 0) traffic.silentSince = now
+    traffic.openCalls += 1
+    this.#openCalls += 1
+    return traffic
   }
 
-  /** One of its calls has ended, well or badly. */
-  end(lane: Lane, now: number): void {
-    lane.underWay -= 1
-    lane.quietSince = now
-    this.#underWay -= 1
-    if (this.#underWay === 0) this.#onIdle?.()
+  /** A call has ended, with an answer or an error. */
+  end(traffic: NodeTraffic, now: number): void {
+    traffic.openCalls -= 1
+    traffic.silentSince = now
+    this.#openCalls -= 1
+    if (this.#openCalls === 0) this.#onIdle?.()
   }
 
-  get isIdle(): boolean {
-    return this.#underWay === 0
-  }
-
-  /** Calls back once nothing is under way any more; at once where nothing is. */
+  /** Calls back when no call is open; at once if none is. */
   whenIdle(callback: () => void): void {
     this.#onIdle = callback
-    if (this.isIdle) callback()
+    if (this.#openCalls === 0) callback()
   }
 }

@@ -1,32 +1,30 @@
-import type { AcquireOutcome, AcquireRequest, Clock, LeaseRecord } from '@leasehold/core'
-import { agreedToken } from './agreed-token.js'
-import type { Electorate } from './electorate.js'
+import type { AcquireOutcome, AcquireRequest, Clock, Grant, LeaseRecord, StoreCall } from '@leasehold/core'
+import type { CallGroup, Electorate, QuorumMember } from './electorate.js'
 import type { Floors } from './floors.js'
-import { type GrantVerdict, grantVerdict } from './grant-verdict.js'
-import type { QuorumMember } from './quorum-member.js'
-import type { Tally } from './tally.js'
-import { isDefinitive, type Question, undecided } from './undecided.js'
+import { agreedToken, type GrantOutcome, grantOutcome, tokensIn } from './outcomes.js'
+import { latestMetadata } from './records.js'
+import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
 
-/** How often who comes first among those who have split the servers asks for the rest of them. */
+/** How often the first of several rivals asks for the remaining servers. */
 const ROUNDS = 8
 
-/** The pauses in between: the first is about as long as the servers took, for the others to give way. Milliseconds. */
+/** The pauses in between, in milliseconds. The first is about as long as the servers took, so that the rivals give way. */
 const SHORTEST_PAUSE = 2
 const LONGEST_PAUSE = 200
 
 interface Round {
   readonly tally: Tally<AcquireOutcome>
-  readonly verdict: GrantVerdict
+  readonly outcome: GrantOutcome
 }
 
 /**
  * One attempt to be granted a lease by a majority (Redis: "Distributed Locks with Redis"; the algorithm is called Redlock).
  *
- * The holder's validity is counted from before the attempt was begun, and each server's ttl starts later than that: so no
- * time that it takes, nor rounds nor slow servers, has to be taken off the ttl beside what the engine takes off for drift.
+ * The holder's validity is counted from before the attempt, and the ttl of each server starts later. So neither rounds nor
+ * slow servers have to be subtracted from the ttl; only drift is, by the engine.
  *
- * Of those who ask at once each may be granted some servers, and nobody a majority. Then who has the smallest of the
- * grant ids it sees keeps what it has, and asks for the rest in a moment; the others give way.
+ * Rivals that ask at the same time may each be granted some servers, and none a majority. Then the one with the smallest
+ * grant id keeps its servers and asks for the others after a pause. Its rivals give way.
  */
 export class Acquisition {
   readonly #electorate: Electorate
@@ -34,11 +32,11 @@ export class Acquisition {
   readonly #clock: Clock
   readonly #request: AcquireRequest
   readonly #question: Question
-  #isAsked = false
+  #isSent = false
   #isAbandoned = false
   #tally: Tally<AcquireOutcome> | undefined
 
-  /** The request bears the id of the attempt. */
+  /** The grant id of the request is that of the attempt. */
   constructor(electorate: Electorate, floors: Floors, clock: Clock, request: AcquireRequest) {
     this.#electorate = electorate
     this.#floors = floors
@@ -47,34 +45,32 @@ export class Acquisition {
     this.#question = { operation: 'acquire', leaseName: request.name }
   }
 
-  /** Rejects where the outcome is unknown. */
-  async run(signal: AbortSignal): Promise<AcquireOutcome> {
+  /** Rejects if the outcome is unknown. */
+  async run(call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = this.#request
     for (let round = 1; ; round += 1) {
       const since = this.#clock.now()
-      const { tally, verdict } = await this.#ask(signal)
-      if (verdict.type === 'granted') {
+      const { tally, outcome } = await this.#ask(call)
+      if (outcome.type === 'granted') {
         const grant = { name, owner, grantId, ttl }
-        const fencingToken = await agreedToken(this.#electorate, this.#question, tally, grant, signal)
-        this.#floors.note(fencingToken)
-        return { granted: true, grant: { ...grant, fencingToken } }
+        return await confirmed(this.#electorate, this.#floors, this.#question, tally, grant, call)
       }
-      if (verdict.type === 'failed') throw verdict.error
-      if (verdict.type === 'refused') return refusedBy(verdict.holder)
-      if (verdict.rivals.some((rival) => rival < grantId)) return refusedBy(undefined)
+      if (outcome.type === 'failed') throw outcome.error
+      if (outcome.type === 'refused') return refusedBy(outcome.holder)
+      if (outcome.rivals.some((rival) => rival < grantId)) return refusedBy(undefined)
       if (round === ROUNDS) {
-        if (verdict.isCertain) return refusedBy(undefined)
+        if (outcome.isCertain) return refusedBy(undefined)
         throw undecided(this.#question, tally)
       }
-      await this.#pause(round, this.#clock.now() - since, signal)
+      await this.#pause(round, this.#clock.now() - since, call)
     }
   }
 
-  /** Sends no claim from now on. The places of the servers that it may have locked. */
+  /** Sends no claim from now on. Returns the places of the servers that it may have locked. */
   abandon(): ReadonlySet<number> {
     this.#isAbandoned = true
     const places = new Set<number>()
-    if (!this.#isAsked) return places
+    if (!this.#isSent) return places
     for (const place of this.#electorate.members.keys()) {
       const vote = this.#tally?.votes[place]
       const isFree = vote !== undefined && ('error' in vote ? isDefinitive(vote.error) : !vote.value.granted)
@@ -83,37 +79,90 @@ export class Acquisition {
     return places
   }
 
-  #ask(signal: AbortSignal): Promise<Round> {
+  #ask(call: StoreCall): Promise<Round> {
     const { name, owner, grantId, ttl, metadata } = this.#request
     const request = metadata === undefined ? { name, owner, grantId, ttl } : { name, owner, grantId, ttl, metadata }
     this.#tally = undefined
     return this.#electorate.poll<AcquireOutcome, Round>(
       {
-        ask: (member, limit, place) => {
-          this.#isAsked = true
-          return this.#floors.ask(place, name, () => this.#claim(member, request, limit))
+        ask: (member, calls, place) => {
+          this.#isSent = true
+          return this.#floors.ask(place, name, () => this.#claim(member, request, calls))
         },
         decide: (tally) => {
           this.#tally = tally
-          const verdict = grantVerdict(this.#question, tally)
-          return verdict === undefined ? undefined : { tally, verdict }
+          const outcome = grantOutcome(this.#question, tally)
+          return outcome === undefined ? undefined : { tally, outcome }
         },
       },
-      signal,
+      call,
     )
   }
 
-  /** A server that had to learn a floor first is asked late: not after the attempt has been taken back. */
-  async #claim(member: QuorumMember, request: AcquireRequest, limit: AbortSignal): Promise<AcquireOutcome> {
-    return this.#isAbandoned ? { granted: false } : await member.acquire(request, limit)
+  /** The claim at a server that had to learn a floor first is late: the attempt may have been taken back. */
+  async #claim(member: QuorumMember, request: AcquireRequest, calls: CallGroup): Promise<AcquireOutcome> {
+    return this.#isAbandoned ? { granted: false } : await member.acquire(request, calls.newCall())
   }
 
-  async #pause(round: number, elapsed: number, signal: AbortSignal): Promise<void> {
+  async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {
     const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-    await this.#electorate.pause(longest * (0.5 + 0.5 * Math.random()), signal)
+    await this.#electorate.pause(longest * (0.5 + 0.5 * Math.random()), call)
   }
 }
 
 function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
   return holder === undefined ? { granted: false } : { granted: false, holder }
+}
+
+/**
+ * Agrees on the fencing token of a grant that a majority has given, each server under a token of its own counter. The
+ * agreed token is the largest of these, and a majority has it in its records and floors before the caller learns it. Any
+ * later majority has a server of this one, which gives a larger token, whatever the counters and clocks of the others are;
+ * see `Floors` for servers that have lost their data.
+ *
+ * If a majority already has the same token, that is the agreed one: a repeated grant keeps its token. Rejects if no majority
+ * accepts the token: the grant must not be used then.
+ */
+export async function confirmed(
+  electorate: Electorate,
+  floors: Floors,
+  question: Question,
+  tally: Tally<AcquireOutcome>,
+  grant: Omit<Grant, 'fencingToken'>,
+  call: StoreCall,
+): Promise<AcquireOutcome> {
+  const fencingToken = agreedToken(tally) ?? (await raised(electorate, question, tally, grant, call))
+  floors.note(fencingToken)
+  const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
+  return { granted: true, grant: { ...grant, fencingToken }, ...(previous === undefined ? {} : { previous }) }
+}
+
+/** Raises the token of each server to the largest. */
+async function raised(
+  electorate: Electorate,
+  question: Question,
+  tally: Tally<AcquireOutcome>,
+  grant: Omit<Grant, 'fencingToken'>,
+  call: StoreCall,
+): Promise<bigint> {
+  const tokens = tokensIn(tally)
+  const largest = tokens.reduce<bigint>((one, other) => (other !== undefined && other > one ? other : one), 0n)
+  const raisedGrant = { ...grant, fencingToken: largest }
+  return await electorate.poll<AcquireOutcome, bigint>(
+    {
+      ask: async (member, calls, place) => {
+        if (tokens[place] === largest) return { granted: true, grant: raisedGrant }
+        // A server that has not answered may have granted the request meanwhile, with a token of its own.
+        const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
+        return mayHaveIt ? await member.raise(raisedGrant, largest, calls.newCall()) : { granted: false }
+      },
+      decide: (raises) => {
+        const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
+        if (carriers.length >= tally.majority) return largest
+        if (raises.isFinal) throw undecided(question, raises)
+        return undefined
+      },
+    },
+    call,
+  )
 }

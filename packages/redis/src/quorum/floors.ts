@@ -1,29 +1,28 @@
-import { type Clock, LeaseTimeoutError } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
 import type { Floor } from '../answers.js'
 import { NoFloorError } from '../failure-of.js'
-import type { Electorate } from './electorate.js'
-import type { Tally } from './tally.js'
-import { KIND } from './undecided.js'
+import { type Electorate, within } from './electorate.js'
+import { KIND, type Tally } from './tally.js'
 
-/** How long the servers may take to be asked for their floors, in milliseconds. */
+/** How long the servers may take to return their floors and to learn, in milliseconds. */
 const LIMIT = 2_000
 
-/** How often a server is asked again after it has learned: it may lose its data again, or have missed a lesson. */
+/** How often an operation is repeated after its server has learned: the server may lose its data again. */
 const REPETITIONS = 2
 
-/** A floor, and the places of servers that have said that they have none. */
+/** A floor, and the places of the servers that have none. */
 interface Lesson {
   readonly floor: bigint
   readonly places: readonly number[]
 }
 
 /**
- * Keeps fencing tokens growing where a server has lost its data. Each server keeps a floor: the largest token that it has
+ * Keeps fencing tokens growing when a server has lost its data. Each server keeps a floor: the largest token that it has
  * given or taken over, of any name. A server without a floor gives no token until it has learned one that is at least as
  * large as each token that it may have forgotten.
  *
- * An agreed token is in the floors of a majority, of m servers. If one of these loses its data, m - 1 are left, and any m of
- * the other 2m - 2 servers contain one of them. So the floors of a majority of others are enough.
+ * An agreed token is in the floors of a majority of m servers. If one of these loses its data, m - 1 are left, and any m of
+ * the other 2m - 2 servers contain one of them. So the floors of a majority of other servers are enough.
  */
 export class Floors {
   readonly #electorate: Electorate
@@ -31,7 +30,7 @@ export class Floors {
   /** The largest token that this store was granted. */
   #largest = 0n
   #learning: Promise<void> | undefined
-  /** The places of the servers for which it goes on. */
+  /** The places of the servers that are to learn. */
   readonly #pupils = new Set<number>()
 
   constructor(electorate: Electorate, clock: Clock) {
@@ -44,11 +43,11 @@ export class Floors {
     if (fencingToken > this.#largest) this.#largest = fencingToken
   }
 
-  /** Asks the server at a place for a token, and again when it has learned the floor that it lacked. */
-  async ask<T>(place: number, name: string, ask: () => Promise<T>): Promise<T> {
+  /** Sends an operation that gives a token, and repeats it when the server has learned the floor that it lacked. */
+  async ask<T>(place: number, name: string, send: () => Promise<T>): Promise<T> {
     for (let repetition = 0; ; repetition += 1) {
       try {
-        return await ask()
+        return await send()
       } catch (error) {
         if (!(error instanceof NoFloorError) || repetition === REPETITIONS) throw error
       }
@@ -62,24 +61,19 @@ export class Floors {
   }
 
   async #learn(name: string): Promise<void> {
-    const limit = new AbortController()
-    const cancel = this.#clock.schedule(LIMIT, () => {
-      limit.abort(
-        new LeaseTimeoutError('the servers took too long to say their floors', { leaseName: name, store: KIND }),
-      )
-    })
-    try {
+    await within(this.#clock, LIMIT, 'learning the floor of the servers', name, async (calls) => {
       const { floor, places } = await this.#electorate.poll<Floor, Lesson>(
-        { ask: (member, signal) => member.floor(name, signal), decide: (tally) => this.#lessonIn(name, tally) },
-        limit.signal,
+        {
+          ask: (member, own) => member.floor(name, own.newCall()),
+          decide: (tally) => this.#lessonIn(name, tally),
+        },
+        calls.newCall(),
       )
-      // The others may have decided before a server that lacks a floor has said so again.
+      // The votes of the others may have decided before the vote of a pupil came in.
       const pupils = new Set([...places, ...this.#pupils])
       const { members } = this.#electorate
-      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, limit.signal)))
-    } finally {
-      cancel()
-    }
+      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, calls.newCall())))
+    })
   }
 
   #lessonIn(name: string, tally: Tally<Floor>): Lesson | undefined {
@@ -90,11 +84,11 @@ export class Floors {
       return vote !== undefined && 'value' in vote && vote.value.floor === undefined
     })
     if (floors.length >= majority) return { floor: largestOf(floors), places }
-    // Too many have lost their data to know all tokens: then the clocks have to be ahead of them.
+    // Too many servers have lost their data to know all tokens: the clocks must then be ahead of them.
     const guessed: Lesson = { floor: largestOf([...floors, ...values.map(({ now }) => now), this.#largest]), places }
     if (values.length === size) return guessed
-    // None of those that answer has ever been used: the others do not have to be there for the first lease.
-    if (floors.length === 0 && values.length >= majority && (tally.isFinal || tally.isLate)) return guessed
+    // The reachable servers are new: the first lease must not need all servers.
+    if (floors.length === 0 && values.length >= majority && !tally.isOpen) return guessed
     if (!tally.isFinal) return undefined
     throw new NoFloorError(
       `a server has lost its data: it takes part again when ${majority} others, or all servers, can be reached`,

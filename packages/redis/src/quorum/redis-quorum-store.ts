@@ -9,63 +9,55 @@ import {
   type LeaseRecord,
   type LeaseStore,
   LeaseUnavailableError,
+  type Metadata,
   type ReleaseOutcome,
   type RenewOutcome,
+  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
+import { StoreChecks } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
-import { Acquisition } from './acquisition.js'
-import { agreedToken } from './agreed-token.js'
-import { AttemptIds } from './attempt-ids.js'
-import { breakVerdict } from './break-verdict.js'
-import { Electorate } from './electorate.js'
+import { Acquisition, confirmed } from './acquisition.js'
+import { Cleanup } from './cleanup.js'
+import { Electorate, type QuorumMember } from './electorate.js'
 import { Floors } from './floors.js'
-import { grantVerdict } from './grant-verdict.js'
 import { Heartbeats } from './heartbeats.js'
-import { Leftovers } from './leftovers.js'
-import type { QuorumMember } from './quorum-member.js'
-import { type ReadVerdict, readVerdict } from './read-verdict.js'
-import { releaseVerdict } from './release-verdict.js'
-import { closedError, KIND, type Question, undecided } from './undecided.js'
+import { type Broken, breakOutcome, grantOutcome, type ReadOutcome, readOutcome, releaseOutcome } from './outcomes.js'
+import { KIND, undecided } from './tally.js'
 
 const DAY = 86_400_000
 
 /**
- * Leases that are held by a majority of independent Redis servers, an odd number from three on: each a master of its
- * own, none a replica of another. Held and renewed while a majority is reachable, whichever servers are slow, frozen or
- * dead; nobody is granted a lease without one.
+ * Leases on a majority of independent Redis servers: an odd number from three on, each a master without replicas. A lease
+ * is granted, held and renewed only while a majority can be reached, whichever servers are slow, frozen or dead.
  *
- * It asks two things of the servers. A server that has lost data stays away until all leases that it may have forgotten
- * have expired: otherwise it could be part of a second majority. And their clocks are not set while they run, because leases
- * expire by them.
+ * It requires two things of the servers. A server that has lost data must stay away until all leases that it may have
+ * forgotten have expired: otherwise it could be part of a second majority. And their clocks must not be set while they run,
+ * because leases expire by them.
  *
  * Fencing tokens grow with every grant, although each server counts by itself. A server that has lost all its data gives no
- * token before it has learned from a majority of the others how large the tokens are: until then it is no part of a
- * majority. A server that comes back with older data does not notice it: tokens then grow if the clocks of the servers differ
- * by less than the time that it stayed away.
+ * token before it has learned from a majority of the others how large the tokens are. A server that comes back with older
+ * data does not notice it: tokens then grow if the clocks of the servers differ by less than the time that it stayed away.
  *
- * Waiters poll, and are served in any order. No lease is without expiry: a lease that a server has missed to free would stay
- * locked there.
+ * Waiters poll, and are served in any order. Leases without expiry are not possible: a lease that a server has missed to
+ * free would stay locked there. The store cannot list names.
  */
 export class RedisQuorumStore implements LeaseStore {
   readonly kind = KIND
-  /** A grant takes two round trips: of a ttl below `minTtl` little would be left. */
+  /** A grant takes two round trips: little would be left of a ttl below `minTtl`. */
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
   readonly #electorate: Electorate
   readonly #clock: Clock
   readonly #floors: Floors
-  readonly #ids: AttemptIds
-  readonly #leftovers: Leftovers
+  readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
-  /** The ids of the grants that are held through this store, as far as it was told. */
-  readonly #held = new Set<string>()
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(KIND, this.limits)
 
   /**
-   * One client a server. Throws a `LeaseConfigurationError` where they are fewer than three, an even number, or where one
-   * is there twice.
+   * One client for each server. Throws a `LeaseConfigurationError` if there are fewer than three, an even number, or the
+   * same client twice.
    */
   constructor(clients: readonly RedisClient[], options?: RedisLeaseStoreOptions)
   /** @internal */
@@ -77,192 +69,166 @@ export class RedisQuorumStore implements LeaseStore {
     this.#clock = clock
     this.#electorate = new Electorate(members, clock)
     this.#floors = new Floors(this.#electorate, clock)
-    this.#ids = new AttemptIds(clock)
-    this.#leftovers = new Leftovers(this.#electorate, clock)
-    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors, clock, this.#held)
+    this.#cleanup = new Cleanup(this.#electorate, clock)
+    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors, clock)
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    this.#checkTtl(request)
-    this.#checkOpen()
-    const grantId = this.#ids.idOf(request.grantId)
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, owner, ttl, grantId: proposed } = request
+    this.#checks.acquire(request, call)
+    const { ids } = this.#cleanup
+    const grantId = ids.idOf(proposed)
     const acquisition = new Acquisition(this.#electorate, this.#floors, this.#clock, { ...request, grantId })
     let outcome: AcquireOutcome | undefined
     try {
-      outcome = await acquisition.run(signal)
+      outcome = await acquisition.run(call)
       if (!outcome.granted) return outcome
-      // By another request under the same id, made beside this one.
-      if (this.#ids.isAbandoned(grantId)) throw takenBack(request.name)
-      this.#held.add(grantId)
+      // A concurrent request under the same id has failed, and takes its attempt back.
+      if (ids.isAbandoned(grantId)) throw takenBack(name)
+      this.#heartbeats.begin(grantId)
       return outcome
     } finally {
-      // What was granted under this id before, and is held, is not taken back because it could not be confirmed again.
-      if (outcome?.granted !== true && !this.#held.has(grantId)) this.#takeBack(request, grantId, acquisition.abandon())
+      // A grant that is already held stays held, even if it could not be confirmed again.
+      const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : undefined
+      if (places !== undefined && places.size > 0) {
+        ids.abandon(proposed)
+        this.#cleanup.begin({ name, owner, grantId, fencingToken: 0n, ttl }, places)
+      }
     }
   }
 
-  /** Starts the recorded ttl anew, where a majority has the grant. */
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    this.#checkOpen()
-    return await this.#heartbeats.renew(grant, signal)
+  /** Starts the recorded ttl anew, if a majority has the grant. */
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
+    return await this.#heartbeats.renew(grant, call)
   }
 
-  /** In one call a server, or in few; an error stands for each whose outcome is unknown. */
-  async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly (RenewOutcome | Error)[]> {
-    this.#checkOpen()
-    return await this.#heartbeats.renewMany(grants, signal)
+  /** In one call to each server, or in few; an error stands for each unknown outcome. */
+  async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+    this.#checks.usable(call)
+    return await this.#heartbeats.renewMany(grants, call)
   }
 
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    this.#checkOpen()
-    this.#held.delete(grant.grantId)
-    this.#ids.forget(grant.grantId)
-    const question: Question = { operation: 'release', leaseName: grant.name }
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call, metadata)
+    return await this.#heartbeats.update(grant, metadata, call)
+  }
+
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
+    const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
+    this.#heartbeats.end(grantId)
+    this.#cleanup.ids.forget(grantId)
     return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(
       {
-        ask: (member, limit) => member.release(grant, limit),
-        decide: (tally) => releaseVerdict(question, tally),
+        ask: (member, calls) => member.release(grant, calls.newCall(), left),
+        decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
       },
-      signal,
+      call,
     )
   }
 
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    this.#checkOpen()
-    const question: Question = { operation: 'read', leaseName: name }
-    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadVerdict>(
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    const isAbandoned = (grantId: string): boolean => this.#cleanup.ids.isAbandoned(grantId)
+    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(
       {
-        ask: (member, limit) => member.read(name, limit),
-        decide: (tally) => readVerdict(question, tally, (grantId) => this.#ids.isAbandoned(grantId)),
+        ask: (member, calls) => member.read(name, calls.newCall()),
+        decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
       },
-      signal,
+      call,
     )
     return record
   }
 
-  /** What no majority came of is left: repeated, it is completed; else it expires. */
+  /** A change without a majority is not taken back: it is completed when it is repeated; otherwise it expires. */
   async change(
     grant: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    signal: AbortSignal,
+    call: StoreCall,
   ): Promise<AcquireOutcome> {
-    this.#checkOpen()
+    this.#checks.change(grant, to, call)
     const { name, ttl } = grant
-    const question: Question = { operation: 'change', leaseName: name }
-    const { verdict, tally } = await this.#electorate.poll(
+    const question = { operation: 'change', leaseName: name }
+    const { outcome, tally } = await this.#electorate.poll(
       {
-        ask: (member, limit, place) => this.#floors.ask(place, name, () => member.change(grant, to, limit)),
+        ask: (member, calls, place) => this.#floors.ask(place, name, () => member.change(grant, to, calls.newCall())),
         decide: (votes) => {
-          const found = grantVerdict(question, votes)
+          const found = grantOutcome(question, votes)
           const isOpen = found?.type === 'split' && !found.isCertain && !votes.isFinal
-          return found === undefined || isOpen ? undefined : { verdict: found, tally: votes }
+          return found === undefined || isOpen ? undefined : { outcome: found, tally: votes }
         },
       },
-      signal,
+      call,
     )
-    if (verdict.type === 'failed') throw verdict.error
-    if (verdict.type === 'split' && !verdict.isCertain) throw undecided(question, tally)
-    if (verdict.type !== 'granted') {
-      return { granted: false, ...('holder' in verdict ? { holder: verdict.holder } : {}) }
+    if (outcome.type === 'failed') throw outcome.error
+    if (outcome.type === 'split' && !outcome.isCertain) throw undecided(question, tally)
+    if (outcome.type !== 'granted') {
+      return { granted: false, ...('holder' in outcome ? { holder: outcome.holder } : {}) }
     }
-    const passed = { ...to, name, ttl }
-    const fencingToken = await agreedToken(this.#electorate, question, tally, passed, signal)
-    this.#floors.note(fencingToken)
-    this.#held.delete(grant.grantId)
-    return { granted: true, grant: { ...passed, fencingToken } }
+    const passed = await confirmed(this.#electorate, this.#floors, question, tally, { ...to, name, ttl }, call)
+    this.#heartbeats.end(grant.grantId)
+    return passed
   }
 
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
-    this.#checkOpen()
-    const question: Question = { operation: 'break', leaseName: name }
-    return await this.#electorate.poll(
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    this.#checks.break(name, options, call)
+    return await this.#electorate.poll<Broken, { remaining: number }>(
       {
-        ask: async (member, limit) => {
+        ask: async (member, calls) => {
           try {
-            return await member.break(name, options, limit)
+            return await member.break(name, options, calls.newCall())
           } catch (error) {
             if (error instanceof LeaseConflictError) return 'nothing'
             throw error
           }
         },
-        decide: (tally) => breakVerdict(question, tally),
+        decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
       },
-      signal,
+      call,
     )
   }
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
-  /** Within a second: requests that came to nothing are still being taken back. */
+  /** Waits up to a second for requests that are being taken back. */
   async close(): Promise<void> {
-    this.#closing.abort()
-    await this.#leftovers.ended()
+    this.#checks.close()
+    await this.#cleanup.ended()
     await Promise.all(this.#electorate.members.map((member) => member.close()))
-  }
-
-  #takeBack(
-    { name, owner, ttl, grantId: proposed }: AcquireRequest,
-    grantId: string,
-    places: ReadonlySet<number>,
-  ): void {
-    if (places.size === 0) return
-    this.#ids.abandon(proposed)
-    this.#leftovers.free({ name, owner, grantId, fencingToken: 0n, ttl }, places)
-  }
-
-  #checkOpen(): void {
-    if (this.#closing.signal.aborted) throw closedError()
-  }
-
-  #checkTtl({ name, ttl }: AcquireRequest): void {
-    const { minTtl, maxTtl } = this.limits
-    if (ttl >= minTtl && ttl <= maxTtl) return
-    const message = `the ttl must be ${minTtl} to ${maxTtl} ms, not ${ttl}`
-    throw new LeaseConfigurationError(message, { leaseName: name, store: KIND })
   }
 }
 
 function checkServers(servers: readonly unknown[]): void {
   const { length } = servers
-  if (length < 3) {
-    throw new LeaseConfigurationError(
-      `a quorum needs three servers or more, not ${length}: for one server take RedisLeaseStore`,
-      { store: KIND },
-    )
-  }
+  if (length < 3) throw unfit(`a quorum needs three servers or more, not ${length}: use RedisLeaseStore for one server`)
   if (length % 2 === 0) {
-    throw new LeaseConfigurationError(
-      `${length} servers survive the loss of no more of them than ${length - 1} do: take an odd number`,
-      { store: KIND },
-    )
+    throw unfit(`a quorum needs an odd number of servers: ${length} survive no more losses than ${length - 1} do`)
   }
-  if (new Set(servers).size < length) {
-    throw new LeaseConfigurationError('a client is there twice: each server of a quorum has one vote', { store: KIND })
-  }
-}
-
-function takenBack(leaseName: string): LeaseUnavailableError {
-  return new LeaseUnavailableError(`the request for lease '${leaseName}' was taken back meanwhile: try again`, {
-    leaseName,
-    store: KIND,
-  })
+  if (new Set(servers).size < length)
+    throw unfit('a quorum needs a different client for each server: one is given twice')
 }
 
 function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumMember {
   const store = new RedisLeaseStore(client, options, 'member')
   if (hasRenewMany(store)) return store
-  throw new LeaseConfigurationError(
-    'the servers of a quorum are independent of one another: give no client of a cluster',
-    {
-      store: KIND,
-    },
-  )
+  throw unfit('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
 }
 
 function hasRenewMany(store: RedisLeaseStore): store is RedisLeaseStore & QuorumMember {
   return store.renewMany !== undefined
+}
+
+function unfit(message: string): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: KIND })
+}
+
+function takenBack(leaseName: string): LeaseUnavailableError {
+  const message = `the request for lease '${leaseName}' was taken back meanwhile: try again`
+  return new LeaseUnavailableError(message, { leaseName, store: KIND })
 }

@@ -1,12 +1,17 @@
-/** What one server said, or what kept it from saying anything. */
+import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { NoFloorError } from '../failure-of.js'
+
+export const KIND = 'redis-quorum'
+
+/** The answer of one server, or its failure. */
 export type Vote<T> = { readonly value: T } | { readonly error: unknown }
 
-/** The votes on one question, as they come in. Of an odd number of servers, what half of them cannot do the others can. */
+/** The votes so far. With an odd number of servers, either a majority can do something, or a majority cannot. */
 export class Tally<T> {
   readonly size: number
-  /** By the place of the server; `undefined` where it has not answered yet. */
+  /** By the place of the server; `undefined` if it has not answered yet. */
   readonly votes: (Vote<T> | undefined)[]
-  /** A majority has answered, and all others that may be expected to were given time to. */
+  /** A majority has answered, and the grace period for the other servers is over. */
   isLate = false
 
   constructor(size: number) {
@@ -15,12 +20,17 @@ export class Tally<T> {
   }
 
   get majority(): number {
-    return majorityOf(this.size)
+    return Math.floor(this.size / 2) + 1
   }
 
-  /** All servers have answered, or failed to. */
+  /** All servers have answered or failed. */
   get isFinal(): boolean {
     return !this.votes.includes(undefined)
+  }
+
+  /** Whether more votes may come in time. */
+  get isOpen(): boolean {
+    return !this.isFinal && !this.isLate
   }
 
   get values(): T[] {
@@ -32,6 +42,28 @@ export class Tally<T> {
   }
 }
 
-export function majorityOf(size: number): number {
-  return Math.floor(size / 2) + 1
+/** The operation and its lease, for errors. */
+export interface Question {
+  readonly operation: string
+  readonly leaseName: string
+}
+
+/** Whether the operation certainly had no effect on the server, and never will. */
+export function isDefinitive(error: unknown): error is LeaseError {
+  return error instanceof LeaseError && error.code !== 'timeout' && error.code !== 'unavailable'
+}
+
+/** The error if the votes decide nothing: the refusal of a majority, or that the outcome is unknown. */
+export function undecided({ operation, leaseName }: Question, tally: Tally<unknown>): LeaseError {
+  const { errors, values, size, majority } = tally
+  const definitive = errors.filter(isDefinitive)
+  const [refusal] = definitive
+  if (refusal !== undefined && definitive.length >= majority) return refusal
+  // An operator notices an unreachable server, but not one that has lost its data.
+  const cause = errors.find((error) => error instanceof NoFloorError) ?? errors[0]
+  const first = cause instanceof Error ? `: ${cause.message}` : ''
+  return new LeaseUnavailableError(
+    `${operation} of lease '${leaseName}' has no majority: ${values.length} of ${size} servers answered${first}`,
+    { leaseName, store: KIND, cause: errors.length === 1 ? errors[0] : new AggregateError(errors, 'no majority') },
+  )
 }

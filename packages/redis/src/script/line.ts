@@ -1,10 +1,10 @@
 /**
- * Those who wait, first come, first served, in fields of the same hash: `line`, and for each waiter `q:<number>`, its place,
- * and `w:<grant id>`, its number.
+ * The waiters, first come, first served, in fields of the same hash: `line`, and for each waiter `q:<number>` with its
+ * place and `w:<grant id>` with its number.
  */
 export const lineLua = `
--- The first and the last number given out, with which number the dead are looked for next, and before which there is
--- nobody but the first.
+-- The first and the last number given out, the number at which dead waiters are dropped next, and the number before which
+-- there is only the first waiter.
 local function parse_line(record)
   if not record.has_line then return 1, 0, 64, 0 end
   record.line = record.line or redis.call('HGET', record.key, 'line')
@@ -27,7 +27,7 @@ local function leave(record, number, id)
   redis.call('HDEL', record.key, 'q:' .. whole(number), 'w:' .. id)
 end
 
--- The first who is alive; those before are dropped. The look gets longer where many have left from the middle.
+-- The first living waiter; drops the dead ones before it. Reads larger pages if many have left from the middle.
 local function first_of(record)
   if not record.has_line then return nil end
   local head, tail, due, skip = parse_line(record)
@@ -53,8 +53,8 @@ local function first_of(record)
   return nil
 end
 
--- Drops all who are dead: else they would pile up behind one who waits for long. It is done again when as many have
--- come as there were, so that nobody pays for it more than for a few places.
+-- Drops all dead waiters; otherwise they would pile up behind a waiter that waits for long. It happens again when as many
+-- waiters have come as there were, so that each claim pays for a few places only.
 local function sweep(record, head, tail)
   local count, skip = 0, tail + 1
   local all = redis.call('HGETALL', record.key)
@@ -71,7 +71,7 @@ local function sweep(record, head, tail)
   return tail + count + 64, skip
 end
 
--- Takes a place, or keeps the one that there is: says whether it is the first, and whether an echo was sent.
+-- Takes a place, or keeps the existing one. Returns whether it is the first, and whether an echo was sent.
 local function wait(record, id, ttl)
   local alive = whole(micros + (ttl == math.huge and 60000 or ttl) * 1000)
   local head, tail, due, skip = parse_line(record)
@@ -86,15 +86,15 @@ local function wait(record, id, ttl)
     if tail >= due then due, skip = sweep(record, head, tail) end
     write_line(record, head, tail, due, skip)
   else
-    -- For a channel that is dead without a word, nobody would notice that turns do not arrive.
+    -- Without the echo, a store could not notice that its subscription is dead.
     redis.call('PUBLISH', CHANNEL, 'here')
   end
-  -- Those before may have died meanwhile.
+  -- The waiters before it may have died meanwhile.
   return first_of(record).number == number and 'first' or 'later', is_new and '' or 'echo'
 end
 
--- The name may be free: tells the first in line, and those who watch. One whose channel nobody hears is gone; in a
--- cluster that cannot be known, for it may be heard at another node.
+-- The name may be free: notifies the first waiter and the watchers. A waiter whose channel has no subscriber is gone; in a
+-- cluster that is unknown, because the subscriber may be at another node.
 local function wake(record)
   local first = first_of(record)
   while first do

@@ -1,31 +1,40 @@
-/** What can be asked for. Every write is conditional on the grant. */
+/** The operations. Every write is conditional on the grant. */
 export const operationsLua = `
-local function grant(record, id, owner, ttl, metadata, token)
+local function grant(record, id, owner, ttl, metadata, token, previous)
   raise_floor(token)
   local length = duration(ttl)
   record.state, record.grant, record.ttl, record.token = 'leased', id, ttl, token
   record.ends = length == math.huge and length or micros + length * 1000
   record.has_reason = false
   keep(record)
-  redis.call('HSET', record.key, 'owner', owner, 'metadata', metadata)
-  return { 'granted', whole(token), ttl }
+  redis.call('HSET', record.key, 'owner', owner, 'metadata', metadata, 'previous', previous)
+  return { 'granted', whole(token), previous }
 end
 
 local function is_in_force(record, id) return record.locked and record.state == 'leased' and record.grant == id end
 
+-- The new value of the field previous when another grant follows.
+local function left_by(record)
+  if not record.exists then return '' end
+  local f = redis.call('HMGET', record.key, 'metadata', 'reason')
+  local left = whole(record.token) .. ' ' .. (f[1] or '{}')
+  if record.has_reason and f[2] then left = left .. '\\n' .. f[2] end
+  return left
+end
+
 local operations = {}
 
-function operations.acquire(record, told)
-  local id, ttl, queue, metadata, owner = string.match(told, CLAIM)
+function operations.acquire(record, args)
+  local id, ttl, queue, metadata, owner = string.match(args, CLAIM)
   if is_in_force(record, id) then
     if metadata == '' then metadata = redis.call('HGET', record.key, 'metadata') end
-    return grant(record, id, owner, ttl, metadata, record.token)
+    return grant(record, id, owner, ttl, metadata, record.token, redis.call('HGET', record.key, 'previous') or '')
   end
   if not record.locked then
     local first = first_of(record)
     if not first or first.id == id then
       if first then leave(record, first.number, id) end
-      return grant(record, id, owner, ttl, metadata == '' and '{}' or metadata, next_token(record))
+      return grant(record, id, owner, ttl, metadata == '' and '{}' or metadata, next_token(record), left_by(record))
     end
   end
   local place, echo = '', ''
@@ -43,10 +52,14 @@ function operations.renew(record, id)
   return 'renewed'
 end
 
-function operations.release(record, id)
-  if not record.exists or record.grant ~= id or record.state == 'available' then
-    return with_holder({ 'unreleased' }, record)
-  end
+function operations.update(record, args)
+  local id, metadata = string.match(args, '^(%S+) (.*)$')
+  local answer = operations.renew(record, id)
+  if answer == 'renewed' then redis.call('HSET', record.key, 'metadata', metadata) end
+  return answer
+end
+
+local function free(record)
   record.state, record.locked = 'available', false
   if record.ends == math.huge then record.ends = micros end
   keep(record)
@@ -54,23 +67,47 @@ function operations.release(record, id)
   return 'released'
 end
 
+local function is_last(record, id) return record.exists and record.grant == id and record.state ~= 'available' end
+
+function operations.release(record, args)
+  local id, metadata = string.match(args, '^(%S+) ?(.*)$')
+  if not is_last(record, id) then return with_holder({ 'unreleased' }, record) end
+  if metadata ~= '' then
+    redis.call('HSET', record.key, 'metadata', metadata)
+    record.has_reason = false
+  end
+  return free(record)
+end
+
+-- Takes back a claim on a member of a quorum that found no majority: the record is again as the last holder left it. The
+-- floor stays above the token of the claim.
+function operations.retract(record, id)
+  if not is_last(record, id) then return with_holder({ 'unreleased' }, record) end
+  local previous = redis.call('HGET', record.key, 'previous') or ''
+  local token, metadata, reason = string.match(previous, '^(%d+) ([^\\n]*)\\n?(.*)$')
+  record.token = tonumber(token or 0)
+  redis.call('HSET', record.key, 'metadata', metadata or '{}', 'reason', reason or '')
+  record.has_reason = reason ~= nil and reason ~= ''
+  return free(record)
+end
+
 function operations.read(record)
   if not record.exists then return { 'none' } end
   return described({ 'record' }, record)
 end
 
-function operations.change(record, told)
-  local id, to, owner = string.match(told, '^(%S+) (%S+) (.*)$')
-  if not is_in_force(record, id) and not is_in_force(record, to) then
-    return with_holder({ 'refused', '', '' }, record)
-  end
+function operations.change(record, args)
+  local id, to, owner = string.match(args, '^(%S+) (%S+) (.*)$')
+  local is_repeated = is_in_force(record, to)
+  if not is_repeated and not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   local metadata = redis.call('HGET', record.key, 'metadata')
-  return grant(record, to, owner, record.ttl, metadata, record.grant == to and record.token or next_token(record))
+  local previous = is_repeated and redis.call('HGET', record.key, 'previous') or left_by(record)
+  return grant(record, to, owner, record.ttl, metadata, is_repeated and record.token or next_token(record), previous)
 end
 
--- What has expired is not locked any longer by being broken.
-operations['break'] = function(record, told)
-  local period, reason = string.match(told, '^(%S+) (.*)$')
+-- Breaking an expired lease does not lock it again.
+operations['break'] = function(record, args)
+  local period, reason = string.match(args, '^(%S+) (.*)$')
   if not record.exists or record.state == 'available' then return { 'free' } end
   local remaining = math.max(math.min(record.ends - micros, duration(period) * 1000), 0)
   if remaining == math.huge then remaining = 0 end
@@ -93,35 +130,35 @@ function operations.withdraw(record, id)
   return 'done'
 end
 
--- The grant has the token that a quorum has agreed on.
-function operations.raise(record, told)
-  local id, token = string.match(told, '^(%S+) (%S+)$')
+-- Gives the grant in force the token that the members of a quorum have agreed on.
+function operations.raise(record, args)
+  local id, token = string.match(args, '^(%S+) (%S+)$')
   if not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   local raised = math.max(record.token, tonumber(token))
   raise_floor(raised)
   record.token, record.is_changed = raised, true
-  return { 'granted', whole(record.token), record.ttl }
+  return { 'granted', whole(record.token), '' }
 end
 
--- The grant that a majority of a quorum has, under the token on which they have agreed: the record of this member may have a
--- larger one, of a claim of which no majority came. Tokens to come are above the floor.
-function operations.repair(record, told)
-  local id, ttl, token, metadata, owner = string.match(told, CLAIM)
+-- Restores the grant of a majority of a quorum, under the agreed token. The token in the record of this member may be
+-- larger, if a claim found no majority. The floor keeps later tokens above it.
+function operations.repair(record, args)
+  local id, ttl, token, metadata, previous, owner = string.match(args, '^(%S+) (%S+) (%S+) ([^\\n]*)\\n([^\\n]*)\\n(.*)$')
   if record.locked and not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   raise_floor(record.token)
-  return grant(record, id, owner, ttl, metadata, tonumber(token))
+  return grant(record, id, owner, ttl, metadata, tonumber(token), previous)
 end
 
 function operations.floor() return { 'floor', floor and whole(floor) or '', whole(micros) } end
 
--- The floor of the other members of a quorum.
+-- Raises the floor to that of the other members of a quorum.
 function operations.learn(record, least)
   floor = math.max(floor or 0, tonumber(least))
   redis.call('HSET', floor_key, 'floor', whole(floor))
   return 'learned'
 end
 
--- For so many milliseconds, the channel of the caller is told when the name may be free.
+-- For a number of milliseconds, the channel of the caller is notified when the name may be free.
 function operations.watch(record, period)
   local others = ''
   for channel, ends in string.gmatch(redis.call('HGET', record.key, 'watchers') or '', '(%S+) (%d+)') do
@@ -133,9 +170,9 @@ function operations.watch(record, period)
   return operations.read(record)
 end
 
-local function perform(key, lease, operation, told)
+local function perform(key, lease, operation, args)
   local record = find(key, lease)
-  local answer = operations[operation](record, told)
+  local answer = operations[operation](record, args)
   if record.is_changed then store(record) end
   return answer, record.is_changed
 end

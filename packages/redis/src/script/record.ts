@@ -1,4 +1,4 @@
-/** The record of a name where the fast path does not do, and what is said of it. */
+/** Reads and writes the record of a name, for the operations beside the fast path, and describes it in an answer. */
 export const recordLua = `
 local function whole(number) return string.format('%.0f', number) end
 local function duration(text) return text == 'never' and math.huge or tonumber(text) end
@@ -12,7 +12,7 @@ local function find(key, lease)
   end
   local state, ends, token, kept, line, watched, reason, grant, ttl =
     string.match(lease, '^(%a+) *(%d+) (%d+) (%d+) ([l-])([w-])([r-]) (%S+) (%S+)$')
-  if not state then error('NOLEASE its text is none of a lease', 0) end
+  if not state then error('NOLEASE its field lease is not in the format of a lease', 0) end
   local record = { key = key, state = state, grant = grant, ttl = ttl }
   record.ends, record.token, record.kept = moment(ends), tonumber(token), moment(kept)
   record.has_line, record.is_watched, record.has_reason = line == 'l', watched == 'w', reason == 'r'
@@ -31,8 +31,8 @@ local function store(record)
   end
 end
 
--- The record has changed. Its key outlives the lease by its life at least; the expiry is written only where that is not so
--- yet, for that costs the server as much as all the rest of a renewal.
+-- Marks the record as changed. Its key outlives the lease by its life at least. The expiry of the key is written only if it
+-- is too early, because that costs the server as much as the rest of a renewal.
 local function keep(record)
   record.is_changed = true
   local least = math.max(record.ends, micros) + life
@@ -41,11 +41,11 @@ local function keep(record)
   end
 end
 
--- Where nothing was lost, the next of the name. Where a flush, or a failover to a replica that lagged behind, has made
--- the server forget tokens, its clock is above all of them: nobody grants more often than once a microsecond.
+-- The next token of the name. If the server has forgotten tokens, by a flush or by a failover to a replica that lagged
+-- behind, its clock is above all of them: grants of a name are at least a microsecond apart.
 local function next_token(record) return math.max(record.token + 1, micros, floor and floor + 1 or 0) end
 
--- To be called before anything is written: a member of a quorum that has no floor gives no token.
+-- Must be called before any write: a member of a quorum without a floor gives no token.
 local function raise_floor(token)
   if not floor_key or floor and token <= floor then return end
   if not floor then error('NOFLOOR the server has lost its data', 0) end
@@ -54,19 +54,20 @@ local function raise_floor(token)
 end
 
 local function described(answer, record)
-  local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason')
+  local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason', 'previous')
   local state, remaining = record.state, ''
   if record.locked then
     remaining = record.ends == math.huge and 'never' or whole(math.ceil((record.ends - micros) / 1000))
   elseif state == 'leased' then state = 'expired'
   elseif state == 'breaking' then state = 'broken' end
   local reason = record.has_reason and f[3] or ''
-  local fields = { state, record.grant, f[1], whole(record.token), record.ttl, remaining, f[2], reason }
-  for i = 1, 8 do answer[#answer + 1] = fields[i] or '' end
+  local previous = record.locked and f[4] or ''
+  local fields = { state, record.grant, f[1], whole(record.token), record.ttl, remaining, f[2], reason, previous }
+  for i = 1, 9 do answer[#answer + 1] = fields[i] or '' end
   return answer
 end
 
--- Who holds the name is told; who held it is not.
+-- Adds the record of the holder, but not of a former holder.
 local function with_holder(answer, record)
   if record.locked then return described(answer, record) end
   return answer

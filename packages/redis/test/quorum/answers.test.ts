@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events'
 import { AbortableCall, LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
@@ -6,7 +5,7 @@ import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
 const forever = new AbortableCall()
 
 describe('a heartbeat', () => {
-  it('is confirmed by a majority, and refused where a majority refuses, for the most telling reason', async () => {
+  it('is confirmed by a majority, or rejected by a majority for the first of their reasons', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -21,7 +20,7 @@ describe('a heartbeat', () => {
     expect(await other.during(held.renew(lost, forever))).toMatchObject({ renewed: false, reason: 'broken' })
   })
 
-  it('is unknown where neither is so', async () => {
+  it('is unknown without a majority for either', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -41,7 +40,7 @@ describe('a heartbeat', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, 'owner'])
   })
 
-  it('of many in one call does not share the fate of one that is undecided', async () => {
+  it('of many in one call does not depend on one that is undecided', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grants = [await quorum.granted(store), await quorum.granted(store, { name: 'undecided' })]
@@ -56,7 +55,7 @@ describe('a heartbeat', () => {
 })
 
 describe('a server that has lost a lease', () => {
-  it('has it again after the next heartbeat, with the token and what was said of it', async () => {
+  it('has it again after the next heartbeat, with its token and metadata', async () => {
     const quorum = new QuorumOfFakes([0n, 900n, 100n])
     const { store } = quorum.open()
     const grant = await quorum.granted(store, { metadata: { host: 'a' } })
@@ -72,7 +71,7 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.granted(store)).toMatchObject({ fencingToken: 902n })
   })
 
-  it('does not get it back from one who does not hold it any more', async () => {
+  it('does not get it back from a former holder', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open((_, operation) => ({ back: operation === 'read' ? 100 : 0 }))
     const grant = await quorum.granted(store)
@@ -97,7 +96,7 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.owners()).toEqual(['successor', 'successor', undefined])
   })
 
-  it('does not get back what was broken', async () => {
+  it('does not get a broken lease back', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -136,7 +135,7 @@ describe('a release', () => {
 })
 
 describe('a record', () => {
-  it('is that of a majority; of what is between, nobody is said to be the owner', async () => {
+  it('is that of a majority; without a majority, the owner is unknown', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const read = () => quorum.during(store.read(NAME, forever))
@@ -186,12 +185,14 @@ describe('a record', () => {
     quorum.server(1).setAhead(NAME, 5n)
     quorum.server(2).setAhead(NAME, 5n)
     quorum.server(2).state = 'dead'
-    await expect(store.acquire(quorum.request({ grantId: 'mine' }), AbortSignal.abort())).rejects.toThrow()
+    const aborted = new AbortableCall()
+    aborted.abort(new Error('given up'))
+    await expect(store.acquire(quorum.request({ grantId: 'mine' }), aborted)).rejects.toThrow('given up')
     const asked = store.acquire(quorum.request({ grantId: 'mine' }), quorum.limit(500))
     await expect(quorum.during(asked)).rejects.toThrow('time is up')
     quorum.server(0).setAhead(NAME, 5n)
     expect(await quorum.owners()).toEqual(['owner', 'owner', undefined])
-    // Who finds it and thinks that it was granted after all would lose it a moment later.
+    // A process that took this for its grant would lose it a moment later.
     expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ state: 'leased', grantId: '' })
   })
 })
@@ -232,20 +233,20 @@ describe('the end', () => {
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(100)))).rejects.toThrow('time is up')
     await quorum.during(store.close(), 1_000)
-    await expect(store.read(NAME, forever)).rejects.toThrow('the store is closed')
+    await expect(store.read(NAME, forever)).rejects.toThrow('the redis-quorum store is closed')
     expect(quorum.clock.pending).toBe(0)
   })
 
   it('of an operation leaves no timer and no listener behind', async () => {
     const quorum = new QuorumOfFakes([0n, 9n, 4n])
     const { store } = quorum.open(() => ({ back: 1 }))
-    const { signal } = new AbortController()
+    const call = new AbortableCall()
     const grant = await quorum.granted(store)
-    await quorum.during(store.renew(grant, signal))
-    await quorum.during(store.renewMany([grant], signal))
-    await quorum.during(store.read(NAME, signal))
-    await quorum.during(store.release(grant, signal))
-    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.during(store.renew(grant, call))
+    await quorum.during(store.renewMany([grant], call))
+    await quorum.during(store.read(NAME, call))
+    await quorum.during(store.release(grant, call))
+    expect(call.listeners).toBe(0)
     await quorum.clock.advance(1)
     expect(quorum.clock.pending).toBe(0)
   })
@@ -253,11 +254,11 @@ describe('the end', () => {
   it('of a server that does not answer is not waited for', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
-    const { signal } = new AbortController()
+    const call = new AbortableCall()
     quorum.server(2).state = 'frozen'
     const grant = await quorum.granted(store)
-    await quorum.during(store.renew(grant, signal))
-    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await quorum.during(store.renew(grant, call))
+    expect(call.listeners).toBe(0)
     await quorum.clock.advance(3_000)
     expect(quorum.clock.pending).toBe(0)
   })

@@ -18,19 +18,19 @@ describe('the servers of a quorum', () => {
       expect(() => new RedisQuorumStore(membersOf(size))).toThrow(/three servers or more, not \d: .* RedisLeaseStore/)
     }
     expect(() => new RedisQuorumStore(membersOf(4))).toThrow(
-      'the loss of no more of them than 3 do: take an odd number',
+      'an odd number of servers: 4 survive no more losses than 3 do',
     )
     expect(() => new RedisQuorumStore(membersOf(2))).toThrow(LeaseConfigurationError)
   })
 
   it('have one vote each', () => {
     const [member] = membersOf(1) as [FakeMember]
-    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('a client is there twice')
+    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('one is given twice')
   })
 })
 
 describe('a grant', () => {
-  it('is of a majority: whoever has less is refused, and frees what it has', async () => {
+  it('is of a majority: a request with fewer servers is refused, and frees them', async () => {
     const quorum = new QuorumOfFakes()
     await quorum.lock(0, 'one')
     await quorum.lock(1, 'other')
@@ -136,7 +136,7 @@ describe('a grant', () => {
     await expect(quorum.during(store.read(NAME, forever))).rejects.toThrow(LeaseUnauthorisedError)
   })
 
-  it('has a ttl: what a server has missed to free would be locked for good', async () => {
+  it('has a ttl: a server that misses a release would be locked for ever', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     expect(store.limits.infinite).toBe(false)
@@ -145,7 +145,7 @@ describe('a grant', () => {
   })
 })
 
-describe('those who have split the servers', () => {
+describe('rivals that have split the servers', () => {
   it('do not stand in each others way: the one with the smallest id goes on, the others give way', async () => {
     const quorum = new QuorumOfFakes()
     const order = ['a', 'b', 'c']

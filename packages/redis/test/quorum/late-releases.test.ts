@@ -5,7 +5,7 @@ import { QuorumOfFakes } from './support/quorum-of-fakes.js'
 const forever = new AbortableCall()
 
 describe('a request that was taken back', () => {
-  it('loses nothing of a later one of the same claim, when a server does late what was asked early', async () => {
+  it('does not free a later attempt of the same claim, if a server carries out an early request late', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const claim = { owner: 'claimer', grantId: 'claim' }
@@ -13,7 +13,7 @@ describe('a request that was taken back', () => {
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'
     await expect(quorum.during(store.acquire(quorum.request(claim), quorum.limit(500)))).rejects.toThrow('time is up')
     await quorum.clock.advance(3_000)
-    // It is asked for again; now the servers thaw, and do what was sent on the connections in any order.
+    // The claim is repeated. Now the servers thaw, and carry out the requests of all connections in any order.
     const asked = store.acquire(quorum.request(claim), forever)
     await quorum.clock.settle()
     for (const place of [1, 2]) quorum.server(place).thaw((sent) => [...sent.slice(2), ...sent.slice(0, 2)])
@@ -26,7 +26,7 @@ describe('a request that was taken back', () => {
     expect(await quorum.during(store.renew(outcome.grant, forever))).toEqual({ renewed: true })
   })
 
-  it('is granted to nobody else who has asked under the same id meanwhile', async () => {
+  it('is not granted to another request under the same id meanwhile', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'

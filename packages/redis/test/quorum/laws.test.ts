@@ -1,5 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core'
 import { RedisQuorumStore } from '@leasehold/redis'
 import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
@@ -77,13 +77,14 @@ function lent(store: RedisQuorumStore | undefined): LeaseStore {
   return {
     kind,
     limits,
-    acquire: (request, signal) => store.acquire(request, signal),
-    renew: (grant, signal) => store.renew(grant, signal),
-    renewMany: (grants, signal) => store.renewMany(grants, signal),
-    release: (grant, signal) => store.release(grant, signal),
-    read: (name, signal) => store.read(name, signal),
-    change: (grant, to, signal) => store.change(grant, to, signal),
-    break: (name, options, signal) => store.break(name, options, signal),
+    acquire: (request, call) => store.acquire(request, call),
+    renew: (grant, call) => store.renew(grant, call),
+    renewMany: (grants, call) => store.renewMany(grants, call),
+    update: (grant, metadata, call) => store.update(grant, metadata, call),
+    release: (grant, call, metadata) => store.release(grant, call, metadata),
+    read: (name, call) => store.read(name, call),
+    change: (grant, to, call) => store.change(grant, to, call),
+    break: (name, options, call) => store.break(name, options, call),
     close: () => Promise.resolve(),
   }
 }

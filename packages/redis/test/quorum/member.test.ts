@@ -43,7 +43,7 @@ describeRedis('a member of a quorum', () => {
   it('gives no token without a floor, and writes nothing', async () => {
     await during(undefined, async ({ store, server, floor }) => {
       const grant = { ...claimOf('a'), fencingToken: 5n }
-      for (const asked of [store.acquire(claimOf('a'), never), store.repair(grant, {}, never)]) {
+      for (const asked of [store.acquire(claimOf('a'), never), store.repair(grant, {}, undefined, never)]) {
         await expect(asked).rejects.toBeInstanceOf(NoFloorError)
       }
       expect(await server.command('EXISTS', KEY, FLOOR)).toBe(0)
@@ -65,7 +65,7 @@ describeRedis('a member of a quorum', () => {
         () => store.acquire(claimOf('a'), never),
         () => store.change(grant, { grantId: 'b', owner: 'b' }, never),
         () => store.raise(grant, AHEAD, never),
-        () => store.repair(grant, {}, never),
+        () => store.repair(grant, {}, undefined, never),
       ]
       for (const attempt of attempts) await expect(attempt()).rejects.toBeInstanceOf(NoFloorError)
       expect(await store.read('job', never)).toMatchObject(grant)
@@ -104,7 +104,7 @@ describeRedis('a member of a quorum', () => {
       await store.raise(grant, AHEAD, never)
       expect(await floor()).toBe(AHEAD)
       await store.release(grant, never)
-      await store.repair({ ...grant, fencingToken: AHEAD + 5n }, {}, never)
+      await store.repair({ ...grant, fencingToken: AHEAD + 5n }, {}, undefined, never)
       expect(await floor()).toBe(AHEAD + 5n)
     })
   })
@@ -115,7 +115,7 @@ describeRedis('a member of a quorum', () => {
       await store.release(own, never)
       await count(AHEAD)
       const grant = { ...claimOf('a'), fencingToken: own.fencingToken + 3n }
-      const outcome = await store.repair(grant, { host: 'a' }, never)
+      const outcome = await store.repair(grant, { host: 'a' }, undefined, never)
       expect(outcome).toEqual({ granted: true, grant })
       expect(await store.read('job', never)).toMatchObject({ ...grant, state: 'leased', metadata: { host: 'a' } })
       await store.release(grant, never)
@@ -127,7 +127,10 @@ describeRedis('a member of a quorum', () => {
     await during(0n, async ({ store }) => {
       const grant = await granted(store, 'successor')
       const late = { ...claimOf('a'), fencingToken: 5n }
-      expect(await store.repair(late, {}, never)).toMatchObject({ granted: false, holder: { grantId: 'successor' } })
+      expect(await store.repair(late, {}, undefined, never)).toMatchObject({
+        granted: false,
+        holder: { grantId: 'successor' },
+      })
       expect(await store.read('job', never)).toMatchObject(grant)
     })
   })

@@ -10,7 +10,7 @@ describe('in rough weather', () => {
     [3, 'lose it one after the other', true],
     [5, 'lose it one after the other', true],
   ] as const)(
-    'never two of those who contend for %i servers, which %s, may act, and tokens grow',
+    'never two challengers for %i servers, which %s, hold the lease, and tokens grow',
     async (size, _, losses) => {
       let granted = 0
       for (let seed = 1; seed <= SEEDS; seed += 1) {

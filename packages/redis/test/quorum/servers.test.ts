@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AbortableCall, type AcquireOutcome, createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  createLease,
+  type Grant,
+  LeaseUnavailableError,
+  type StoreCall,
+  systemClock,
+} from '@leasehold/core'
 import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
@@ -71,16 +79,16 @@ class Servers {
   }
 }
 
-/** A signal that aborts after so many milliseconds. */
-function limitOf(duration: number): AbortSignal {
-  const controller = new AbortController()
-  systemClock.schedule(duration, () => controller.abort(new LeaseUnavailableError('time is up')))
-  return controller.signal
+/** A call that is aborted after so many milliseconds. */
+function limitOf(duration: number): StoreCall {
+  const call = new AbortableCall(duration)
+  systemClock.schedule(duration, () => call.abort(new LeaseUnavailableError('time is up')))
+  return call
 }
 
 function grantIn(outcome: AcquireOutcome): Grant {
   if (outcome.granted) return outcome.grant
-  throw new Error(`refused: ${outcome.holder?.owner ?? 'nobody'} holds it`)
+  throw new Error(`refused: ${outcome.holder?.owner ?? 'no known owner'} holds it`)
 }
 
 async function tookOf(task: Promise<unknown>): Promise<number> {
@@ -109,16 +117,16 @@ describeRedis('a quorum of three servers', () => {
       const store = servers.open()
       await store.release(grantIn(await store.acquire(servers.request('one'), forever)), forever)
       servers.all[2].freeze()
-      // A server that is waited for takes as long as the signal lets it.
-      const signal = limitOf(5_000)
+      // A server that is waited for takes as long as the call lets it.
+      const call = limitOf(5_000)
       let took = 0
       for (let round = 0; round < 5; round += 1) {
-        const asked = store.acquire(servers.request('one'), signal)
+        const asked = store.acquire(servers.request('one'), call)
         took = Math.max(took, await tookOf(asked))
         const grant = grantIn(await asked)
-        took = Math.max(took, await tookOf(store.renew(grant, signal)))
-        took = Math.max(took, await tookOf(store.read(servers.name, signal)))
-        took = Math.max(took, await tookOf(store.release(grant, signal)))
+        took = Math.max(took, await tookOf(store.renew(grant, call)))
+        took = Math.max(took, await tookOf(store.read(servers.name, call)))
+        took = Math.max(took, await tookOf(store.release(grant, call)))
       }
       expect(took).toBeLessThan(1_000)
       servers.all[2].thaw()
@@ -175,7 +183,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('takes back what is no majority', async ({ expect }) => {
+  it.concurrent('takes back a grant without a majority', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const [first, second, third] = servers.all
       await servers.openOne(first).acquire(servers.request('one'), forever)
@@ -250,7 +258,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('does not renew for who was succeeded', async ({ expect }) => {
+  it.concurrent('does not renew for a former holder', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const [one, other] = [servers.open(), servers.open()]
       const grant = grantIn(await one.acquire(servers.request('one'), forever))
@@ -264,7 +272,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('serves five who contend, by either library, one at a time', async ({ expect }) => {
+  it.concurrent('serves five challengers, by either library, one at a time', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const inside = new Set<number>()
       let most = 0

@@ -23,11 +23,11 @@ describe('fencing tokens', () => {
     }
   })
 
-  it('are told when a majority has them, not before: else nobody is granted', async () => {
+  it('are returned only when a majority has them; otherwise no request is granted', async () => {
     const quorum = new QuorumOfFakes([0n, 0n, 1_000n])
     const { store } = quorum.open((place, operation) => (operation === 'raise' && place < 2 ? { lost: 'request' } : {}))
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(500)))).resolves.toMatchObject({
-      // Two have the same: that is a majority, and whoever is granted by the third counts on from there.
+      // Two servers have the same token, which is a majority: the third one continues from there.
       granted: true,
       grant: { fencingToken: 1n },
     })
@@ -62,7 +62,7 @@ describe('fencing tokens', () => {
 })
 
 describe('a server that has lost its data', () => {
-  it('gives no token before it has learned what it may have forgotten', async () => {
+  it('gives no token before it has learned the floor that it may have forgotten', async () => {
     const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
     const one = quorum.open().store
     await quorum.during(one.release(await quorum.granted(one), forever))

@@ -7,7 +7,7 @@ const takeSeat = `
   return 1
 `
 
-/** Whether the seat was free; rejects with a LeaseLostError where a larger token has been there. */
+/** Whether the seat was free. Rejects with a LeaseLostError if a larger token has written the key. */
 export async function bookSeat(guard: RedisGuard, fencingToken: bigint, flight: string, seat: string) {
   return (await guard.run(fencingToken, { script: takeSeat, keys: [`seats:${flight}`], args: [seat] })) === 1
 }

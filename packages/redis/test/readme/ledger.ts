@@ -7,7 +7,7 @@ export async function closeBooks(servers: readonly string[], close: (fencingToke
   const clients = servers.map((url) => new Redis(url, { lazyConnect: true }))
   const store = new RedisQuorumStore(clients)
   const lease = createLease(store, 'ledger', { heartbeatTimeout: 15_000, heartbeatInterval: 3_000 })
-  // Whoever writes down what comes of it compares the token, and refuses a smaller one.
+  // The place that stores the result compares the token, and rejects a smaller one.
   await lease.run(({ fencingToken }) => close(fencingToken), { wait: 60_000 })
   await store.close()
 }

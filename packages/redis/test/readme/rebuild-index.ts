@@ -13,7 +13,7 @@ export async function rebuildOnce(url: string, build: () => Promise<string>): Pr
     operationTimeout: 2_000,
   }).run(async ({ fencingToken }) => {
     const index = await build()
-    // Refused, with a LeaseLostError, when somebody with a larger token was here meanwhile.
+    // Rejects with a LeaseLostError if a larger token has written the key meanwhile.
     await guard.write(fencingToken, 'SET', 'index:latest', index)
   })
   await store.close()

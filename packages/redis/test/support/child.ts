@@ -4,9 +4,9 @@ const OPTIONS = ['--import', 'tsx', '--conditions', '@leasehold/source']
 
 /** A program of the tests in a process of its own. */
 export interface Child {
-  /** What it said first. */
+  /** Its first output. */
   readonly said: string
-  /** It does nothing any more, and nobody is told: SIGSTOP. */
+  /** Stops it without a trace: SIGSTOP. */
   freeze(): void
   /** Ends it with SIGKILL; resolves when it is gone. */
   kill(): Promise<void>

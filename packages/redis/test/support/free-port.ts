@@ -5,14 +5,14 @@ import { type AddressInfo, createServer } from 'node:net'
 /** How far above its port a node of a cluster speaks to the others. */
 const BUS = 10_000
 
-/** A port that nobody listens on at the moment. */
+/** A port without a listener at the moment. */
 export async function freePort(): Promise<number> {
   const port = await listenOnce(0)
   if (port === undefined) throw new Error('no port is free')
   return port
 }
 
-/** One whose bus port is free too: both below those that the system gives to whoever asks for any. */
+/** A port whose bus port is free too: both below those that the system assigns. */
 export async function freeClusterPort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 22_000)

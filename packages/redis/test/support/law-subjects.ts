@@ -1,7 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
-import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall, type LeaseStore } from '@leasehold/core'
 import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import { startChild } from './child.js'
@@ -10,7 +8,7 @@ import type { Library } from './libraries.js'
 import type { RedisCluster } from './redis-cluster.js'
 import { RedisServer } from './redis-server.js'
 
-/** In milliseconds: what leaves a busy machine time for several calls. */
+/** Milliseconds. Long enough for several calls on a busy machine. */
 const TTL = 6_000
 
 /** To make a client of a cluster, and its way to the nodes, takes far longer. */
@@ -20,7 +18,6 @@ const CLUSTER_TTL = 12_000
 const FEW = 4
 
 const never = new AbortableCall()
-setMaxListeners(0, never)
 
 /** The laws that cut clients off. */
 export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('partition'))
@@ -93,7 +90,7 @@ export function behindProxies(library: Library, server: () => RedisServer): Stor
   }
 }
 
-/** Stores on a server of their own, which keeps on disk what it confirms. */
+/** Stores on a server of their own, which writes to disk before it confirms. */
 export function onServerThatRestarts(library: Library): StoreSubject {
   return {
     name: `redis that begins again, by ${library.name}`,
@@ -146,7 +143,7 @@ export function onCluster(library: Library, cluster: () => RedisCluster): StoreS
   }
 }
 
-/** A few clients are connected, for what a law has of the ttl is not for that; a crowd does it all at once. */
+/** A few clients are connected before the trial, because connecting must not use up the ttl; a crowd connects at once. */
 function connected(store: RedisLeaseStore, count: number): RedisLeaseStore | Promise<RedisLeaseStore> {
   return count <= FEW ? opened(store) : store
 }

@@ -11,14 +11,14 @@ interface Address {
   readonly ca?: string | undefined
 }
 
-/** As whom a cluster is asked, and what is put before keys. */
+/** The user of a cluster, and the prefix of keys. */
 interface ClusterAccess {
   readonly username?: string
   readonly password?: string
   readonly keyPrefix?: string
 }
 
-/** Who has to be asked for the master. */
+/** The Sentinels of a master. */
 interface Group {
   readonly name: string
   readonly sentinels: readonly Address[]
@@ -27,7 +27,7 @@ interface Group {
 /** A client library, with clients as its users make them: nothing is configured but where the server is. */
 export interface Library {
   readonly name: string
-  /** Nobody has connected them: the store must not need it. */
+  /** Clients that are not connected: the store must not need it. */
   server(address: Address, options?: { readonly keyPrefix?: string }): RedisClient
   cluster(nodes: readonly Address[], access?: ClusterAccess): RedisClient
   sentinel(group: Group): RedisClient

@@ -36,12 +36,12 @@ export class RedisCluster {
     return Number(await this.#any().command('CLUSTER', 'KEYSLOT', key))
   }
 
-  /** The node that serves a slot, by what the first node knows. */
+  /** The node that serves a slot, according to the first node. */
   async ownerOf(slot: number): Promise<RedisServer> {
     const ranges = (await this.#any().command('CLUSTER', 'SLOTS')) as [number, number, [string, number]][]
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1]
     const owner = this.nodes.find((node) => node.port === port)
-    if (owner === undefined) throw new Error(`nobody has slot ${slot}`)
+    if (owner === undefined) throw new Error(`slot ${slot} has no owner`)
     return owner
   }
 
@@ -63,7 +63,7 @@ export class RedisCluster {
   async endMigration(slot: number): Promise<void> {
     const [from, to] = [await this.ownerOf(slot), await this.#importerOf(slot)]
     const id = await idOf(to)
-    // The new owner first: nobody else may say so before it does.
+    // The new owner first: the others must not announce it earlier.
     const others = this.nodes.filter((node) => node !== to && node !== from)
     for (const node of [to, from, ...others]) await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', id)
   }
@@ -95,7 +95,7 @@ export class RedisCluster {
       const known = String(await node.command('CLUSTER', 'NODES'))
       if (known.includes(`[${slot}-<-`)) return node
     }
-    throw new Error(`nobody imports slot ${slot}: begin the migration first`)
+    throw new Error(`no node imports slot ${slot}: begin the migration first`)
   }
 
   #any(): RedisServer {

@@ -38,7 +38,7 @@ export async function redisCommand(
 /** The last of so many answers, and the first of them that is an error. */
 async function answerTo(count: number, socket: Socket): Promise<[reply: RedisReply, failure: Error | undefined]> {
   let said = Buffer.alloc(0)
-  // What ends the loop ends the connection.
+  // The end of the loop ends the connection.
   for await (const bytes of socket) {
     said = Buffer.concat([said, bytes as Buffer])
     const replies = listFrom(said, 0, count)?.value
@@ -52,7 +52,7 @@ function encoded(args: readonly (string | number)[]): string {
   return `*${args.length}${NEW_LINE}${parts.join('')}`
 }
 
-/** What stands there, and where the next begins; `undefined` where it is not all there yet. */
+/** The value, and where the next one begins; `undefined` if it is incomplete. */
 interface Read<T> {
   readonly value: T
   readonly end: number

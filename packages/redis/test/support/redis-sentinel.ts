@@ -11,7 +11,7 @@ const PROMPT = ['--repl-diskless-sync-delay', '0']
 
 /** A master and its replica, watched by three sentinels, two of which have to agree. */
 export class RedisSentinel {
-  /** What clients have to ask for. */
+  /** The name of the master. */
   readonly name = MASTER
   /** The servers with data: the first one is the master at first. */
   readonly servers: readonly [RedisServer, RedisServer]

@@ -13,7 +13,7 @@ export interface RedisServerOptions {
   readonly port?: number | (() => Promise<number>)
   /** Added to the command line, where the last of two contradicting arguments counts: `['--appendonly', 'yes']`. */
   readonly args?: readonly string[]
-  /** What stands in its configuration file; it has none unless given. */
+  /** The text of its configuration file; it has none unless given. */
   readonly config?: string
   /** Without it, everybody may do everything. */
   readonly password?: string
@@ -36,8 +36,8 @@ interface Place {
 const ATTEMPTS = 5
 
 /**
- * A real `redis-server` of this machine. It listens on 127.0.0.1, keeps nothing on disk unless it is told to, and does not
- * outlive the process of the tests.
+ * A real `redis-server` of this machine. It listens on 127.0.0.1, keeps nothing on disk unless its options say so, and does
+ * not outlive the process of the tests.
  */
 export class RedisServer {
   readonly port: number

@@ -1,11 +1,12 @@
-import { setMaxListeners } from 'node:events'
-import { AbortableCall,
+import {
+  AbortableCall,
   type AcquireRequest,
   type CreateLeaseOptions,
   createLease,
   type Grant,
   type LeaseLost,
   type LeaseStore,
+  type StoreCall,
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
@@ -21,17 +22,16 @@ export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operat
 
 /** Never aborted. */
 export const never = new AbortableCall()
-setMaxListeners(0, never)
 
-/** A lease with what became of it. */
+/** A lease and its history. */
 export interface Player {
   readonly lease: StoreLease
   readonly losses: LeaseLost[]
   /** The names of its events, in order. */
   readonly events: string[]
-  /** What came between it and its heartbeats. */
+  /** The causes of its jeopardies. */
   readonly troubles: unknown[]
-  /** Who else was valid when it was granted: nobody, or the lease is no lease. */
+  /** The other valid holders when it was granted: there must be none. */
   readonly overlaps: string[]
 }
 
@@ -49,7 +49,7 @@ export class Scene {
     }
   }
 
-  /** What else is to be done at the end; what was begun last ends first. */
+  /** Registers work for the end, in reverse order. */
   atEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end)
   }
@@ -123,9 +123,9 @@ export async function granted(store: LeaseStore, grantId: string, request?: Part
   return outcome.grant
 }
 
-/** A time limit, in milliseconds. */
-export function within(duration: number): AbortSignal {
-  const limit = new AbortController()
-  systemClock.schedule(duration, () => limit.abort(new Error(`not within ${duration} ms`)))
-  return limit.signal
+/** A call with a time limit, in milliseconds. */
+export function within(duration: number): StoreCall {
+  const call = new AbortableCall(duration)
+  systemClock.schedule(duration, () => call.abort(new Error(`not within ${duration} ms`)))
+  return call
 }

@@ -18,7 +18,7 @@ export class ServerProcess {
     this.#guard.unref()
   }
 
-  /** What it says is added to the file. */
+  /** Its output is appended to the file. */
   static async spawn(program: string, args: readonly string[], log: string): Promise<ServerProcess> {
     const output = openSync(log, 'a')
     try {

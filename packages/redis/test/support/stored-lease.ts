@@ -1,6 +1,6 @@
 import type { RedisServer } from './redis-server.js'
 
-/** What stands in the server for a lease; see src/script/fast-path.ts. */
+/** The record of a lease on the server; see src/script/fast-path.ts. */
 export interface StoredLease {
   readonly state: string
   /** Instants are microseconds of the server's clock. */

@@ -25,8 +25,10 @@ export const metadataMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'memory/memory-lease-store.ts',
-        find: 'if (outcome.renewed && record !== undefined) record.metadata = kept',
-        replace: 'if (record !== undefined) record.metadata = kept',
+        find: 'return this.#renew(grant, this.#clock.now(), metadata)',
+        replace: `const kept = this.#leases.get(grant.name)
+    if (kept !== undefined) this.#leases.set(grant.name, { ...kept, metadata })
+    return this.#renew(grant, this.#clock.now(), metadata)`,
       },
     ],
     caughtBy: { check: ['wrong-previous'], under: 'delay' },

@@ -6,6 +6,7 @@ import { runMutants } from './run-mutants.js'
 const heartbeats = 'engine/from-held.ts'
 const claims = 'engine/from-acquiring.ts'
 const memory = 'memory/memory-lease-store.ts'
+const lifeCycle = 'store/life-cycle/life-cycle.ts'
 const cas = 'cas/cas-store.ts'
 
 /** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
@@ -98,9 +99,9 @@ export const mutants: readonly Mutant[] = [
     name: 'release deletes blindly (memory)',
     edits: [
       {
-        file: memory,
-        find: "if (record.grant.grantId !== grantId || record.state === 'available') {",
-        replace: "if (record.state === 'available') {",
+        file: lifeCycle,
+        find: "if (lease === undefined || lease.grantId !== grantId || lease.state === 'available') {",
+        replace: "if (lease === undefined || lease.state === 'available') {",
       },
     ],
     caughtBy: { check: overlap },
@@ -150,8 +151,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: memory,
-        find: '(record?.grant.fencingToken ?? this.#deletedToken) + 1n',
-        replace: '(record?.grant.fencingToken ?? 0n) + 1n',
+        find: '(last ?? this.#deletedToken) + 1n',
+        replace: '(last ?? 0n) + 1n',
       },
     ],
     caughtBy: { check: ['fencing-token'] },
@@ -243,9 +244,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a lost waiter blocks the queue',
     edits: [
       {
-        file: 'memory/waiting-line.ts',
-        find: 'while (this.#first !== undefined && this.#first.aliveUntil <= now) this.remove(this.#first.grantId)',
-        replace: '',
+        file: lifeCycle,
+        find: 'if (now < place.keptUntil && this.#rules.isGone',
+        replace: 'if (this.#rules.isGone',
       },
     ],
     caughtBy: { check: ['no-progress'] },
@@ -254,9 +255,9 @@ export const mutants: readonly Mutant[] = [
     name: 'the store expires a grant too early',
     edits: [
       {
-        file: 'memory/memory-record.ts',
-        find: 'if (now < record.lockedUntil) return',
-        replace: 'if (now < record.lockedUntil - 0.05 * record.grant.ttl) return',
+        file: lifeCycle,
+        find: 'return now + ttl + this.#rules.uncertainty',
+        replace: 'return now + 0.95 * ttl + this.#rules.uncertainty',
       },
     ],
     caughtBy: { check: overlap, under: 'suspend' },
@@ -351,9 +352,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a renewal of an unknown grant makes it the holder',
     edits: [
       {
-        file: memory,
-        find: "if (grant.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {",
-        replace: "if (state !== 'leased' && state !== 'expired') {",
+        file: lifeCycle,
+        find: "if (lease === undefined || lease.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {",
+        replace: "if (lease === undefined || (state !== 'leased' && state !== 'expired')) {",
       },
     ],
     caughtBy: { law: 'renewal: the same owner and token under another grant id is not renewed' },

@@ -6,7 +6,7 @@ import type { SentObject } from './validation.js'
 export type Access = 'everything' | readonly string[]
 
 /** A PUT of an object that is missing is a creation. */
-export function verbOf({ method, query }: SeenRequest, exists: boolean): string {
+export function verbOf({ method, query }: SeenRequest, exists: boolean, isNamed: boolean): string {
   switch (method) {
     case 'POST':
       return 'create'
@@ -15,11 +15,12 @@ export function verbOf({ method, query }: SeenRequest, exists: boolean): string 
     case 'DELETE':
       return 'delete'
     default:
-      return query.get('watch') === '1' || query.get('watch') === 'true' ? 'watch' : 'get'
+      if (query.get('watch') === '1' || query.get('watch') === 'true') return 'watch'
+      return isNamed ? 'get' : 'list'
   }
 }
 
-/** Anybody who is known may ask what he may do. */
+/** Every known user may review its own access. */
 export function reviewOf(access: Access, { spec }: SentObject): Reply {
   const { verb = '' } = (spec as { resourceAttributes?: { verb?: string } }).resourceAttributes ?? {}
   const allowed = access === 'everything' || access.includes(verb)

@@ -24,12 +24,13 @@ export interface StoredEvent {
   readonly object: StoredObject
 }
 
-/** What stands for etcd: objects under one revision counter, and what has happened to them. */
+/** A stand-in for etcd: objects under one revision counter, and their events. */
 export class ObjectStore {
   readonly #objects = new Map<string, StoredObject>()
   readonly #events: StoredEvent[] = []
   readonly #listeners = new Set<(event: StoredEvent) => void>()
   #revision = 100
+  #sorted: string[] | undefined
   /** Up to where events have been forgotten. */
   #compacted = 0
 
@@ -45,7 +46,32 @@ export class ObjectStore {
     return this.#objects.keys()
   }
 
-  /** Under a new revision, unless nothing changes: then the object keeps its version, and nobody is told. */
+  /** Up to `limit` objects under a prefix, in the order of their keys, after the given key. */
+  page(prefix: string, after: string, limit: number): { readonly objects: StoredObject[]; readonly last?: string } {
+    this.#sorted ??= [...this.#objects.keys()].sort((one, other) => (one < other ? -1 : 1))
+    const keys = this.#sorted
+    let [low, high] = [0, keys.length]
+    const from = after === '' ? prefix : `${after}\0`
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((keys[middle] ?? '') < from) low = middle + 1
+      else high = middle
+    }
+    const found: string[] = []
+    for (let place = low; found.length < limit && keys[place]?.startsWith(prefix) === true; place += 1) {
+      found.push(keys[place] as string)
+    }
+    const isMore = keys[low + found.length]?.startsWith(prefix) === true
+    const objects = found.map((key) => this.#objects.get(key) as StoredObject)
+    return { objects, ...(isMore ? { last: found.at(-1) as string } : {}) }
+  }
+
+  /** Whether events and snapshots before a revision are gone. */
+  isCompacted(revision: number): boolean {
+    return revision < this.#compacted
+  }
+
+  /** Under a new revision, unless nothing changes: then the object keeps its version, without an event. */
   put(key: string, content: Omit<StoredObject, 'metadata'> & { metadata: Record<string, unknown> }): StoredObject {
     const before = this.#objects.get(key)
     const made = before?.metadata ?? { uid: randomUUID(), creationTimestamp: wholeSeconds() }
@@ -56,6 +82,7 @@ export class ObjectStore {
     if (before !== undefined && same(stored(before.metadata.resourceVersion), before)) return before
     this.#revision += 1
     const object = stored(String(this.#revision))
+    if (before === undefined) this.#sorted = undefined
     this.#objects.set(key, object)
     this.#tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', key, version: this.#revision, object })
     return object
@@ -64,6 +91,7 @@ export class ObjectStore {
   delete(key: string): StoredObject | undefined {
     const before = this.#objects.get(key)
     if (before === undefined) return undefined
+    this.#sorted = undefined
     this.#objects.delete(key)
     this.#revision += 1
     const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#revision) } }
@@ -71,7 +99,7 @@ export class ObjectStore {
     return before
   }
 
-  /** What happened since a revision; `undefined` where that has been forgotten. */
+  /** The events since a revision; `undefined` if they are compacted. */
   since(revision: number): readonly StoredEvent[] | undefined {
     return revision < this.#compacted ? undefined : this.#events.filter(({ version }) => version > revision)
   }

@@ -17,6 +17,25 @@ export class Operations {
     return object === undefined ? notFound(place) : { status: 200, body: object }
   }
 
+  /** A page of the objects of a namespace. A continue token expires with the events of its revision. */
+  list(place: Place, query: URLSearchParams): Reply {
+    const prefix = keyOf({ ...place, name: '' })
+    const { after = '', revision = this.#store.revision } = tokenIn(query.get('continue'))
+    const token = (last: string, at: number): string => Buffer.from(JSON.stringify([last, at])).toString('base64url')
+    if (this.#store.isCompacted(revision)) {
+      const { status, body } = failure(410, 'Expired', 'The provided continue parameter is too old')
+      const metadata = { continue: token(after, this.#store.revision) }
+      return { status, body: { ...(body as object), metadata } }
+    }
+    const { objects, last } = this.#store.page(prefix, after, Number(query.get('limit') ?? Number.MAX_SAFE_INTEGER))
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(last === undefined ? {} : { continue: token(last, revision) }),
+    }
+    const items = place.kind.custom ? objects : objects.map(({ apiVersion: _, kind: __, ...item }) => item)
+    return { status: 200, body: { kind: `${place.kind.kind}List`, metadata, items } }
+  }
+
   post(place: Place, sent: SentObject, dryRun: boolean): Reply {
     if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
     if (sent.metadata?.resourceVersion !== undefined) {
@@ -68,6 +87,12 @@ export class Operations {
       spec: withoutNulls(pruned(place, sent.spec) ?? {}),
     })
   }
+}
+
+function tokenIn(token: string | null): { after?: string; revision?: number } {
+  if (token === null) return {}
+  const [after, revision] = JSON.parse(Buffer.from(token, 'base64url').toString()) as [string, number]
+  return { after, revision }
 }
 
 export function keyOf({ kind, namespace, name }: Place): string {

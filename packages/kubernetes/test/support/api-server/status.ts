@@ -1,11 +1,11 @@
-/** What a request is answered; recorded from real servers. */
+/** The answer to a request; recorded from real servers. */
 export interface Reply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A failure as the server tells it. */
+/** A failure in the form of the server. */
 export function failure(code: number, reason: string | undefined, message: string, details?: object): Reply {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message }
   const more = { ...(reason === undefined ? {} : { reason }), ...(details === undefined ? {} : { details }), code }

@@ -21,7 +21,7 @@ export interface SeenRequest {
   readonly body: SentObject
 }
 
-/** What is done with a request instead of what is asked for, or after it was `applied`. */
+/** The handling of a request instead of the usual one, or after it was `applied`. */
 export type Disturbance =
   | { readonly reply: Reply; readonly applied?: boolean }
   | { readonly drop: true; readonly applied?: boolean }
@@ -42,7 +42,7 @@ export class TestApiServer {
   readonly store = new ObjectStore()
   readonly namespaces = new Set(['default'])
   readonly kinds = new Set<Kind>([leases, akkaLeases, pekkoLeases, configMaps])
-  /** What each token may do. */
+  /** The access of each token. */
   readonly tokens = new Map<string, Access>([['admin', 'everything']])
   /** All that was asked for, in order. */
   readonly requests: SeenRequest[] = []
@@ -55,7 +55,7 @@ export class TestApiServer {
   /** The port to come back to. */
   #away = 0
   readonly #sockets = new Set<Duplex>()
-  /** What is watched, each with what ends it in good order. */
+  /** The watches, each with the function that ends it in good order. */
   readonly #watches = new Map<ServerResponse, () => void>()
 
   private constructor(server: Server) {
@@ -99,12 +99,12 @@ export class TestApiServer {
     for (const response of this.#watches.keys()) response.destroy()
   }
 
-  /** Closes what connections there are, as the server does with those that are idle. */
+  /** Closes all connections, as the server closes idle ones. */
   closeConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Away from now on: connections are refused. What was written stays. */
+  /** Refuses connections from now on. The objects stay. */
   async goAway(): Promise<void> {
     this.#away = this.port
     await this.stop()
@@ -123,7 +123,7 @@ export class TestApiServer {
     await closed
   }
 
-  /** What an operator, or another program, writes and removes. */
+  /** Writes and deletions of operators and other programs. */
   get(kind: Kind, name: string, namespace = 'default') {
     return this.store.get(keyOf({ kind, name, namespace }))
   }
@@ -194,13 +194,15 @@ export class TestApiServer {
     const place = this.#placeOf(seen)
     if (place === undefined) return unknownPath
     const before = this.get(place.kind, place.name, place.namespace)
-    const verb = verbOf(seen, before !== undefined || place.kind.custom)
+    const verb = verbOf(seen, before !== undefined || place.kind.custom, place.name !== '')
     if (access !== 'everything' && !access.includes(verb)) return forbidden(place, `user of ${seen.token}`, verb)
     switch (verb) {
       case 'watch':
         return undefined
       case 'get':
         return this.#operations.get(place)
+      case 'list':
+        return this.#operations.list(place, seen.query)
       case 'delete':
         return this.#operations.delete(place)
       default: {

@@ -11,7 +11,7 @@ export interface SentObject {
   readonly [field: string]: unknown
 }
 
-/** Why the server refuses what was sent, if it does: types and times are a 400, values a 422. */
+/** The reason to reject the sent object: 400 for types and times, 422 for values. */
 export function refusalOf(place: Place, sent: SentObject): Reply | undefined {
   const { name } = place
   if (name.length > 253 || !SUBDOMAIN.test(name)) {
@@ -51,7 +51,7 @@ function refusalOfCustom(place: Place, { owner, time }: Record<string, unknown>)
   return faults.length === 0 ? undefined : invalid(place, faults)
 }
 
-/** What is kept of a custom resource's spec: fields that its schema does not have are pruned. */
+/** The spec of a custom resource without the fields that its schema does not have. */
 export function pruned({ kind }: Place, spec: SentObject['spec']): SentObject['spec'] {
   if (!kind.custom || spec === undefined || spec === null) return spec
   return Object.fromEntries(Object.entries(spec).filter(([name]) => name === 'owner' || name === 'time'))

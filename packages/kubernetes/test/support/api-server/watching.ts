@@ -3,7 +3,7 @@ import { systemClock } from '@leasehold/core'
 import type { ObjectStore, StoredEvent, StoredObject } from './object-store.js'
 import { failure } from './status.js'
 
-/** What a client asked to watch. */
+/** The request of a client to watch. */
 export interface WatchQuery {
   /** How the keys of the objects begin, or all of the key where one is selected. */
   readonly matches: (key: string) => boolean
@@ -12,7 +12,7 @@ export interface WatchQuery {
   readonly bookmarks: boolean
 }
 
-/** Tells a client of changes until it goes, or its time is over; returns what ends it. */
+/** Sends changes to a client until it leaves or its time is over. Returns a function that ends the watch. */
 export function serveWatch(store: ObjectStore, query: WatchQuery, response: ServerResponse): () => void {
   const { matches, from, seconds, bookmarks } = query
   response.writeHead(200, { 'content-type': 'application/json' })

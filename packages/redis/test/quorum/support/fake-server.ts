@@ -1,5 +1,4 @@
 import {
-  AbortListeners,
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
@@ -8,18 +7,20 @@ import {
   type LeaseRecord,
   LeaseUnavailableError,
   MemoryLeaseStore,
+  type Metadata,
   type ReleaseOutcome,
   type RenewOutcome,
+  type StoreCall,
 } from '@leasehold/core'
 import type { Floor } from '../../../src/answers.js'
 import { NoFloorError } from '../../../src/failure-of.js'
-import type { QuorumMember } from '../../../src/quorum/quorum-member.js'
+import type { QuorumMember } from '../../../src/quorum/electorate.js'
 
 type State = 'up' | 'dead' | 'frozen'
 
 /**
- * A server of a quorum in memory, whose fencing tokens are its own. Frozen, it keeps what it is sent, whether the sender
- * still waits or not, until it is thawed.
+ * A server of a quorum in memory, with fencing tokens of its own. While it is frozen, it keeps all requests, even those that
+ * were aborted, until it is thawed.
  */
 export class FakeServer {
   readonly clock: Clock
@@ -44,7 +45,7 @@ export class FakeServer {
     return this.#store
   }
 
-  /** What was sent meanwhile is done in the order in which it was sent, unless it is told otherwise. */
+  /** Carries out the kept requests, in the order in which they were sent unless another one is given. */
   thaw(order: (sent: (() => void)[]) => (() => void)[] = (sent) => sent): void {
     this.state = 'up'
     for (const deliver of order(this.#buffer.splice(0))) deliver()
@@ -75,7 +76,7 @@ export class FakeServer {
   }
 }
 
-/** What a network does to a call: how long it is on its way, there and back, and whether it gets there. */
+/** The delays of a call, there and back, and whether it or its answer is lost. */
 export interface Way {
   readonly there?: number
   readonly back?: number
@@ -87,11 +88,10 @@ export class FakeMember implements QuorumMember {
   readonly kind = 'fake'
   readonly limits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: false }
   readonly server: FakeServer
-  /** What was asked of it, in order. */
+  /** The operations, in order. */
   readonly asked: string[] = []
   readonly #clock: Clock
   readonly #wayOf: (operation: string) => Way
-  readonly #aborts = new AbortListeners()
   #isClosed = false
 
   constructor(server: FakeServer, clock: Clock = server.clock, wayOf: (operation: string) => Way = () => ({})) {
@@ -100,55 +100,79 @@ export class FakeMember implements QuorumMember {
     this.#wayOf = wayOf
   }
 
-  async acquire(request: AcquireRequest, signal: AbortSignal): Promise<AcquireOutcome> {
-    return await this.#call('acquire', signal, (store) => {
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    return await this.#call('acquire', call, (store) => {
       return this.#given(request.name, () => store.acquire(request))
     })
   }
 
-  async renew(grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
-    return this.#told(grant.name, await this.#call('renew', signal, (store) => store.renew(grant)))
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    return this.#shown(grant.name, await this.#call('renew', call, (store) => store.renew(grant)))
   }
 
-  async renewMany(grants: readonly Grant[], signal: AbortSignal): Promise<readonly RenewOutcome[]> {
-    const outcomes = await this.#call('renewMany', signal, (store) => store.renewMany(grants))
-    return outcomes.map((outcome, index) => this.#told(grants[index]?.name ?? '', outcome))
+  async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly RenewOutcome[]> {
+    const outcomes = await this.#call('renewMany', call, (store) => store.renewMany(grants))
+    return outcomes.map((outcome, index) => this.#shown(grants[index]?.name ?? '', outcome))
   }
 
-  async release(grant: Grant, signal: AbortSignal): Promise<ReleaseOutcome> {
-    return this.#told(grant.name, await this.#call('release', signal, (store) => store.release(grant)))
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    return this.#shown(grant.name, await this.#call('update', call, (store) => store.update(grant, metadata)))
   }
 
-  async read(name: string, signal: AbortSignal): Promise<LeaseRecord | undefined> {
-    const record = await this.#call('read', signal, (store) => store.read(name))
-    return record === undefined ? undefined : this.#toldRecord(record)
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    return this.#shown(
+      grant.name,
+      await this.#call('release', call, (store) => store.release(grant, undefined, metadata)),
+    )
   }
 
-  async change(grant: Grant, to: { grantId: string; owner: string }, signal: AbortSignal): Promise<AcquireOutcome> {
-    return await this.#call('change', signal, (store) => {
+  async retract(grant: Grant, call: StoreCall): Promise<ReleaseOutcome> {
+    const outcome = await this.#call('release', call, async (store) => {
+      const record = await store.read(grant.name)
+      return await store.release(
+        grant,
+        undefined,
+        record?.grantId === grant.grantId ? (record.previous ?? {}) : undefined,
+      )
+    })
+    return this.#shown(grant.name, outcome)
+  }
+
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    const record = await this.#call('read', call, (store) => store.read(name))
+    return record === undefined ? undefined : this.#shownRecord(record)
+  }
+
+  async change(grant: Grant, to: { grantId: string; owner: string }, call: StoreCall): Promise<AcquireOutcome> {
+    return await this.#call('change', call, (store) => {
       return this.#given(grant.name, () => store.change(grant, to))
     })
   }
 
-  async break(name: string, options: BreakOptions, signal: AbortSignal): Promise<{ remaining: number }> {
-    return await this.#call('break', signal, (store) => store.break(name, options))
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    return await this.#call('break', call, (store) => store.break(name, options))
   }
 
-  async raise(grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<AcquireOutcome> {
-    return await this.#call('raise', signal, async (store) => {
+  async raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
+    return await this.#call('raise', call, async (store) => {
       const record = await store.read(grant.name)
       if (record?.state !== 'leased' || record.grantId !== grant.grantId) return { granted: false }
       const least = fencingToken - record.fencingToken
       if (least > this.server.aheadOf(grant.name)) this.server.setAhead(grant.name, least)
-      const told = this.#toldRecord(record)
-      this.#raiseFloor(told.fencingToken)
-      return { granted: true, grant: { ...grant, fencingToken: told.fencingToken } }
+      const shown = this.#shownRecord(record)
+      this.#raiseFloor(shown.fencingToken)
+      return { granted: true, grant: { ...grant, fencingToken: shown.fencingToken } }
     })
   }
 
-  async repair(grant: Grant, metadata: LeaseRecord['metadata'], signal: AbortSignal): Promise<AcquireOutcome> {
+  async repair(
+    grant: Grant,
+    metadata: Metadata,
+    _previous: Metadata | undefined,
+    call: StoreCall,
+  ): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, fencingToken } = grant
-    return await this.#call('repair', signal, async (store) => {
+    return await this.#call('repair', call, async (store) => {
       const { server } = this
       if (server.floor === undefined) throw new NoFloorError('NOFLOOR')
       const outcome = await store.acquire({ name, owner, grantId, ttl, metadata })
@@ -160,12 +184,12 @@ export class FakeMember implements QuorumMember {
     })
   }
 
-  async floor(_name: string, signal: AbortSignal): Promise<Floor> {
-    return await this.#call('floor', signal, () => Promise.resolve({ floor: this.server.floor, now: 0n }))
+  async floor(_name: string, call: StoreCall): Promise<Floor> {
+    return await this.#call('floor', call, () => Promise.resolve({ floor: this.server.floor, now: 0n }))
   }
 
-  async learn(_name: string, floor: bigint, signal: AbortSignal): Promise<void> {
-    await this.#call('learn', signal, async () => {
+  async learn(_name: string, floor: bigint, call: StoreCall): Promise<void> {
+    await this.#call('learn', call, async () => {
       this.server.floor ??= 0n
       this.#raiseFloor(floor)
     })
@@ -190,7 +214,7 @@ export class FakeMember implements QuorumMember {
       server.lastOwnToken.set(name, fencingToken)
       this.#raiseFloor(fencingToken + server.aheadOf(name))
     }
-    return this.#told(name, outcome)
+    return this.#shown(name, outcome)
   }
 
   #raiseFloor(token: bigint): void {
@@ -199,33 +223,33 @@ export class FakeMember implements QuorumMember {
     if (token > server.floor) server.floor = token
   }
 
-  #told<T extends AcquireOutcome | RenewOutcome | ReleaseOutcome>(name: string, outcome: T): T {
+  #shown<T extends AcquireOutcome | RenewOutcome | ReleaseOutcome>(name: string, outcome: T): T {
     if ('holder' in outcome && outcome.holder !== undefined) {
-      return { ...outcome, holder: this.#toldRecord(outcome.holder) }
+      return { ...outcome, holder: this.#shownRecord(outcome.holder) }
     }
     if (!('grant' in outcome)) return outcome
     const { grant } = outcome
     return { ...outcome, grant: { ...grant, fencingToken: grant.fencingToken + this.server.aheadOf(name) } }
   }
 
-  #toldRecord(record: LeaseRecord): LeaseRecord {
+  #shownRecord(record: LeaseRecord): LeaseRecord {
     return { ...record, fencingToken: record.fencingToken + this.server.aheadOf(record.name) }
   }
 
-  #call<T>(operation: string, signal: AbortSignal, perform: (store: MemoryLeaseStore) => Promise<T>): Promise<T> {
+  #call<T>(operation: string, call: StoreCall, perform: (store: MemoryLeaseStore) => Promise<T>): Promise<T> {
     const { server } = this
     if (this.#isClosed) return Promise.reject(new LeaseUnavailableError('the store is closed'))
-    if (signal.aborted) return Promise.reject(signal.reason)
+    if (call.aborted) return Promise.reject(call.signal.reason)
     this.asked.push(operation)
     if (server.state === 'dead') return Promise.reject(new LeaseUnavailableError('connection refused'))
     const { there = 0, back = 0, lost } = this.#wayOf(operation)
     return new Promise<T>((resolve, reject) => {
-      const unlisten = this.#aborts.add(signal, () => reject(signal.reason))
-      const answer = (tell: () => void): void => {
+      const removeListener = call.onAbort(() => reject(call.signal.reason))
+      const answer = (settle: () => void): void => {
         if (lost === 'answer') return
         this.#after(back, () => {
-          unlisten()
-          tell()
+          removeListener()
+          settle()
         })
       }
       const deliver = (): void => {

@@ -1,6 +1,5 @@
-import { AbortableCall } from '@leasehold/core'
 import { randomUUID } from 'node:crypto'
-import type { AcquireRequest, Grant } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type Grant, type StoreCall } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect } from 'vitest'
 import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
@@ -14,7 +13,7 @@ export class QuorumOfFakes {
   readonly clock = new VirtualClock()
   readonly servers: readonly FakeServer[]
   /** Never aborted. */
-  readonly signal = new AbortableCall()
+  readonly call = new AbortableCall()
 
   /** Of so many servers, or of those whose tokens begin with these numbers. */
   constructor(servers: number | readonly bigint[] = 3) {
@@ -41,8 +40,8 @@ export class QuorumOfFakes {
   }
 
   async granted(store: RedisQuorumStore, over: Partial<AcquireRequest> = {}): Promise<Grant> {
-    const outcome = await this.during(store.acquire(this.request(over), this.signal))
-    if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'nobody'}`)
+    const outcome = await this.during(store.acquire(this.request(over), this.call))
+    if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'no known owner'}`)
     return outcome.grant
   }
 
@@ -52,7 +51,7 @@ export class QuorumOfFakes {
     return records.map((record) => (record?.state === 'leased' ? record.owner : undefined))
   }
 
-  /** Locks one server for somebody who holds no majority. */
+  /** Locks one server for an owner without a majority. */
   async lock(place: number, owner: string, grantId: string = randomUUID()): Promise<void> {
     await this.server(place).store.acquire(this.request({ owner, grantId }))
   }
@@ -68,10 +67,10 @@ export class QuorumOfFakes {
     return await promise
   }
 
-  /** A signal that aborts after so many milliseconds. */
-  limit(duration: number): AbortSignal {
-    const controller = new AbortController()
-    this.clock.schedule(duration, () => controller.abort(new Error('time is up')))
-    return controller.signal
+  /** A call that is aborted after so many milliseconds. */
+  limit(duration: number): StoreCall {
+    const call = new AbortableCall(duration)
+    this.clock.schedule(duration, () => call.abort(new Error('time is up')))
+    return call
   }
 }

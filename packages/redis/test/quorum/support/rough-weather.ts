@@ -6,9 +6,9 @@ import { FakeMember, FakeServer, type Way } from './fake-server.js'
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** What was seen in one run. */
+/** The observations of one run. */
 export interface Weather {
-  /** Two who might act at the same time, or a token that did not grow. */
+  /** Two holders at the same time, or a token that did not grow. */
   readonly faults: readonly string[]
   readonly grants: number
 }
@@ -42,9 +42,9 @@ export async function roughWeather(seed: number, size: number, duration: number,
   }
   const stir = (): void => {
     const server = servers.filter((one) => one !== away)[random.whole(0, size - (away === undefined ? 1 : 2))]
-    const what = random.whole(0, 5)
-    if (what === 0 && server !== undefined) server.state = 'dead'
-    else if (what === 1 && server !== undefined) server.state = 'frozen'
+    const fault = random.whole(0, 5)
+    if (fault === 0 && server !== undefined) server.state = 'dead'
+    else if (fault === 1 && server !== undefined) server.state = 'frozen'
     else server?.thaw((sent) => sent.toSorted(() => random.between(-1, 1)))
     time.schedule(random.between(20, 1_500), stir)
   }

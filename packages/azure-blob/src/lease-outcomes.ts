@@ -1,0 +1,40 @@
+import {
+  type AcquireOutcome,
+  type Grant,
+  LeaseConflictError,
+  type LeaseRecord,
+  type RenewOutcome,
+  type RenewRefusal,
+} from '@leasehold/core'
+import { type Found, isLocked } from './lease-resource.js'
+import { codeOf } from './service-answer.js'
+import { grantIn, toRecord } from './stored-grant.js'
+
+export function notGranted(name: string, found: Found | undefined): AcquireOutcome {
+  return { granted: false, ...holderOf(name, found) }
+}
+
+/** `error`: the lease conflict with which the service answered the renewal. */
+export function notRenewed(error: unknown, grant: Grant, found: Found | undefined): RenewOutcome {
+  return { renewed: false, reason: reasonOf(error, grant, found), ...holderOf(grant.name, found) }
+}
+
+export function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
+  if (found === undefined || !isLocked(found)) return {}
+  const holder = toRecord(name, grantIn(name, found.metadata), found.state)
+  return holder === undefined ? {} : { holder }
+}
+
+export function nothingToBreak(name: string): LeaseConflictError {
+  return new LeaseConflictError(`'${name}' is not held: there is nothing to break`, {
+    leaseName: name,
+    store: 'azure-blob',
+  })
+}
+
+function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {
+  if (found === undefined) return 'deleted'
+  if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'
+  const stored = grantIn(name, found.metadata)
+  return isLocked(found) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
+}

@@ -1,0 +1,67 @@
+import type { LeaseRecord } from '../lease-record.js'
+
+type Turn = IteratorResult<LeaseRecord | undefined, undefined>
+
+/**
+ * One iteration of `LeaseStore.watch`. Notifications that arrive between two calls of `next` become one value: the
+ * record at the time of the call.
+ */
+export class TurnWatch implements AsyncIterator<LeaseRecord | undefined, undefined> {
+  readonly #read: () => LeaseRecord | undefined
+  #isNotified = false
+  #isEnded = false
+  #pending: { readonly promise: Promise<Turn>; readonly resolve: (turn: Turn) => void } | undefined
+  #onEnd: (() => void) | undefined
+
+  constructor(read: () => LeaseRecord | undefined) {
+    this.#read = read
+  }
+
+  /** Calls back once when the iteration has ended, at once if it already has. */
+  onEnd(callback: () => void): void {
+    if (this.#isEnded) callback()
+    else this.#onEnd = callback
+  }
+
+  /** Calls that wait at the same time get the same value. */
+  next(): Promise<Turn> {
+    if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
+    if (this.#isNotified) {
+      this.#isNotified = false
+      return Promise.resolve({ done: false, value: this.#read() })
+    }
+    this.#pending ??= createPending()
+    return this.#pending.promise
+  }
+
+  return(): Promise<Turn> {
+    this.end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  notify(): void {
+    if (this.#pending === undefined) this.#isNotified = true
+    else this.#settle({ done: false, value: this.#read() })
+  }
+
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#settle({ done: true, value: undefined })
+    this.#onEnd?.()
+    this.#onEnd = undefined
+  }
+
+  #settle(turn: Turn): void {
+    this.#pending?.resolve(turn)
+    this.#pending = undefined
+  }
+}
+
+function createPending(): { promise: Promise<Turn>; resolve: (turn: Turn) => void } {
+  let resolve: (turn: Turn) => void = () => {}
+  const promise = new Promise<Turn>((resolvePromise) => {
+    resolve = resolvePromise
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,98 @@
+import {
+  LeaseConfigurationError,
+  type LeaseError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import { type ApiAnswer, statusOf } from './api/api-answer.js'
+import { roleFor, type Verb } from './api/role.js'
+
+/** The request that failed. */
+export interface Attempt {
+  readonly verb: Verb
+  /** The verbs of the Role in the message; those of leases unless given. */
+  readonly needed?: readonly Verb[]
+  readonly resource: { readonly group: string; readonly version: string; readonly plural: string }
+  readonly namespace: string
+  /** The lease, if the request was for one. */
+  readonly leaseName?: string
+  /** The manifest to apply if the server does not know the kind. */
+  readonly manifest?: string | undefined
+}
+
+const TLS_FAILURES = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+/** The error for a failed answer, by its status and its reason. The message of the server is only passed on. */
+export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
+  const { verb, resource, namespace, leaseName, manifest, needed } = attempt
+  const status = statusOf(answer)
+  const said = status?.message ?? answer.text.trim().slice(0, 300)
+  const details = { store: 'kubernetes', cause: answer, ...(leaseName === undefined ? {} : { leaseName }) }
+  const kind = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+  switch (answer.status) {
+    case 401:
+      return new LeaseUnauthorisedError(
+        `the API server rejects the credentials (401): ${said}. Check the token or the certificate of the kubeconfig, or ` +
+          'the service account of the pod',
+        details,
+      )
+    case 403:
+      return new LeaseUnauthorisedError(
+        `the verb '${verb}' on ${kind} in namespace '${namespace}' is not granted (403): ${said}\nApply this Role, and ` +
+          `bind it to the service account:\n\n${roleFor(resource, namespace, [verb], needed)}`,
+        details,
+      )
+    case 404:
+      return new LeaseConfigurationError(missingThing(status?.details?.kind, attempt, kind, manifest), details)
+    case 400:
+    case 413:
+    case 422:
+      return new LeaseConfigurationError(`the API server rejects the object (${answer.status}): ${said}`, details)
+    case 504:
+      return new LeaseUnavailableError(
+        `the API server timed out (504): ${said}. The request may have been applied: try again`,
+        {
+          ...details,
+          retryAfter: answer.retryAfter,
+        },
+      )
+    default:
+      return new LeaseUnavailableError(`the API server answered ${answer.status}: ${said}. Try again`, {
+        ...details,
+        retryAfter: answer.retryAfter,
+      })
+  }
+}
+
+/** The error for a request without an answer. */
+export function unanswered(error: unknown): LeaseUnavailableError {
+  const { cause } = error as { cause?: unknown }
+  const { code, message } = (cause ?? error) as NodeJS.ErrnoException
+  const problem = TLS_FAILURES.has(code ?? '')
+    ? `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
+    : `the API server did not answer: ${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}. The ` +
+      'request may have been applied: try again'
+  return new LeaseUnavailableError(problem, { store: 'kubernetes', cause: error })
+}
+
+function missingThing(
+  kind: string | undefined,
+  attempt: Attempt,
+  plural: string,
+  manifest: string | undefined,
+): string {
+  const { namespace, resource } = attempt
+  if (kind === 'namespaces') return `namespace '${namespace}' does not exist: create it, or set another one`
+  if (manifest === undefined) return `the API server does not serve ${resource.group}/${resource.version} ${plural}`
+  return (
+    `the API server does not know ${plural}: apply the manifest that this package ships, kubectl apply -f ` +
+    `node_modules/@leasehold/kubernetes/manifests/${manifest}`
+  )
+}

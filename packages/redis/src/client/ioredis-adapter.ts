@@ -1,0 +1,240 @@
+import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
+import { keySlot } from './key-slot.js'
+import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
+import { Traffic } from './traffic.js'
+
+/** The client must not queue, repeat or reconnect: the engine decides what is safe to repeat. */
+const alone = {
+  lazyConnect: true,
+  // A server that cannot serve answers the calls with an error.
+  enableReadyCheck: false,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  autoResubscribe: false,
+  enableAutoPipelining: false,
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+  // A frozen server does not close its side.
+  disconnectTimeout: 50,
+  reconnectOnError: null,
+  retryStrategy: null,
+  readOnly: false,
+  keyPrefix: '',
+}
+
+/** The client follows MOVED and ASK, and repeats nothing else. */
+const aloneInCluster = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  enableReadyCheck: false,
+  retryDelayOnFailover: 0,
+  retryDelayOnClusterDown: 0,
+  retryDelayOnTryAgain: 0,
+  clusterRetryStrategy: null,
+  scaleReads: 'master',
+  keyPrefix: '',
+  redisOptions: { ...alone, lazyConnect: undefined, enableOfflineQueue: undefined, retryStrategy: undefined },
+}
+
+export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient): ClientAdapter {
+  const clustered = isCluster(client)
+  return {
+    clustered,
+    keyPrefix: keyPrefixOf(client),
+    open: (signal) =>
+      isCluster(client)
+        ? openConnection(client.duplicate([], aloneInCluster), (cluster) => new ClusterConnection(cluster), signal)
+        : openConnection(client.duplicate(optionsFor(client)), (single) => new IoRedisConnection(single), signal),
+  }
+}
+
+/**
+ * The ready check rejects a server that is not a master, although the Sentinels name it as one. The failover detector
+ * leaves a master that was replaced: it may go on for seconds, and loses all writes of that time.
+ */
+function optionsFor({ options }: IoRedisClient): object {
+  const { sentinels } = options as { sentinels?: unknown }
+  return sentinels ? { ...alone, enableReadyCheck: true, failoverDetector: true } : alone
+}
+
+function isCluster(client: IoRedisClient | IoRedisClusterClient): client is IoRedisClusterClient {
+  return 'isCluster' in client && client.isCluster
+}
+
+function keyPrefixOf({ options }: IoRedisClient | IoRedisClusterClient): string {
+  const { keyPrefix, redisOptions } = options as { keyPrefix?: string; redisOptions?: { keyPrefix?: string } }
+  return keyPrefix ?? redisOptions?.keyPrefix ?? ''
+}
+
+type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'scan' | 'subscribe' | 'on' | 'disconnect'>
+
+async function openConnection<T extends Duplicate>(
+  client: T,
+  toConnection: (client: T) => Connection,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  // The client rejects only with 'closed'; the reason comes in an event.
+  const failures: unknown[] = []
+  client.on('error', (error) => void failures.push(error))
+  const onAbort = (): void => client.disconnect()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    await client.connect()
+    return toConnection(client)
+  } catch (error) {
+    client.disconnect()
+    throw causeOf(failures[0] ?? error)
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    failures.length = 0
+  }
+}
+
+/** If no node of a cluster could be reached, the error of the last one says why. */
+function causeOf(failure: unknown): unknown {
+  return (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
+}
+
+function runByIoRedis(
+  client: Pick<IoRedisClient, 'eval' | 'evalsha'>,
+  { command, script, keys, args }: ScriptCall,
+): Promise<unknown> {
+  if (command === 'EVAL') return client.eval(script, keys.length, ...keys, ...args)
+  return client.evalsha(script, keys.length, ...keys, ...args)
+}
+
+/** The methods of a client add its prefix to all keys; a command that is built by hand goes without. */
+export async function runUnprefixedByIoRedis(
+  client: IoRedisClient | IoRedisClusterClient,
+  call: ScriptCall,
+): Promise<unknown> {
+  if (keyPrefixOf(client) === '') return await runByIoRedis(client, call)
+  // Only a client of ioredis gets here, so that it is installed.
+  const { Command } = await import('ioredis')
+  const { command, script, keys, args } = call
+  const words = [script, String(keys.length), ...keys, ...args]
+  return await client.sendCommand(new Command(command.toLowerCase(), words, { replyEncoding: 'utf8' }))
+}
+
+function scanOf(client: Pick<IoRedisClient, 'scan'>): Scan {
+  return (cursor, pattern, count) => client.scan(cursor, 'MATCH', pattern, 'COUNT', count)
+}
+
+class IoRedisConnection implements Connection {
+  readonly takesBack = false
+  readonly traffic = new Traffic()
+  readonly #client: Duplicate
+  #isOver = false
+  #isDestroyed = false
+
+  constructor(client: Duplicate) {
+    this.#client = client
+    client.on('end', () => {
+      this.#isOver = true
+    })
+  }
+
+  nodeOf(_key: string): string {
+    return ''
+  }
+
+  prepare(_key: string): Promise<unknown> | undefined {
+    return undefined
+  }
+
+  run(call: ScriptCall): Promise<unknown> {
+    return runByIoRedis(this.#client, call)
+  }
+
+  scans(): Promise<readonly Scan[]> {
+    return Promise.resolve([scanOf(this.#client)])
+  }
+
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
+    this.#client.on('message', (from, message) => {
+      if (from === channel) onMessage(String(message))
+    })
+    return this.#client.subscribe(channel)
+  }
+
+  onEnd(callback: () => void): void {
+    if (this.#isOver) callback()
+    else this.#client.on('end', callback)
+  }
+
+  /** Each `disconnect` of the client adds a listener to its socket. */
+  destroy(): void {
+    if (this.#isDestroyed) return
+    this.#isDestroyed = true
+    this.#client.disconnect()
+  }
+}
+
+class ClusterConnection extends IoRedisConnection {
+  readonly #cluster: IoRedisClusterClient
+  #subscriber: IoRedisClient | undefined
+  readonly #opening = new Map<IoRedisNode, Promise<void>>()
+
+  constructor(cluster: IoRedisClusterClient) {
+    super(cluster)
+    this.#cluster = cluster
+  }
+
+  /** Over a connection to one node: the cluster client would subscribe again without saying that it missed messages. */
+  override async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
+    const nodes = this.#cluster.nodes('master')
+    const node = nodes[Math.floor(Math.random() * nodes.length)]
+    if (node === undefined) throw new Error('no node of the cluster is known')
+    const client = node.duplicate(alone)
+    this.#subscriber = client
+    const subscriber = await openConnection(client, (single) => new IoRedisConnection(single))
+    subscriber.onEnd(() => this.destroy())
+    await subscriber.subscribe(channel, onMessage)
+  }
+
+  override scans(): Promise<readonly Scan[]> {
+    return Promise.resolve(this.#cluster.nodes('master').map(scanOf))
+  }
+
+  override destroy(): void {
+    this.#subscriber?.disconnect()
+    this.#subscriber = undefined
+    super.destroy()
+  }
+
+  override nodeOf(key: string): string {
+    return this.#cluster.slots[keySlot(key)]?.[0] ?? ''
+  }
+
+  /** The client would queue a command for a node that is not ready, without a limit, and send it later. */
+  override prepare(key: string): Promise<unknown> | undefined {
+    const address = this.nodeOf(key)
+    const node = this.#cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
+    if (node === undefined || node.status === 'ready') return undefined
+    let opening = this.#opening.get(node)
+    if (opening === undefined) {
+      opening = (node.status === 'wait' ? node.connect() : ready(node, address)).finally(() =>
+        this.#opening.delete(node),
+      )
+      this.#opening.set(node, opening)
+    }
+    return opening
+  }
+}
+
+/** Waits for a node that the client already connects to. */
+function ready(node: IoRedisNode, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => (): void => {
+      node.off('ready', onReady)
+      node.off('end', onEnd)
+      settle()
+    }
+    const onReady = end(resolve)
+    const onEnd = end(() => reject(new Error(`there is no connection to ${address}`)))
+    node.once('ready', onReady)
+    node.once('end', onEnd)
+  })
+}

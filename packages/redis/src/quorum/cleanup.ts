@@ -1,0 +1,102 @@
+import type { Clock, Grant, ReleaseOutcome } from '@leasehold/core'
+import { nanoid } from 'nanoid'
+import { type Electorate, within } from './electorate.js'
+
+/** How long a cleanup may take, in milliseconds; later the locks expire. */
+const LIMIT = 1_000
+
+/** After how many milliseconds an unrepeated claim is forgotten; waiters repeat theirs within minutes. */
+const FORGOTTEN_AFTER = 3_600_000
+
+interface Abandoned {
+  /** How many attempts of the claim were taken back. */
+  readonly attempts: number
+  readonly at: number
+}
+
+/** Takes attempts without a majority back, in the background, so that others need not wait for a ttl. */
+export class Cleanup {
+  readonly ids: AttemptIds
+  readonly #electorate: Electorate
+  readonly #clock: Clock
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(electorate: Electorate, clock: Clock) {
+    this.ids = new AttemptIds(clock)
+    this.#electorate = electorate
+    this.#clock = clock
+  }
+
+  /** Takes the grant back at these places. Servers that are yet to answer get the claim first: a connection keeps order. */
+  begin(grant: Grant, places: ReadonlySet<number>): void {
+    const nothing: ReleaseOutcome = { released: false }
+    const work = within(this.#clock, LIMIT, 'the cleanup of a server', grant.name, async (calls) => {
+      await this.#electorate.poll<ReleaseOutcome, true>(
+        {
+          ask: async (member, own, place) => (places.has(place) ? await member.retract(grant, own.newCall()) : nothing),
+          decide: (tally) => (tally.isFinal ? true : undefined),
+        },
+        calls.newCall(),
+      )
+    })
+    // A lock that is left expires.
+    const ended = work.catch(() => {}).finally(() => this.#underWay.delete(ended))
+    this.#underWay.add(ended)
+  }
+
+  /** Resolves when all cleanups have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+}
+
+/**
+ * The grant ids of attempts. The first attempt of a claim has the proposed id. After an attempt was taken back, each later
+ * one has another id: a server or a network may delay the release of the old attempt, and it must not free the grant of a
+ * later attempt.
+ */
+class AttemptIds {
+  readonly #clock: Clock
+  /** Attempts of other processes under the same id differ. */
+  readonly #mark = `~${nanoid(8)}~`
+  /** By the proposed grant id, the least recently used first. */
+  readonly #abandoned = new Map<string, Abandoned>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  idOf(grantId: string): string {
+    const abandoned = this.#abandoned.get(grantId)
+    return abandoned === undefined ? grantId : `${grantId}${this.#mark}${abandoned.attempts}`
+  }
+
+  /** The current attempt is taken back: its id is never used again. */
+  abandon(grantId: string): void {
+    const attempts = (this.#abandoned.get(grantId)?.attempts ?? 0) + 1
+    const at = this.#clock.now()
+    this.#abandoned.delete(grantId)
+    this.#abandoned.set(grantId, { attempts, at })
+    for (const [oldest, { at: usedAt }] of this.#abandoned) {
+      if (at - usedAt < FORGOTTEN_AFTER) return
+      this.#abandoned.delete(oldest)
+    }
+  }
+
+  /** Whether an attempt with this id was taken back: a server that still has it locks the name without a holder. */
+  isAbandoned(id: string): boolean {
+    if (this.#abandoned.size === 0) return false
+    const [grantId, attempt] = this.#parse(id)
+    return attempt < (this.#abandoned.get(grantId)?.attempts ?? 0)
+  }
+
+  /** The claim has ended. */
+  forget(id: string): void {
+    if (this.#abandoned.size > 0) this.#abandoned.delete(this.#parse(id)[0])
+  }
+
+  #parse(id: string): [grantId: string, attempt: number] {
+    const end = id.lastIndexOf(this.#mark)
+    return end < 0 ? [id, 0] : [id.slice(0, end), Number(id.slice(end + this.#mark.length))]
+  }
+}

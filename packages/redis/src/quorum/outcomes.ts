@@ -1,0 +1,156 @@
+import {
+  type AcquireOutcome,
+  LeaseConflictError,
+  type LeaseRecord,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type RenewRefusal,
+} from '@leasehold/core'
+import { agreedRecord, isLocked, majorityHolder, mostRecent } from './records.js'
+import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
+
+/** The outcome of the votes on a request for a grant. */
+export type GrantOutcome =
+  | { readonly type: 'granted' }
+  /** Certainly not granted; `holder` has a majority, if it is known. */
+  | { readonly type: 'refused'; readonly holder?: LeaseRecord }
+  /**
+   * No majority is known, but this request was granted by some servers, and the rivals by others. `isCertain`: this request
+   * certainly has no majority.
+   */
+  | { readonly type: 'split'; readonly rivals: readonly string[]; readonly isCertain: boolean }
+  | { readonly type: 'failed'; readonly error: unknown }
+
+/** `undefined` while more votes may change the outcome. */
+export function grantOutcome(question: Question, tally: Tally<AcquireOutcome>): GrantOutcome | undefined {
+  const { values, errors, majority } = tally
+  const granted = values.filter((outcome) => outcome.granted).length
+  if (granted >= majority) {
+    // A later vote may have the largest token, or be one of those that have agreed on theirs.
+    return tally.isOpen && agreedToken(tally) === undefined ? undefined : { type: 'granted' }
+  }
+  const holders = values.flatMap((outcome) => (outcome.granted ? [] : [outcome.holder]))
+  const holder = majorityHolder(
+    holders.filter((record) => record !== undefined),
+    majority,
+  )
+  if (holder !== undefined) return { type: 'refused', holder }
+  if (tally.isOpen) return undefined
+  if (errors.filter(isDefinitive).length >= majority) return { type: 'failed', error: undecided(question, tally) }
+  const isCertain = holders.length + errors.filter(isDefinitive).length >= majority
+  if (granted > 0 && holders.length > 0) {
+    return { type: 'split', rivals: holders.map((record) => record?.grantId ?? ''), isCertain }
+  }
+  if (isCertain) return { type: 'refused' }
+  return tally.isFinal ? { type: 'failed', error: undecided(question, tally) } : undefined
+}
+
+/** By the place of the server, the fencing token under which it has granted the request. */
+export function tokensIn(tally: Tally<AcquireOutcome>): (bigint | undefined)[] {
+  return tally.votes.map((vote) => {
+    return vote !== undefined && 'value' in vote && vote.value.granted ? vote.value.grant.fencingToken : undefined
+  })
+}
+
+/** The token that a majority has already given, if there is one. */
+export function agreedToken(tally: Tally<AcquireOutcome>): bigint | undefined {
+  const tokens = tokensIn(tally)
+  return tokens.find((token) => {
+    return token !== undefined && tokens.filter((other) => other === token).length >= tally.majority
+  })
+}
+
+/** If servers refuse a heartbeat for different reasons, the first of these. */
+const REASONS: readonly RenewRefusal[] = ['taken', 'broken', 'deleted', 'expired']
+
+/** Refused if a majority refuses: the grant then has no majority, and a heartbeat restores nothing. */
+export function renewOutcome(outcomes: readonly RenewOutcome[], majority: number): RenewOutcome | undefined {
+  const refusals = outcomes.filter((outcome) => !outcome.renewed)
+  if (outcomes.length - refusals.length >= majority) return { renewed: true }
+  if (refusals.length < majority) return undefined
+  const reason = REASONS.find((each) => refusals.some((refusal) => refusal.reason === each)) ?? 'expired'
+  const holder = majorityHolder(
+    refusals.flatMap((refusal) => refusal.holder ?? []),
+    majority,
+  )
+  return { renewed: false, reason, ...(holder === undefined ? {} : { holder }) }
+}
+
+/**
+ * A server that has answered does not have the grant any more. If a majority has answered, the other servers are too few
+ * for the grant. Released if at least one server was freed by this request. A repeated release frees none and names no
+ * holder: the claim is gone.
+ */
+export function releaseOutcome(question: Question, tally: Tally<ReleaseOutcome>): ReleaseOutcome | undefined {
+  const { values, majority } = tally
+  const released = values.filter((outcome) => outcome.released).length
+  if (released >= majority) return { released: true }
+  const holder = majorityHolder(
+    values.flatMap((outcome) => (outcome.released ? [] : (outcome.holder ?? []))),
+    majority,
+  )
+  if (holder !== undefined) return { released: false, holder }
+  if (tally.isOpen) return undefined
+  if (values.length < majority) throw undecided(question, tally)
+  return released > 0 ? { released: true } : { released: false }
+}
+
+/** The record, in an object because there may be none. */
+export interface ReadOutcome {
+  readonly record: LeaseRecord | undefined
+}
+
+/**
+ * A grant that a majority has under the same token is in force. A name that is free on a majority is free. Otherwise a
+ * grant may be about to begin or to end: the name counts as locked by an unknown holder.
+ */
+export function readOutcome(
+  question: Question,
+  tally: Tally<LeaseRecord | undefined>,
+  isAbandoned: (grantId: string) => boolean,
+): ReadOutcome | undefined {
+  const { values, majority } = tally
+  const locked = values.filter(isLocked)
+  const holder = agreedRecord(locked, majority)
+  if (holder !== undefined) return { record: isAbandoned(holder.grantId) ? anonymous(question, locked) : holder }
+  const free = values.filter((record) => !isLocked(record))
+  if (free.length >= majority) {
+    const records = free.filter((record) => record !== undefined)
+    const agreed = agreedRecord(records, majority)
+    if (agreed !== undefined || records.length === 0) return { record: agreed }
+    // Later votes may complete an agreement.
+    return tally.isOpen ? undefined : { record: mostRecent(records) }
+  }
+  if (tally.isOpen) return undefined
+  if (values.length < majority) throw undecided(question, tally)
+  return { record: anonymous(question, locked) }
+}
+
+function anonymous({ leaseName }: Question, locked: readonly LeaseRecord[]): LeaseRecord {
+  const ttl = Math.max(...locked.map((record) => record.ttl))
+  const fencingToken = mostRecent(locked)?.fencingToken ?? 0n
+  return { name: leaseName, owner: '', grantId: '', fencingToken, ttl, state: 'leased', metadata: {} }
+}
+
+/** Of one server: the milliseconds until it is free, or that there was nothing to break. */
+export type Broken = { readonly remaining: number } | 'nothing'
+
+/**
+ * Broken if a majority has no lease in force: its holder finds no majority for a heartbeat. The name is free when a
+ * majority is.
+ */
+export function breakOutcome(question: Question, tally: Tally<Broken>): { remaining: number } | undefined {
+  const { values, majority } = tally
+  const broken = values.filter((value) => value !== 'nothing')
+  if (broken.length < majority) {
+    if (tally.isOpen) return undefined
+    if (values.length < majority) throw undecided(question, tally)
+    if (broken.length === 0) {
+      const { leaseName } = question
+      const message = `'${leaseName}' has no holder: there is nothing to break`
+      throw new LeaseConflictError(message, { leaseName, store: KIND })
+    }
+  }
+  const times = values.map((value) => (value === 'nothing' ? 0 : value.remaining))
+  return { remaining: times.toSorted((one, other) => one - other)[majority - 1] ?? 0 }
+}

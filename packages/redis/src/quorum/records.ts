@@ -1,0 +1,88 @@
+import type { LeaseRecord, Metadata } from '@leasehold/core'
+import { TOKEN_KEY } from '../answers.js'
+
+/**
+ * In the metadata on a member: the token of the grant that has replaced it, and how often that grant has done so. A member
+ * may miss an update, so that members may have different metadata for the same grant.
+ */
+const REVISION_KEY = '\0revision'
+
+export function withRevision(metadata: Metadata, fencingToken: bigint, count: number): Metadata {
+  return { ...metadata, [REVISION_KEY]: `${fencingToken} ${count}` }
+}
+
+/** The latest metadata that any member has: of the latest holder, and of that holder the latest revision. */
+export function latestMetadata(candidates: readonly (Metadata | undefined)[]): Metadata | undefined {
+  const known = candidates.filter((metadata) => metadata !== undefined)
+  if (known.length === 0) return undefined
+  const latest = known.reduce((one, other) => (isLater(other, one) ? other : one))
+  const { [TOKEN_KEY]: _token, [REVISION_KEY]: _revision, ...metadata } = latest
+  return metadata
+}
+
+function isLater(one: Metadata, other: Metadata): boolean {
+  const [order, otherOrder] = [orderOf(one), orderOf(other)]
+  const index = order.findIndex((part, place) => part !== otherOrder[place])
+  return index >= 0 && (order[index] ?? 0n) > (otherOrder[index] ?? 0n)
+}
+
+function orderOf({ [TOKEN_KEY]: holder = '0', [REVISION_KEY]: revision = '0 0' }: Metadata): bigint[] {
+  return `${holder} ${revision}`.split(' ').map(BigInt)
+}
+
+export function isLocked(record: LeaseRecord | undefined): record is LeaseRecord {
+  return record?.state === 'leased' || record?.state === 'breaking'
+}
+
+/** The record on which a majority agrees, apart from the metadata and the time left. */
+export function agreedRecord(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
+  const alike = largestGroup(records, ({ grantId, fencingToken, state }) => `${state} ${fencingToken} ${grantId}`)
+  return alike.length < majority ? undefined : merged(alike, majority)
+}
+
+/** The grant that a majority has. Its token is the agreed one; if that is unknown, the largest one. */
+export function majorityHolder(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
+  const held = largestGroup(records, ({ grantId }) => grantId)
+  if (held.length < majority) return undefined
+  return agreedRecord(held, majority) ?? merged(held.toSorted(byToken), majority)
+}
+
+/** The record with the largest token. */
+export function mostRecent(records: readonly LeaseRecord[]): LeaseRecord | undefined {
+  const [first] = records.toSorted(byToken)
+  return first === undefined ? undefined : merged([first], 1)
+}
+
+/** The largest first. */
+function byToken(one: LeaseRecord, other: LeaseRecord): number {
+  return one.fencingToken === other.fencingToken ? 0 : one.fencingToken > other.fencingToken ? -1 : 1
+}
+
+/** The lock ends by itself when less than a majority has it. */
+function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
+  const [first] = records
+  if (first === undefined) return undefined
+  const { previous: _, ...record } = first
+  const metadata = latestMetadata(records.map((each) => each.metadata)) ?? {}
+  const previous = latestMetadata(records.map((each) => each.previous))
+  const remaining = records.map((each) => each.remaining ?? 0).toSorted((one, other) => other - one)[majority - 1]
+  return {
+    ...record,
+    metadata,
+    ...(previous === undefined ? {} : { previous }),
+    ...(isLocked(first) && remaining !== undefined ? { remaining } : {}),
+  }
+}
+
+function largestGroup(records: readonly LeaseRecord[], keyOf: (record: LeaseRecord) => string): readonly LeaseRecord[] {
+  const groups = new Map<string, LeaseRecord[]>()
+  let largest: readonly LeaseRecord[] = []
+  for (const record of records) {
+    const key = keyOf(record)
+    const group = groups.get(key) ?? []
+    group.push(record)
+    groups.set(key, group)
+    if (group.length > largest.length) largest = group
+  }
+  return largest
+}

@@ -1,0 +1,119 @@
+import { AbortableCall, type LeaseStore, type Metadata } from '@leasehold/core'
+import { RedisQuorumStore } from '@leasehold/redis'
+import { Redis } from 'ioredis'
+import { describe, expect, it } from 'vitest'
+import { describeRedis } from '../support/describe-redis.js'
+import { eventually } from '../support/eventually.js'
+import type { RedisServer } from '../support/redis-server.js'
+import { claimOf, granted, Scene } from '../support/scene.js'
+
+const KEY = 'leasehold:{job}'
+
+interface Quorum {
+  readonly store: RedisQuorumStore
+  readonly servers: readonly RedisServer[]
+  /** Cuts one server off from the store, and lets it back. */
+  cutOff(place: number): void
+  heal(place: number): void
+}
+
+async function during(test: (quorum: Quorum) => Promise<void>): Promise<void> {
+  await Scene.play(async (scene) => {
+    const servers = await Promise.all([1, 2, 3].map(() => scene.server()))
+    const proxies = await Promise.all(servers.map((server) => scene.proxy(server)))
+    const store = new RedisQuorumStore(proxies.map(({ port }) => new Redis(port, { lazyConnect: true })))
+    scene.atEnd(() => store.close())
+    await test({
+      store,
+      servers,
+      cutOff: (place) => {
+        proxies[place]?.refuse()
+        proxies[place]?.reset()
+      },
+      heal: (place) => proxies[place]?.heal(),
+    })
+  })
+}
+
+async function previousOf(store: LeaseStore, grantId: string, metadata: Metadata = {}): Promise<Metadata | undefined> {
+  let previous: Metadata | undefined
+  await eventually(`${grantId} is granted`, async () => {
+    const outcome = await store.acquire(claimOf(grantId, { metadata }), new AbortableCall()).catch(() => undefined)
+    if (outcome?.granted !== true) return false
+    previous = outcome.previous
+    return true
+  })
+  return previous
+}
+
+describeRedis('the metadata of a lease on a quorum', () => {
+  describe.concurrent('of three servers', { timeout: 60_000 }, () => {
+    it('is left to the next holder by update, release, expiry, break and change', async () => {
+      await during(async ({ store }) => {
+        const call = (): AbortableCall => new AbortableCall()
+        expect(await previousOf(store, 'a', { step: '1' })).toBeUndefined()
+        expect(await previousOf(store, 'a', { step: '1' })).toBeUndefined()
+        const first = await granted(store, 'a')
+        expect(await store.update(first, { step: '2' }, call())).toEqual({ renewed: true })
+        expect(await store.read('job', call())).toMatchObject({ metadata: { step: '2' } })
+        await store.release(first, call())
+        expect(await previousOf(store, 'b')).toEqual({ step: '2' })
+        expect(await store.read('job', call())).toMatchObject({ previous: { step: '2' }, metadata: {} })
+        const second = await granted(store, 'b')
+        await store.release(second, call(), { step: '3' })
+        expect(await store.read('job', call())).toMatchObject({ state: 'available', metadata: { step: '3' } })
+        const third = await granted(store, 'c')
+        const passed = await store.change(third, { grantId: 'd', owner: 'd' }, call())
+        expect(passed).toMatchObject({ granted: true, previous: {} })
+        await store.break('job', { period: 0, reason: 'by hand' }, call())
+        expect(await previousOf(store, 'e')).toEqual({ breakReason: 'by hand' })
+      })
+    })
+
+    it('is the latest one, if servers have missed updates', async () => {
+      await during(async ({ store, cutOff, heal }) => {
+        const grant = await granted(store, 'a', { metadata: { step: '0' } })
+        for (const [step, place] of [0, 1, 2, 0].entries()) {
+          cutOff(place)
+          await eventually('the update is confirmed', async () => {
+            const outcome = await store
+              .update(grant, { step: String(step) }, new AbortableCall())
+              .catch(() => undefined)
+            return outcome?.renewed === true
+          })
+          heal(place)
+        }
+        await store.release(grant, new AbortableCall())
+        expect(await previousOf(store, 'b')).toEqual({ step: '3' })
+      })
+    })
+
+    it('is not that of a claim that found no majority', async () => {
+      await during(async ({ store, servers }) => {
+        await store.release(await granted(store, 'a', { metadata: { step: '1' } }), new AbortableCall())
+        // Two servers are locked by rivals, so that the claim is granted by one only.
+        const rivals = await Promise.all(servers.slice(1).map((server) => server.command('HGET', KEY, 'lease')))
+        for (const [index, server] of servers.slice(1).entries()) {
+          const lease = String(rivals[index])
+          await server.command(
+            'HSET',
+            KEY,
+            'lease',
+            `leased    8999999999999999${lease.slice(26).replace(' a ', ` 0${index} `)}`,
+          )
+        }
+        const lost = await store.acquire(claimOf('z', { metadata: { step: 'lost' } }), new AbortableCall())
+        expect(lost.granted).toBe(false)
+        const [first] = servers
+        await eventually('the claim is taken back', async () => {
+          return String(await first?.command('HGET', KEY, 'lease')).startsWith('available')
+        })
+        expect(await first?.command('HGET', KEY, 'metadata')).toBe('{"step":"1"}')
+        for (const [index, server] of servers.slice(1).entries()) {
+          await server.command('HSET', KEY, 'lease', String(rivals[index]))
+        }
+        expect(await previousOf(store, 'b')).toEqual({ step: '1' })
+      })
+    })
+  })
+})

@@ -1,0 +1,7 @@
+export { certificate } from './certificate.js'
+export { type ChildProgram, startProgram } from './child-program.js'
+export { eventually } from './eventually.js'
+export { freeClusterPort, freePort } from './free-port.js'
+export { ServerProcess } from './server-process.js'
+export { silentLogger } from './silent-logger.js'
+export { type Finishing, temporaryFolder } from './temporary-folder.js'
