@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { SimulationPart, SimulationSum } from './simulation/part.js'
+import type { SimulationPart, SimulationSum } from './simulation/worker.js'
 
 /** The number of schedules in one part of the work. */
 const PART = 250

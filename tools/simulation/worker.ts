@@ -1,5 +1,20 @@
 import { SimulationError, simulate } from '@leasehold/testkit/simulation'
-import type { SimulationPart, SimulationSum } from './part.js'
+
+/** A range of seeds, for one worker to run. */
+export interface SimulationPart {
+  readonly from: number
+  readonly count: number
+}
+
+/** The result of a range of seeds. */
+export interface SimulationSum {
+  schedules: number
+  steps: number
+  grants: number
+  losses: number
+  writes: number
+  failures: { readonly seed: number; readonly check: string; readonly message: string; readonly svg: string }[]
+}
 
 /** Runs the seeds from the parent process, part after part, and reports the results. */
 process.on('message', (part: SimulationPart) => {

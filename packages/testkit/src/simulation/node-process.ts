@@ -12,7 +12,6 @@ import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import { Connection } from './connection.js'
-import type { FencedResource } from './fenced-resource.js'
 import type { Monitor } from './monitor.js'
 import type { Network } from './network.js'
 import { Nonsense } from './nonsense.js'
@@ -22,6 +21,19 @@ import type { SimulationPlan } from './plan.js'
 import type { SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
 import { LEASE_NAME, type SimulatedProcess, type Workload } from './workload.js'
+
+/** The resource that the lease protects. It rejects a write after a write with a larger fencing token. */
+export class FencedResource {
+  readonly #largest = new Map<string, bigint>()
+
+  /** Whether the write is accepted. */
+  write(name: string, fencingToken: bigint): boolean {
+    const largest = this.#largest.get(name)
+    if (largest !== undefined && fencingToken < largest) return false
+    this.#largest.set(name, fencingToken)
+    return true
+  }
+}
 
 /** The parts that all processes of a simulation share. */
 export interface World {

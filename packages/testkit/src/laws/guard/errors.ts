@@ -3,8 +3,8 @@ import type { GuardLaw } from '../guard-laws.js'
 import { rejectionOf, shown } from '../guard-trial.js'
 import { lawFor } from '../law.js'
 
-/** What two errors of one cause have in common, though each attempt makes its own. */
-function told(error: unknown): unknown {
+/** The common part of two errors of one cause: each attempt makes its own error. */
+function contentOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, code, statusCode } = error as Error & { code?: unknown; statusCode?: unknown }
   return { kind: error.constructor.name, name, message, code, statusCode }
@@ -22,7 +22,7 @@ export const guardErrorLaws: readonly GuardLaw[] = [
       const expected = await rejectionOf(unguarded)
       assert(expected !== undefined, `${name}: it has to fail past the guard as well`)
       const error = await rejectionOf(() => guarded(guard, 5n))
-      if (error !== expected) assert.deepEqual(told(error), told(expected), `${name}: ${shown(error)}`)
+      if (error !== expected) assert.deepEqual(contentOf(error), contentOf(expected), `${name}: ${shown(error)}`)
       await trial.holds('5')
     }
   }),

@@ -15,7 +15,7 @@ const neighbours: readonly (readonly [bigint, bigint])[] = [
   [10n ** 30n, 10n ** 30n + 1n],
 ]
 
-/** What somebody may give who writes JavaScript, or takes a token from a text. */
+/** Invalid tokens, as JavaScript code or a parsed text can pass them. */
 const noTokens: readonly unknown[] = [
   -1n,
   7,

@@ -3,7 +3,7 @@ import { lawFor } from '../law.js'
 import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 
 /**
- * Somebody else waits for the lease while its holder is cut off: at the very moment at which he is granted it, the holder
+ * A challenger waits for the lease while its holder is cut off. When the challenger is granted the lease, the holder
  * no longer considers itself the holder. `before`: an event of the holder in between.
  */
 async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = async () => {}): Promise<void> {

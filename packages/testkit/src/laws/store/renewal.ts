@@ -23,7 +23,7 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
     await trial.expire(other)
     const successor = await trial.granted(other, { owner: 'successor' })
     const outcome = await one.renew(grant, trial.call)
-    assert(!outcome.renewed, 'renewed, though somebody else holds the name')
+    assert(!outcome.renewed, 'renewed, although another owner holds the name')
     assert.equal(outcome.reason, 'taken')
     assert.equal(outcome.holder?.owner, 'successor')
     assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
