@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BlobServiceClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   LeaseConfigurationError,
@@ -11,13 +8,19 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
-import { checkLeaseName, StoreChecks } from '@leasehold/core/store'
+import {
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  checkLeaseName,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
 import type { BlobResource } from './blob-resource.js'
 import { failureOf } from './failure-of.js'
 import { KnownWrites } from './known-writes.js'

@@ -1,4 +1,5 @@
 import { LeaseTimeoutError } from '@leasehold/core'
+import type { ReleaseOutcome } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
 import type { ReleaseOutcome } from '../../src/index.js'

@@ -1,9 +1,9 @@
 import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
 import { call, granted } from '../support/open-store.js'
-import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
