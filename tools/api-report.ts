@@ -4,9 +4,9 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from 
 import { packages, shown, type Workspace } from './workspaces.js'
 
 /**
- * Compares the public signature of every entry of every package, as `tsc -b` declared it, with its committed report:
- * `<package>.api.md`, or `<package>-<entry>.api.md`. With `update`, writes the reports instead. Returns whether all are
- * up to date.
+ * Compares the public signature of every entry of every package with its committed report: `<package>.api.md` or
+ * `<package>-<entry>.api.md`. `tsc -b` must have written the declarations. With `update`, writes the reports instead.
+ * Returns whether all reports are up to date.
  */
 export function reportApis({ update }: { readonly update: boolean }): boolean {
   const results = packages().flatMap((workspace) => {
@@ -39,16 +39,16 @@ function reportApi(workspace: Workspace, name: string, update: boolean): boolean
   const { apiReportChanged, errorCount } = Extractor.invoke(config, {
     localBuild: update,
     messageCallback: (message) => {
-      // Leaves out what it says about itself, which would be most of the output.
+      // Most of the output would be messages of the extractor about itself.
       if (message.messageId.startsWith('console-')) message.logLevel = ExtractorLogLevel.None
     },
   })
-  console.log(`${join(where, report)}: ${verdict(apiReportChanged, errorCount, update)}`)
+  console.log(`${join(where, report)}: ${resultText(apiReportChanged, errorCount, update)}`)
   return errorCount === 0 && (update || !apiReportChanged)
 }
 
-function verdict(changed: boolean, errors: number, update: boolean): string {
-  if (changed && !update) return 'does not show the signature as it is; run "npm run api", and commit it'
+function resultText(changed: boolean, errors: number, update: boolean): string {
+  if (changed && !update) return 'out of date; run "npm run api", and commit the report'
   if (errors > 0) return 'see above'
   return changed ? 'written; commit it' : 'good'
 }
@@ -58,7 +58,7 @@ function configOf(workspace: Workspace, entry: string, report: string): IConfigF
     projectFolder: workspace.folder,
     mainEntryPointFilePath: entry,
     compiler: {
-      // Without the source condition, so that what is read of another package is its declarations, too.
+      // Without the source condition, the extractor reads the declarations of other packages, not their sources.
       overrideTsconfig: {
         extends: '../../tsconfig.base.json',
         compilerOptions: { customConditions: [], composite: false, incremental: false },
@@ -77,9 +77,9 @@ function configOf(workspace: Workspace, entry: string, report: string): IConfigF
     messages: {
       compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
       extractorMessageReporting: {
-        // An error rather than a line of the report, which would change whenever the source moves by a line.
+        // Reported as errors: lines in the report would change whenever the source moves by a line.
         default: { logLevel: ExtractorLogLevel.Error },
-        // Everything that index.ts names is public, no tags are asked for, and `name: string` needs no words.
+        // Everything in index.ts is public, so no release tags are needed. `name: string` needs no docstring.
         'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
         'ae-undocumented': { logLevel: ExtractorLogLevel.None },
       },

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { filesBelow, packages, root, shown } from './workspaces.js'
 
 /**
- * The benches of every package, or of those named: `bench/main.ts` where there is one, which then runs what lies beside
- * it; else every file of `bench/`. What they share lies in folders below.
+ * The benchmarks of the given packages, or of all: `bench/main.ts`, which runs the other files of its folder; without it,
+ * every file of `bench/`. Subfolders contain shared code.
  */
 function benches(asked: readonly string[]): string[] {
   return packages()
@@ -17,10 +17,10 @@ function benches(asked: readonly string[]): string[] {
     })
 }
 
-/** A process a file, one after the other, so that none measures what another one left behind. */
+/** Runs each file in its own process, one after the other, so that no benchmark affects the next one. */
 function run(file: string): boolean {
   console.log(`\n── ${shown(file)} ──`)
-  // Without the source condition: what is measured is what is published, not what a loader makes of it.
+  // Without the source condition, the benchmark measures the published code, not code that a loader has transformed.
   const options = ['--expose-gc', '--import', 'tsx']
   return spawnSync(process.execPath, [...options, file], { cwd: root, stdio: 'inherit' }).status === 0
 }

@@ -2,22 +2,22 @@ import { reportApis } from './api-report.js'
 import { runQuietTool, runTool } from './run-tool.js'
 import { packages, shown, type Workspace } from './workspaces.js'
 
-/** What is checked beside the tests, in this order; each tells whether all is well. */
+/** The steps of `npm run check`, in order. Each returns whether it passed. */
 const steps: Record<string, () => boolean> = {
   lint: () => runTool('biome', ['check', '--error-on-warnings', '.']),
   types: () => all([() => runTool('tsc', ['-b']), () => runTool('tsc', ['-p', 'tsconfig.test.json'])]),
   unused: () =>
     all([
       () => runTool('knip', ['--no-config-hints']),
-      // What only tests use is unused, too.
+      // Production code that only tests use counts as unused.
       () => runTool('knip', ['--production', '--no-config-hints', '--include', 'files,dependencies,unlisted']),
     ]),
-  shape: () => all(packages().map(looksGood)),
+  shape: () => all(packages().map(checkShape)),
   api: () => reportApis({ update: false }),
 }
 
-/** Looks at the package as it would be packed: `dist` must have been built. */
-function looksGood({ folder }: Workspace): () => boolean {
+/** Checks the package as it would be packed; `dist` must be built. */
+function checkShape({ folder }: Workspace): () => boolean {
   return () => {
     const good = all([
       () => runQuietTool('publint', ['--strict'], folder),
@@ -28,7 +28,7 @@ function looksGood({ folder }: Workspace): () => boolean {
   }
 }
 
-/** Takes every step, also after one that failed. */
+/** Runs every check, also after a failure. */
 function all(checks: readonly (() => boolean)[]): boolean {
   return checks.map((check) => check()).every(Boolean)
 }

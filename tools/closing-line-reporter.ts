@@ -7,8 +7,8 @@ interface Counts {
 }
 
 /**
- * Ends the run with `N passed, N failed, N skipped` alone on a line, the very last one. What failed without being a
- * test counts as one failure each: a file that did not load, a hook, an error that nothing caught.
+ * Ends the output of the run with the line `N passed, N failed, N skipped`. A file that does not load, a hook that fails
+ * and an uncaught error count as one failure each.
  */
 export class ClosingLineReporter implements Reporter {
   #armed = false
@@ -34,7 +34,7 @@ function count(module: TestModule, counts: Counts): void {
   for (const suite of module.children.allSuites()) counts.failed += failedHooks(suite)
   for (const test of module.children.allTests()) {
     const { state } = test.result()
-    // A test that never came to run is pending: it has not passed.
+    // A pending test never ran, so it counts as skipped.
     if (state === 'passed' || state === 'failed') counts[state] += 1
     else counts.skipped += 1
   }

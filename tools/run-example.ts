@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './workspaces.js'
 
-/** What became of an example. */
+/** The result of a run of an example. */
 export interface ExampleRun {
   readonly status: number | null
   readonly lines: readonly string[]
   readonly stderr: string
 }
 
-/** Runs the main file of an example on the sources, as a user would. */
+/** Runs the main file of an example on the sources, in a process of its own. */
 export function runExample(
   name: string,
   args: readonly string[] = [],

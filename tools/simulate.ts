@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { SimulationPart, SimulationSum } from './simulation/part.js'
 
-/** How many schedules a worker is given at a time. */
+/** The number of schedules in one part of the work. */
 const PART = 250
 
 const options = {
-  /** How many seeds to run. */
+  /** The number of seeds. */
   schedules: { type: 'string', default: '10000' },
   /** The first seed. */
   from: { type: 'string', default: '1' },
@@ -39,7 +39,7 @@ console.log(
 for (const { seed, check } of failures) console.log(`seed ${seed}: ${check}`)
 process.exitCode = failures.length === 0 ? 0 : 1
 
-/** One worker process: part after part, until there are no more. */
+/** Runs one worker process until no parts are left. */
 function work(): Promise<void> {
   const worker = fork(fileURLToPath(new URL('simulation/worker.ts', import.meta.url)), {
     execArgv: ['--import', 'tsx', '--conditions', '@leasehold/source'],
@@ -54,7 +54,7 @@ function work(): Promise<void> {
       add(sum)
       next()
     })
-    worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))))
+    worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker exited with code ${code}`))))
     next()
   })
 }
@@ -69,7 +69,7 @@ function add(sum: SimulationSum): void {
   for (const { seed, message, svg } of sum.failures) {
     const drawing = join(tmpdir(), `simulation-${seed}.svg`)
     writeFileSync(drawing, svg)
-    console.log(`${message}\n\ndrawn in ${drawing}\n`)
+    console.log(`${message}\n\ndrawing: ${drawing}\n`)
   }
   if (total.schedules % (PART * 40) === 0) console.log(`${total.schedules} schedules`)
 }

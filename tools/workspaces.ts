@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the whole repository. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The fields of a `package.json` that the tools read. */
+/** The fields of a `package.json` that the tools use. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -30,12 +30,12 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** The packages that are published, in the order of their names. */
+/** The published packages, sorted by name. */
 export function packages(): Workspace[] {
   return workspacesIn('packages')
 }
 
-/** The workspaces that are folders of `parent`, in the order of their names; none where it is empty. */
+/** The workspaces in the folder `parent`, sorted by name; none if the folder does not exist. */
 export function workspacesIn(parent: string): Workspace[] {
   const folder = join(root, parent)
   if (!existsSync(folder)) return []
@@ -46,7 +46,7 @@ export function workspacesIn(parent: string): Workspace[] {
     .map((entry) => ({ ...entry, manifest: readManifest(entry.folder) }))
 }
 
-/** Every file below a folder whose path ends in one of `endings`, sorted; none where there is no such folder. */
+/** All files below a folder with one of the given endings, sorted; none if the folder does not exist. */
 export function filesBelow(folder: string, ...endings: string[]): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -56,7 +56,7 @@ export function filesBelow(folder: string, ...endings: string[]): string[] {
     .sort()
 }
 
-/** A path as it is shown to people: from the root of the repository. */
+/** A path relative to the root of the repository, for messages. */
 export function shown(path: string): string {
   return relative(root, path)
 }

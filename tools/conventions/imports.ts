@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 
-/** The packages that a source file imports, types included, without the modules of Node. */
+/** The packages that a source file imports, also for types only; without the modules of Node. */
 export function importedPackages(file: string): string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true)
   return importedFiles
@@ -14,7 +14,7 @@ function isPackage(specifier: string): boolean {
   return !specifier.startsWith('.') && !specifier.startsWith('node:')
 }
 
-/** A specifier without the path inside the package: `@a/b/c` is of `@a/b`. */
+/** The package of an import specifier: `@a/b` for `@a/b/c`. */
 function packageName(specifier: string): string {
   return specifier
     .split('/')

@@ -1,4 +1,4 @@
-/** Which packages of this house a package may need. A package that is not named is a provider: it needs core alone. */
+/** The packages of this repository that each package may import. A package without an entry is a provider. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: [],
@@ -10,10 +10,10 @@ const PROVIDER = ['core']
 
 const SCOPE = '@leasehold/'
 
-/** The needs of a package, among the names given, that go against the arrows between the layers. */
-export function againstTheArrows(id: string, needs: Iterable<string>): string[] {
-  // The command line is where everything comes together.
+/** The imports of a package that the layers do not allow. */
+export function forbiddenImports(id: string, imports: Iterable<string>): string[] {
+  // The command line may use all packages.
   if (id === 'cli') return []
   const allowed = ALLOWED[id] ?? PROVIDER
-  return [...needs].filter((name) => name.startsWith(SCOPE) && !allowed.includes(name.slice(SCOPE.length)))
+  return [...imports].filter((name) => name.startsWith(SCOPE) && !allowed.includes(name.slice(SCOPE.length)))
 }

@@ -1,11 +1,11 @@
-/** A fenced block of code in a page. */
+/** A fenced code block of a page. */
 export interface CodeBlock {
-  /** What stands behind the opening fence, such as `ts`. */
+  /** The text after the opening fence, such as `ts`. */
   readonly language: string
-  /** What the comment above it names, `path#region` or `path`, from the root of the repository. */
+  /** The source in the comment above the block: `path#region` or `path`, relative to the root of the repository. */
   readonly source: string | undefined
   readonly code: string
-  /** The lines of the page that the code takes, from 0, the last one not included. */
+  /** The lines of the code in the page, counted from 0; `end` is not included. */
   readonly start: number
   readonly end: number
 }
@@ -13,7 +13,7 @@ export interface CodeBlock {
 const FENCE = /^\s*(?<ticks>`{3,})(?<language>[\w-]*)/
 const SOURCE = /^\s*<!-- from: (?<source>\S+) -->\s*$/
 
-/** The fenced blocks of a page, each with the file that the comment right above it names. */
+/** The fenced blocks of a page, with their sources. */
 export function codeBlocks(page: string): CodeBlock[] {
   const lines = page.split('\n')
   const blocks: CodeBlock[] = []
@@ -29,7 +29,7 @@ export function codeBlocks(page: string): CodeBlock[] {
   return blocks
 }
 
-/** The page with its fenced blocks blanked out, line by line, so that only prose is left. */
+/** The page with empty lines in place of its code. */
 export function proseOf(page: string): string {
   const lines = page.split('\n')
   for (const { start, end } of codeBlocks(page)) lines.fill('', start, end)

@@ -6,15 +6,15 @@ import { proseOf } from './code-block.js'
 const LINK = /\[[^\]]*\]\((?<target>[^)\s]+)(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+(?<reference>\S+)/gm
 const ELSEWHERE = /^(?:[a-z][a-z+.-]*:|#|\/\/)/i
 
-/** The targets of the relative links of a page that point to no file, as they are written. */
+/** The targets of relative links that point to no file, as written in the page. */
 export function brokenLinks(file: string, page: string): string[] {
-  // What stands between backticks is shown, not linked.
+  // Text between backticks is not a link.
   const prose = proseOf(page).replaceAll(/`[^`\n]*`/g, '')
   const targets = [...prose.matchAll(LINK)].map(({ groups }) => groups?.target ?? groups?.reference ?? '')
   return targets.filter((target) => !ELSEWHERE.test(target) && !resolves(file, target))
 }
 
-/** The site of the documents is made from `docs/`: there, `/` is that folder, and pages go without their ending. */
+/** On the site made from `docs/`, `/` is that folder, and links to pages have no file ending. */
 function resolves(file: string, target: string): boolean {
   const [path = ''] = target.split(/[?#]/)
   const base = path.startsWith('/') ? join(root, 'docs', path) : join(dirname(file), decodeURI(path))

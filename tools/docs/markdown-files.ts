@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesBelow, packages, root, workspacesIn } from '../workspaces.js'
 
-/** The pages that people read; not the reports of the API. */
+/** All Markdown pages except the API reports. */
 export function markdownFiles(): string[] {
   const beside = [
     root,

@@ -1,10 +1,10 @@
 const MARK = /^\s*(?:\/\/|#) #(?<end>end)?region (?<name>\S+)\s*$/
 
 /**
- * The part of a file between `// #region name` and `// #endregion name` (in a `.conf` file, `# #region name`), moved to
- * the left margin, without the marks of other regions. Without a name: the whole file.
+ * The part of a file between `// #region name` and `// #endregion name` (in a `.conf` file, `# #region name`), without
+ * its margin and without the marks of other regions. Without a name: the whole file.
  *
- * Throws where there is no such region, or where it does not end.
+ * Throws if the region is missing or has no end.
  */
 export function regionOf(source: string, name: string | undefined): string {
   const lines = source.trimEnd().split('\n')

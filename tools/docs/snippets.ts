@@ -4,10 +4,10 @@ import { root } from '../workspaces.js'
 import { type CodeBlock, codeBlocks } from './code-block.js'
 import { regionOf } from './region.js'
 
-/** The languages whose blocks must come from a file that runs. */
-const RUNS = new Set(['ts', 'typescript', 'mts', 'js', 'javascript', 'mjs'])
+/** The languages whose blocks need a source. */
+const SOURCED = new Set(['ts', 'typescript', 'mts', 'js', 'javascript', 'mjs'])
 
-/** What is wrong with the snippets of a page, one sentence each; none where all are what their sources say. */
+/** The faults of the snippets of a page, one text for each. */
 export function snippetFaults(page: string): string[] {
   return codeBlocks(page).flatMap((block) => {
     const fault = faultOf(block)
@@ -15,10 +15,10 @@ export function snippetFaults(page: string): string[] {
   })
 }
 
-/** The page with every snippet as its source has it. Throws where a source is missing. */
+/** The page with every snippet replaced by its source. Throws if a source is missing. */
 export function withSnippets(page: string): string {
   const lines = page.split('\n')
-  // From the last to the first, so that the lines of those before keep their numbers.
+  // From the last block to the first, so that the line numbers of earlier blocks stay valid.
   for (const { source, start, end } of codeBlocks(page).reverse()) {
     if (source !== undefined) lines.splice(start, end - start, ...snippet(source).split('\n'))
   }
@@ -27,10 +27,10 @@ export function withSnippets(page: string): string {
 
 function faultOf({ language, source, code }: CodeBlock): string | undefined {
   if (source === undefined) {
-    return RUNS.has(language) ? 'code that runs nowhere; name its source: <!-- from: path#region -->' : undefined
+    return SOURCED.has(language) ? 'the code has no source; add <!-- from: path#region -->' : undefined
   }
   try {
-    return snippet(source) === code ? undefined : `not what ${source} says; run "npm run docs:snippets"`
+    return snippet(source) === code ? undefined : `differs from ${source}; run "npm run docs:snippets"`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

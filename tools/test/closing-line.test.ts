@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../workspaces.js'
 
-/** Runs the cases whose names hold `pattern`, and returns what a shell would see. */
+/** Runs the cases with `pattern` in their names, and returns the last line and the exit code. */
 function runCases(pattern: string): { lastLine: string | undefined; status: number | null } {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const folder = join(root, 'tools', 'test', 'fixtures', 'closing-line')
@@ -12,11 +12,11 @@ function runCases(pattern: string): { lastLine: string | undefined; status: numb
 }
 
 describe('the closing line', () => {
-  it('ends a run in which all is well', () => {
+  it('ends a run without failures', () => {
     expect(runCases('fine')).toEqual({ lastLine: '1 passed, 0 failed, 0 skipped', status: 0 })
   })
 
-  it('counts what passed, failed and was skipped; a hook that fails is a failure', () => {
+  it('counts passed, failed and skipped tests; a failed hook counts as a failure', () => {
     expect(runCases('outcomes')).toEqual({ lastLine: '2 passed, 2 failed, 3 skipped', status: 1 })
   })
 
@@ -24,7 +24,7 @@ describe('the closing line', () => {
     expect(runCases('unloadable')).toEqual({ lastLine: '0 passed, 1 failed, 0 skipped', status: 1 })
   })
 
-  it('counts a rejection that nobody handles as a failure', () => {
+  it('counts an unhandled rejection as a failure', () => {
     expect(runCases('unhandled')).toEqual({ lastLine: '1 passed, 1 failed, 0 skipped', status: 1 })
   })
 })

@@ -8,15 +8,15 @@ import { shown } from '../workspaces.js'
 const pages = markdownFiles().map((file) => ({ file, name: shown(file), text: readFileSync(file, 'utf8') }))
 
 describe.each(pages)('$name', ({ file, text }) => {
-  it('has no link that leads nowhere', () => {
+  it('has no broken links', () => {
     expect(brokenLinks(file, text)).toEqual([])
   })
 
-  it('shows code only from files that run, and as they are', () => {
+  it('shows code from files that run, without differences', () => {
     expect(snippetFaults(text)).toEqual([])
   })
 })
 
-it('there are pages', () => {
+it('finds the pages', () => {
   expect(pages.length).toBeGreaterThan(0)
 })

@@ -2,19 +2,19 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importedPackages } from '../conventions/imports.js'
-import { againstTheArrows } from '../conventions/layers.js'
+import { forbiddenImports } from '../conventions/layers.js'
 import { filesBelow, packages, readManifest, root } from '../workspaces.js'
 
-const house = readManifest(root)
+const repository = readManifest(root)
 
 describe.each(packages())('package $id', ({ id, folder, manifest }) => {
   const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
   const imported = new Set(filesBelow(join(folder, 'src'), '.ts').flatMap(importedPackages))
 
-  it('is named for its folder, and has the version, the engines and the licence of all', () => {
+  it('has the name of its folder, and the common version, engines and licence', () => {
     expect(manifest.name).toBe(`@leasehold/${id}`)
-    expect(manifest.version).toBe(house.version)
-    expect(manifest.engines).toEqual(house.engines)
+    expect(manifest.version).toBe(repository.version)
+    expect(manifest.engines).toEqual(repository.engines)
     expect(manifest.license).toBe('MIT')
     expect(manifest.type).toBe('module')
   })
@@ -31,35 +31,35 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(existsSync(join(folder, `${id}.api.md`))).toBe(true)
   })
 
-  it('declares the dependencies that it imports, and no others', () => {
+  it('declares exactly the dependencies that it imports', () => {
     expect([...declared].sort()).toEqual([...imported].sort())
   })
 
-  it('needs other packages of the house only along the arrows', () => {
-    expect(againstTheArrows(id, new Set([...declared, ...imported]))).toEqual([])
+  it('imports only packages of the layers below', () => {
+    expect(forbiddenImports(id, new Set([...declared, ...imported]))).toEqual([])
   })
 
-  it('depends on the packages of the house at their own version', () => {
+  it('depends on the other packages in the common version', () => {
     const own = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([name]) =>
       name.startsWith('@leasehold/'),
     )
-    for (const [name, range] of own) expect(range, name).toBe(house.version)
+    for (const [name, range] of own) expect(range, name).toBe(repository.version)
   })
 
-  it('is built and type-checked with the others', () => {
+  it('is part of the build', () => {
     const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
     expect(references).toContainEqual({ path: `packages/${id}` })
   })
 })
 
-describe('the arrows between the layers', () => {
+describe('the layers', () => {
   it.each([
     ['core', ['@leasehold/testkit'], ['@leasehold/testkit']],
     ['config', ['@leasehold/core'], ['@leasehold/core']],
     ['actor', ['@leasehold/core', 'xstate', '@leasehold/local'], ['@leasehold/local']],
     ['redis', ['@leasehold/core', 'ioredis', '@leasehold/config'], ['@leasehold/config']],
     ['cli', ['@leasehold/core', '@leasehold/redis', '@leasehold/config'], []],
-  ])('%s with %j: against them are %j', (id, needs, against) => {
-    expect(againstTheArrows(id, needs)).toEqual(against)
+  ])('%s imports %j: %j are forbidden', (id, imports, forbidden) => {
+    expect(forbiddenImports(id, imports)).toEqual(forbidden)
   })
 })

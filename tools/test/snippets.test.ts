@@ -9,50 +9,50 @@ function page(source: string, code: string): string {
 }
 
 describe('a region', () => {
-  it('is what stands between its marks, at the left margin', () => {
+  it('is the text between its marks, without the margin', () => {
     expect(regionOf('a\n  // #region x\n  b\n    c\n  // #endregion x\nd', 'x')).toBe('b\n  c')
   })
 
-  it('does not show the marks of others', () => {
+  it('does not contain the marks of other regions', () => {
     expect(regionOf('// #region x\na\n// #region y\nb\n// #endregion y\n// #endregion x', 'x')).toBe('a\nb')
   })
 
-  it('may stand in a file whose comments start with #', () => {
+  it('may be in a file with # comments', () => {
     expect(regionOf('# #region x\na = 1\n# #endregion x', 'x')).toBe('a = 1')
   })
 
-  it('without a name is the whole file', () => {
+  it('is the whole file without a name', () => {
     expect(regionOf('a\nb\n', undefined)).toBe('a\nb')
   })
 
-  it('must exist, and must end', () => {
+  it('must exist and have an end', () => {
     expect(() => regionOf('a', 'x')).toThrow('no region "x"')
     expect(() => regionOf('// #region x\na', 'x')).toThrow('region "x" does not end')
   })
 })
 
 describe('the snippets of a page', () => {
-  it('are right where they are what their source says', () => {
+  it('are correct when they equal their source', () => {
     expect(snippetFaults(page(`${SOURCE}#inner`, "return 'Hello, '.concat(name)"))).toEqual([])
   })
 
-  it('are wrong where the source says something else', () => {
+  it('are wrong when they differ from the source', () => {
     expect(snippetFaults(page(`${SOURCE}#inner`, 'return name'))).toEqual([
-      `line 4: not what ${SOURCE}#inner says; run "npm run docs:snippets"`,
+      `line 4: differs from ${SOURCE}#inner; run "npm run docs:snippets"`,
     ])
   })
 
-  it('are wrong where they name no source', () => {
+  it('are wrong when they name no source', () => {
     expect(snippetFaults('```ts\nconst a = 1\n```')).toHaveLength(1)
     expect(snippetFaults('```sh\nnpm install\n```')).toEqual([])
   })
 
-  it('are wrong where their source is missing', () => {
+  it('are wrong when their source is missing', () => {
     expect(snippetFaults(page('tools/none.ts#x', ''))).toEqual(['line 4: tools/none.ts#x: no such file'])
     expect(snippetFaults(page(`${SOURCE}#none`, ''))).toEqual([`line 4: ${SOURCE}#none: no region "none"`])
   })
 
-  it('are rewritten from their sources, each in its place', () => {
+  it('are replaced by their sources, in place', () => {
     const two = `${page(`${SOURCE}#greeting`, 'old')}\n${page(`${SOURCE}#inner`, 'old\nand longer')}`
     const updated = withSnippets(two)
     expect(snippetFaults(updated)).toEqual([])

@@ -7,7 +7,7 @@ import { root } from '../workspaces.js'
 
 let folder: string
 
-/** The rules of the house over a house of its own, so that what is linted never lies in the real one. */
+/** Copies the lint rules to a temporary folder, so that no test writes into the repository. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'leasehold-lint-'))
   cpSync(join(root, 'tools', 'lint'), join(folder, 'tools', 'lint'), { recursive: true })
@@ -30,7 +30,7 @@ function lints(path: string, code: string): boolean {
   return status === 0
 }
 
-const BESIDE_THE_CLOCK = [
+const WITHOUT_CLOCK = [
   'setTimeout(() => {}, 1)',
   'setInterval(() => {}, 1)',
   'globalThis.setTimeout(() => {}, 1)',
@@ -46,7 +46,7 @@ const BESIDE_THE_CLOCK = [
 ]
 
 describe('time and timers come from a Clock', () => {
-  it.each(BESIDE_THE_CLOCK)('refused in a package: %s', (code) => {
+  it.each(WITHOUT_CLOCK)('rejected in a package: %s', (code) => {
     expect(lints('packages/local/src/probe.ts', code)).toBe(false)
   })
 
@@ -59,14 +59,14 @@ describe('time and timers come from a Clock', () => {
   })
 
   it.each(['packages/core/src/system-clock.ts', 'packages/local/src/wall-clock.ts'])(
-    '%s may read the machine',
+    '%s may use time and timers',
     (path) => {
       expect(lints(path, 'setTimeout(() => {}, 1)')).toBe(true)
       expect(lints(path, 'export const at = Date.now()')).toBe(true)
     },
   )
 
-  it('a test may really wait, but arms no timers', () => {
+  it('a test may sleep, but not set timers', () => {
     const sleep = "import { setTimeout as sleep } from 'node:timers/promises'\nawait sleep(1)"
     expect(lints('packages/core/test/probe.test.ts', sleep)).toBe(true)
     expect(lints('packages/core/test/probe.test.ts', 'setTimeout(() => {}, 1)')).toBe(false)

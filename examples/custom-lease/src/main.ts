@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { PortLease } from './port-lease.js'
 
-/** A port that is free now, so that the example runs anywhere. */
+/** Finds a free port, so that the example runs on any machine. */
 async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:net'
 import { type AcquireOptions, Lease, type LeaseLost, LeaseSettings, LeaseUnavailableError } from '@leasehold/core'
 
 /**
- * Held by whoever listens on a port of this machine. The kernel is the heartbeat: it frees the port when the process
- * dies, so that nothing is renewed and nothing expires. There is no fencing token, and two names may share a port.
+ * A lease on a port of this machine: the process that listens on the port is the holder. The kernel frees the port when
+ * the process dies, so the lease needs no heartbeat and does not expire. There is no fencing token. Two names may share a
+ * port.
  */
 export class PortLease extends Lease {
   readonly #port: number
@@ -55,7 +56,7 @@ export class PortLease extends Lease {
     })
   }
 
-  /** The port was closed by someone else than release. */
+  /** Reports a port that was closed without a release. */
   #lose(server: Server): void {
     if (this.#server !== server) return
     this.#server = undefined

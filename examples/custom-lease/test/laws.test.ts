@@ -3,7 +3,7 @@ import type { LeaseSubject } from '@leasehold/testkit'
 import { describeLeaseLaws } from '@leasehold/testkit/vitest'
 import { PortLease } from '../src/port-lease.js'
 
-/** Ports below those that operating systems hand out by themselves, each for one name. */
+/** Free ports below the range that operating systems assign, one for each name. */
 class FreePorts {
   #last = 10_000 + (process.pid % 100) * 200
 
@@ -29,7 +29,7 @@ const freePorts = new FreePorts()
 const portLeases: LeaseSubject = {
   name: 'PortLease',
   time: 'real',
-  ttl: 200, // nothing expires here: only how long the laws wait
+  ttl: 200, // nothing expires here; the laws only wait for this time
   start: () => {
     const portOf = new Map<string, Promise<number>>()
     return {

@@ -7,7 +7,7 @@ import { type Table, TableLeaseStore } from '../src/table-store.js'
 
 const table: StoreSubject = {
   name: 'TableLeaseStore',
-  time: 'virtual', // the table has a clock of its own: here it is one that the laws let pass
+  time: 'virtual', // the laws supply the clock of the table
   clients: true,
   serverTime: true,
   start: (clock) => {

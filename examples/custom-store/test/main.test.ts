@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runExample } from '../../../tools/run-example.js'
 
-it('own stores carry leases', () => {
+it('leases work over both stores', () => {
   const { status, lines, stderr } = runExample('custom-store')
   expect(stderr).toBe('')
   expect(lines).toEqual([

@@ -9,7 +9,9 @@ import {
   LeaseLostError,
   LeaseProvider,
   type LeaseStore,
+  listLeases,
   MemoryLeaseStore,
+  readLease,
 } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
@@ -22,8 +24,8 @@ async function acquireByHand(store: LeaseStore): Promise<void> {
   const lease = createLease(store, 'nightly-report', { heartbeatTimeout: 60_000 })
   const held = await lease.acquire({ onLost: ({ reason }) => console.log(`lost: ${reason}`) })
   if (held) {
-    // Before each step that matters: it reads clocks, and nothing else.
-    if (lease.checkLease()) console.log(`holding, for ${Math.round(lease.remaining / 1000)} s at least`)
+    // Check before each critical step. It reads clocks and does no I/O.
+    if (lease.checkLease()) console.log(`held for at least ${Math.round(lease.remaining / 1000)} s`)
     await lease.release()
   }
   // #endregion acquire
@@ -38,6 +40,38 @@ async function waitForTheTurn(store: LeaseStore): Promise<void> {
   if (await lease.acquire({ wait: 10_000, signal: AbortSignal.timeout(30_000) })) console.log('my turn')
   // #endregion wait
   await free
+}
+
+async function leaveMetadata(store: LeaseStore): Promise<void> {
+  // #region metadata
+  const lease = createLease(store, 'import')
+  await lease.acquire({ metadata: { line: '0' } })
+  await lease.update({ line: '1200' })
+  await lease.release({ metadata: { line: '1500' } })
+
+  const next = createLease(store, 'import')
+  await next.acquire()
+  console.log(`continue at line ${next.previous?.line}`)
+  // #endregion metadata
+  await next.release()
+}
+
+async function inspect(store: LeaseStore): Promise<void> {
+  const held = createLease(store, 'import', { owner: 'anna' })
+  await held.acquire()
+  // #region inspect
+  const lease = createLease(store, 'import')
+  const holder = await lease.holder()
+  console.log(`held by ${holder?.owner}`)
+
+  const record = await readLease(store, 'import')
+  console.log(`import: ${record?.state}`)
+  for await (const { name, state } of listLeases(store, 'imp')) console.log(`listed: ${name}, ${state}`)
+
+  const { remaining } = await breakLease(store, 'import', { period: 0 })
+  console.log(`free in ${remaining} ms`)
+  // #endregion inspect
+  await held.close()
 }
 
 async function loseIt(store: LocalLeaseStore): Promise<void> {
@@ -72,7 +106,7 @@ async function guardAnActor(store: LeaseStore): Promise<void> {
   )
   actor.subscribe({ error: (error) => console.error(error) })
   actor.start()
-  actor.send({ type: 'print', text: 'printed by the one who holds the lease' })
+  actor.send({ type: 'print', text: 'printed by the holder' })
   await waitFor(actor, (snapshot) => snapshot.matches('active') && snapshot.context.stashed === 0)
   actor.stop()
   // #endregion actor
@@ -95,9 +129,11 @@ async function byConfiguration(): Promise<void> {
 const store = new LocalLeaseStore({ folder })
 await acquireByHand(new MemoryLeaseStore())
 await waitForTheTurn(store)
+await leaveMetadata(new MemoryLeaseStore())
+await inspect(new MemoryLeaseStore())
 await loseIt(store)
 await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()
 await store.close()
-console.log(await reportOnce(folder, async (token) => `reported under a token of ${String(token).length} digits`))
+console.log(await reportOnce(folder, async (token) => `reported with a token of ${String(token).length} digits`))
 rmSync(folder, { recursive: true })

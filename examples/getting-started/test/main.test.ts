@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest'
 import { runExample } from '../../../tools/run-example.js'
 
-it('the first steps do what the guide says', () => {
+it('the snippets of the guide print these lines', () => {
   const { status, lines, stderr } = runExample('getting-started')
   expect(stderr).toBe('')
   expect(lines).toEqual([
-    'holding, for 59 s at least',
+    'held for at least 59 s',
     'my turn',
+    'continue at line 1500',
+    'held by anna',
+    'import: leased',
+    'listed: import, leased',
+    'free in 0 ms',
     'stopped: broken',
-    'printed by the one who holds the lease',
+    'printed by the holder',
     'by configuration: true',
-    'reported under a token of 19 digits',
+    'reported with a token of 19 digits',
   ])
   expect(status).toBe(0)
 })

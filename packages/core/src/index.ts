@@ -47,12 +47,6 @@ export type {
   RenewRefusal,
   StoreLimits,
 } from './store/lease-store.js'
-export { type Decision, LifeCycle, type LifeCycleRules } from './store/life-cycle/life-cycle.js'
-export { listRecords, type RecordSource } from './store/life-cycle/list-records.js'
-export { isLocked, type StoredLease, stateAt, toLeaseRecord } from './store/life-cycle/stored-lease.js'
-export { TurnWatches, type TurnWatchesOptions } from './store/life-cycle/turn-watches.js'
-export { type Place, WaitQueue } from './store/life-cycle/wait-queue.js'
-export type { TurnState } from './store/life-cycle/watched-name.js'
 export { breakLease, listLeases, readLease, type StoreOperationOptions } from './store/operations.js'
 export { OptionValues } from './store/option-values.js'
 export { AbortableCall, type StoreCall } from './store/store-call.js'

@@ -1,5 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs'
-import { isLocked } from '@leasehold/core'
+import { isLocked } from '@leasehold/core/store'
 import type { Boot } from './boot.js'
 import { bootOfFile, databaseFile } from './database-file.js'
 import { beginEpoch, endOfTokens, epochFor, firstToken, tokenNow } from './fencing-epoch.js'

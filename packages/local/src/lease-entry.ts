@@ -1,4 +1,5 @@
-import { type LeaseState, type Metadata, type Place, type StoredLease, WaitQueue } from '@leasehold/core'
+import type { LeaseState, Metadata } from '@leasehold/core'
+import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/store'
 import type { RegisterKind } from './register-table.js'
 import type { WaiterProcess } from './waiter-process.js'
 

@@ -1,18 +1,16 @@
+import type { Grant, LeaseRecord, Metadata } from '@leasehold/core'
 import {
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
   type Decision,
-  type Grant,
   isLocked,
-  type LeaseRecord,
   LifeCycle,
-  type Metadata,
   type ReleaseOutcome,
   type RenewOutcome,
   type TurnState,
   toLeaseRecord,
-} from '@leasehold/core'
+} from '@leasehold/core/store'
 import type { Boot } from './boot.js'
 import type { LeaseDatabase } from './lease-database.js'
 import { type LeaseChange, type LeaseEntry, type LocalPlace, toLine } from './lease-entry.js'

@@ -1,4 +1,5 @@
-import { checkFencingToken, checkLeaseName, LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { checkFence, checkFencingToken, checkLeaseName } from '@leasehold/core/store'
 import { FileLock } from './file-lock.js'
 import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'
@@ -63,13 +64,8 @@ export class LocalGuard {
     for (;;) {
       this.#tokens.refresh()
       const seen = BigInt(this.#tokens.get(resource) ?? -1n)
+      checkFence(resource, fencingToken, seen, 'local')
       if (seen === fencingToken) return
-      if (seen > fencingToken) {
-        throw new LeaseLostError(
-          `the fencing token ${fencingToken} for '${resource}' is behind ${seen}: the lease has a later holder`,
-          { leaseName: resource, store: 'local', reason: 'taken' },
-        )
-      }
       const { failure } = this.#tokens.attempt([{ key: resource, change: String(fencingToken) }])
       if (failure !== undefined) throw failure
     }

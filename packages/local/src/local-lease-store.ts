@@ -1,30 +1,31 @@
 import {
-  AbortableCall,
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
-  checkLeaseName,
-  checkMetadata,
   type Grant,
   LeaseConfigurationError,
   type LeaseRecord,
   type LeaseStore,
-  listRecords,
   type Metadata,
+  type StoreLimits,
+  systemClock,
+} from '@leasehold/core'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  listRecords,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
-  type StoreLimits,
-  systemClock,
+  StoreChecks,
   type TurnState,
   TurnWatches,
-} from '@leasehold/core'
+} from '@leasehold/core/store'
 import { bootOf } from './boot.js'
 import { LeaseDatabase } from './lease-database.js'
 import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
 import { LeaseOperations } from './lease-operations.js'
-import { closedError, OperationBatch } from './operation-batch.js'
+import { OperationBatch } from './operation-batch.js'
 import { thisWaiter } from './waiter-process.js'
 import { WakeFiles } from './wake-files.js'
 
@@ -69,7 +70,7 @@ export class LocalLeaseStore implements LeaseStore {
   readonly #batch: OperationBatch
   readonly #wakeFiles: WakeFiles
   readonly #watches: TurnWatches
-  readonly #closing = new AbortController()
+  readonly #checks = new StoreChecks(this.kind, this.limits)
 
   /**
    * Opens the folder. Throws a `LeaseConfigurationError` if the folder can never be used (on a network, with a foreign or
@@ -98,17 +99,16 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
-    checkLeaseName(request.name)
-    checkLeaseName(request.owner)
+    this.#checks.acquire(request, call)
     checkGrantId(request.grantId)
-    checkTtl(request.ttl)
-    const metadata = this.#copyOf(request.name, request.metadata)
-    const own = metadata === undefined ? request : { ...request, metadata }
+    // The caller may change its metadata before the operation is decided.
+    const own = request.metadata === undefined ? request : { ...request, metadata: { ...request.metadata } }
     return this.#batch.add(own.name, call, () => this.#operations.acquire(own))
   }
 
   /** Renews for the recorded ttl: to change it, acquire again with the same grant id. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
     return this.#batch.add(grant.name, call, () => this.#operations.renew(grant))
   }
 
@@ -117,17 +117,19 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const own = this.#copyOf(grant.name, metadata)
+    this.#checks.grant(grant, call, metadata)
+    const own = { ...metadata }
     return this.#batch.add(grant.name, call, () => this.#operations.renew(grant, own))
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    const own = this.#copyOf(grant.name, metadata)
+    this.#checks.grant(grant, call, metadata)
+    const own = metadata && { ...metadata }
     return this.#batch.add(grant.name, call, () => this.#operations.release(grant, own))
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
-    checkLeaseName(name)
+    this.#checks.name(name, call)
     return this.#batch.add(name, call, () => ({ outcome: this.#operations.read(name) }))
   }
 
@@ -136,10 +138,7 @@ export class LocalLeaseStore implements LeaseStore {
     const { entries } = this.#database
     return listRecords(
       {
-        check: () => {
-          this.#checkOpen()
-          if (call.aborted) throw call.signal.reason
-        },
+        check: () => this.#checks.usable(call),
         refresh: () => entries.refresh(),
         names: () => entries.keys(),
         read: (name) => this.#operations.read(name),
@@ -153,44 +152,36 @@ export class LocalLeaseStore implements LeaseStore {
     to: { readonly grantId: string; readonly owner: string },
     call: StoreCall,
   ): Promise<AcquireOutcome> {
-    checkLeaseName(to.owner)
+    this.#checks.change(grant, to, call)
     checkGrantId(to.grantId)
     return this.#batch.add(grant.name, call, () => this.#operations.change(grant, to))
   }
 
   /** The reason is kept in the record's metadata, as `breakReason`. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }> {
-    checkLeaseName(name)
-    const { period = 0 } = options
-    if (!(period >= 0)) {
-      throw new LeaseConfigurationError(`period must be 0 or a positive number of milliseconds, not ${String(period)}`)
-    }
+    this.#checks.break(name, options, call)
     return this.#batch.add(name, call, () => this.#operations.break(name, options))
   }
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
-    checkLeaseName(name)
+    this.#checks.name(name, call)
     checkGrantId(grantId)
     return this.#batch.add(name, call, () => this.#operations.withdraw(name, grantId))
   }
 
   /** The watch begins with the iteration. A pending watch keeps the process alive. */
   watch(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined> {
-    return this.#watches.watch(name, call, grantId, () => {
-      checkLeaseName(name)
-      this.#checkOpen()
-    })
+    return this.#watches.watch(name, call, grantId, () => this.#checks.name(name))
   }
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
-    return this.#closing.signal
+    return this.#checks.closed
   }
 
   /** Held leases stay in the folder until they expire. */
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return
-    this.#closing.abort()
+    if (!this.#checks.close()) return
     this.#batch.close()
     this.#watches.close()
     this.#wakeFiles.close()
@@ -211,28 +202,9 @@ export class LocalLeaseStore implements LeaseStore {
     }
     return turn
   }
-
-  /** The caller may change its metadata before the operation is decided. */
-  #copyOf(name: string, metadata: Metadata | undefined): Metadata | undefined {
-    if (metadata === undefined) return undefined
-    checkMetadata(metadata, { leaseName: name, store: this.kind })
-    return { ...metadata }
-  }
-
-  #checkOpen(): void {
-    if (this.#closing.signal.aborted) throw closedError()
-  }
 }
 
 function checkGrantId(grantId: unknown): void {
   if (typeof grantId === 'string' && grantId !== '' && Buffer.byteLength(grantId) <= LONGEST_GRANT_ID) return
   throw new LeaseConfigurationError(`grantId must be a string of 1 to ${LONGEST_GRANT_ID} bytes`, { store: 'local' })
-}
-
-function checkTtl(ttl: unknown): void {
-  if (ttl === Number.POSITIVE_INFINITY) return
-  if (typeof ttl === 'number' && ttl >= 1 && ttl <= LONGEST_TTL) return
-  throw new LeaseConfigurationError(`ttl must be 1 to ${LONGEST_TTL} milliseconds, or Infinity, not ${String(ttl)}`, {
-    store: 'local',
-  })
 }

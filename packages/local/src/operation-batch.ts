@@ -1,4 +1,5 @@
-import { LeaseError, LeaseUnavailableError, type StoreCall } from '@leasehold/core'
+import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import type { LeaseChange } from './lease-entry.js'
 import type { Proposal } from './lease-operations.js'
@@ -158,6 +159,6 @@ function attempt(propose: () => Settlement, reject: (error: unknown) => void): S
   }
 }
 
-export function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the store is closed', { store: 'local' })
+function closedError(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the local store is closed: open a new one', { store: 'local' })
 }

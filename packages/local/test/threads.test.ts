@@ -65,5 +65,5 @@ it('a thread that is terminated within an action of a guard does not keep the lo
   await once(worker, 'message')
   await worker.terminate()
   expect(guard.run('ledger', 5n, () => 'mine')).toBe('mine')
-  expect(() => guard.run('ledger', 4n, () => 'stale')).toThrow('is behind 5')
+  expect(() => guard.run('ledger', 4n, () => 'stale')).toThrow('is older than 5')
 })

@@ -1,5 +1,4 @@
-import { LeaseLostError } from '../errors/lease-lost-error.js'
-import { checkFencingToken } from '../store/fence.js'
+import { checkFence, checkFencingToken } from '../store/fence.js'
 import type { MemoryLeaseStore } from './memory-lease-store.js'
 
 /** The lease with which a {@link GuardedCell} is used. */
@@ -52,10 +51,7 @@ export class GuardedCell<T> {
    */
   writeFenced(value: T, fencingToken: bigint): void {
     checkFencingToken(fencingToken, { leaseName: this.#name, store: 'memory' })
-    if (fencingToken < this.#largestToken) {
-      const message = `write of '${this.#name}' is refused: token ${fencingToken} is older than ${this.#largestToken}`
-      throw new LeaseLostError(message, { leaseName: this.#name, store: 'memory', reason: 'taken' })
-    }
+    checkFence(this.#name, fencingToken, this.#largestToken, 'memory')
     this.#largestToken = fencingToken
     this.#value = value
   }

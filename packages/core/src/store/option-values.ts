@@ -23,10 +23,11 @@ export class OptionValues<Name extends string = string> {
     this.#block = block
   }
 
-  /** A text that may be shown; see {@link OptionValues.secret}. */
+  /** A text that errors may show; a number counts as its digits. See {@link OptionValues.secret}. */
   text(name: Name): string | undefined {
     const value = this.#given(name)
     if (value === undefined || typeof value === 'string') return value
+    if (typeof value === 'number') return String(value)
     throw this.#wrong(name, `a text, not ${shownValue(value)}`)
   }
 

@@ -1,3 +1,4 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { toKebabCase } from '../provider/key-case.js'
 import { OptionValues } from './option-values.js'
 
@@ -6,6 +7,8 @@ interface Described {
   readonly description: string
   /** The default as a configuration writes it, such as `7d`, `on` or `"leases"`; `""` or `[]` unless given. */
   readonly default?: string
+  /** For an option that must be given: an example of its value, as a configuration writes it. */
+  readonly example?: string
 }
 
 /** One option of a provider's block. */
@@ -53,13 +56,17 @@ export class ProviderOptions<D extends OptionDeclarations = OptionDeclarations> 
     return Object.keys(this.declarations)
   }
 
-  /** Reads `settings.options`. Throws a `LeaseConfigurationError` that names the option, and shows no secret. */
+  /** Reads `settings.options`. Throws a `LeaseConfigurationError` that names a missing or invalid option, and shows no secret. */
   read(block: Readonly<Record<string, unknown>>): OptionsOf<D> {
     const values = new OptionValues(this.kind, block)
-    const entries = Object.entries(this.declarations).map(([name, declaration]) => [
-      name,
-      readOption(values, name, declaration),
-    ])
+    const entries = Object.entries(this.declarations).map(([name, declaration]) => {
+      const value = readOption(values, name, declaration)
+      if (value !== undefined || declaration.example === undefined) return [name, value]
+      throw new LeaseConfigurationError(
+        `${toKebabCase(name)} must be given, such as ${toKebabCase(name)} = ${declaration.example}`,
+        { store: this.kind },
+      )
+    })
     return Object.fromEntries(entries) as OptionsOf<D>
   }
 
@@ -67,7 +74,9 @@ export class ProviderOptions<D extends OptionDeclarations = OptionDeclarations> 
   referenceConf(): string {
     const options = Object.entries(this.declarations).map(([name, declaration]) => {
       const comment = wrapped(declaration.description, 110).map((line) => `  # ${line}\n`)
-      return `\n${comment.join('')}  ${toKebabCase(name)} = ${defaultOf(declaration)}\n`
+      const { example } = declaration
+      const value = example === undefined ? defaultOf(declaration) : example
+      return `\n${comment.join('')}  ${example === undefined ? '' : '# '}${toKebabCase(name)} = ${value}\n`
     })
     return (
       `# The settings of @leasehold/${this.kind}, with their defaults. Override them in application.conf.\n` +
@@ -79,8 +88,9 @@ export class ProviderOptions<D extends OptionDeclarations = OptionDeclarations> 
   /** The table of the README. */
   table(): string {
     const rows = Object.entries(this.declarations).map(([name, declaration]) => {
-      const written = declaration.default === undefined ? '' : `\`${declaration.default.replaceAll('"', '')}\``
-      return `| \`${name}\` | ${written} | ${declaration.description.replaceAll('|', '\\|')} |\n`
+      const { default: value, example } = declaration
+      const written = value === undefined ? example && 'required' : `\`${value.replaceAll('"', '')}\``
+      return `| \`${name}\` | ${written ?? ''} | ${declaration.description.replaceAll('|', '\\|')} |\n`
     })
     return `| option | default | |\n|---|---|---|\n${rows.join('')}`
   }

@@ -34,6 +34,7 @@ describe('an option of a block', () => {
 
   it.each([
     ['text', 'jobs:', 'jobs:'],
+    ['text', 7, '7'],
     ['secret', 'jobs:', 'jobs:'],
     ['texts', ['a', 'b'], ['a', 'b']],
     ['texts', 'a', ['a']],
@@ -54,7 +55,6 @@ describe('an option of a block', () => {
   })
 
   it.each([
-    ['text', 7, 'key-prefix must be a text, not 7'],
     ['text', { password: 'hunter2' }, 'key-prefix must be a text, not an object'],
     ['secret', 7, 'key-prefix must be a text, not a number: put it in quotes'],
     ['secret', ['hunter2'], 'key-prefix must be a text, not a list'],

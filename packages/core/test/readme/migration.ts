@@ -7,7 +7,7 @@ export async function migrateOnce(store: LeaseStore, migrate: (signal: AbortSign
     await lease.run(({ signal }) => migrate(signal))
     return 'migrated'
   } catch (error) {
-    if (error instanceof LeaseHeldError) return 'another instance is at it'
+    if (error instanceof LeaseHeldError) return 'another instance is migrating'
     throw error
   }
 }
