@@ -136,6 +136,10 @@ export class StoreLease extends Lease {
   update(metadata: Metadata): Promise<boolean> {
     const error = this.#metadataError(metadata)
     if (error !== undefined) return Promise.reject(error)
+    if (this.#store.update === undefined) {
+      const message = `the ${this.#engine.rules.kind} store cannot update metadata: give it to acquire, or to release`
+      return Promise.reject(new LeaseConfigurationError(message, this.#details))
+    }
     if (!this.checkLease()) return Promise.resolve(false)
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
     return this.#updates.add({ ...metadata })

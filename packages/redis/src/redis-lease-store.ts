@@ -151,7 +151,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
     return await this.#run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
   }

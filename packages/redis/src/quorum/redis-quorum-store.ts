@@ -118,7 +118,7 @@ export class RedisQuorumStore implements LeaseStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
     this.#heartbeats.end(grantId)
     this.#cleanup.ids.forget(grantId)
