@@ -4,7 +4,7 @@ export interface SimulationPart {
   readonly count: number
 }
 
-/** What a range of seeds came to. */
+/** The result of a range of seeds. */
 export interface SimulationSum {
   schedules: number
   steps: number

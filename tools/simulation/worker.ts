@@ -1,7 +1,7 @@
 import { SimulationError, simulate } from '@leasehold/testkit/simulation'
 import type { SimulationPart, SimulationSum } from './part.js'
 
-/** Runs the seeds that the parent process names, part after part, and tells what they came to. */
+/** Runs the seeds from the parent process, part after part, and reports the results. */
 process.on('message', (part: SimulationPart) => {
   void runPart(part).then((sum) => process.send?.(sum))
 })

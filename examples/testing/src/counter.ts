@@ -1,5 +1,5 @@
 // #region counter
-/** What the work is done on: a number in a database, which checks the fencing token of each access. */
+/** The protected resource: a number in a database that checks the fencing token of each access. */
 export class Counter {
   value = 0
   /** How many writes were accepted. */
@@ -17,7 +17,7 @@ export class Counter {
     return this.value
   }
 
-  /** `false`: somebody who was granted the lease later was here. */
+  /** Returns `false` after a later holder of the lease has accessed the number. */
   write(value: number, token: bigint): boolean {
     if (!this.#admits(token)) return false
     this.accepted += 1

@@ -14,21 +14,21 @@ describe('increment', () => {
 
   it('writes nothing once the lease was lost in the middle of its work', async () => {
     const [lease, counter] = [new TestLease(), new Counter()]
-    const told: string[] = []
-    await lease.acquire({ onLost: ({ reason }) => told.push(reason) })
+    const reasons: string[] = []
+    await lease.acquire({ onLost: ({ reason }) => reasons.push(reason) })
     expect(await increment(lease, counter, () => lease.lose('expired'))).toBe(false)
     expect(counter.value).toBe(0)
-    expect(told).toEqual(['expired'])
+    expect(reasons).toEqual(['expired'])
   })
 
-  it('writes nothing after a blocked event loop, before anybody was told of the loss', async () => {
+  it('writes nothing after a blocked event loop, before the loss is notified', async () => {
     const [lease, counter] = [new TestLease(), new Counter()]
     await lease.acquire()
     expect(await increment(lease, counter, async () => lease.stall())).toBe(false)
     expect(counter.value).toBe(0)
   })
 
-  it('is refused by the resource when somebody else has come in between', async () => {
+  it('is rejected by the resource after a later holder has written', async () => {
     const [lease, counter] = [new TestLease(), new Counter()]
     await lease.acquire()
     const successor = 1_000n

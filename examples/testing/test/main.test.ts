@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runExample } from '../../../tools/run-example.js'
 
-it('loses no update with the guard, and shows where one is lost without it', () => {
+it('loses no update with the guard, and shows a lost one without it', { timeout: 120_000 }, () => {
   const { status, lines, stderr } = runExample('testing')
   expect(stderr).toBe('')
   expect(lines[0]).toBe('with the guard: 100 schedules, no update was lost')

@@ -19,17 +19,17 @@ const runner: LawRunner = {
   },
 }
 
-/** A test of `node:test` for each law over a store; those that it cannot run are skipped, with the reason. */
+/** A test of `node:test` for each law of stores. Laws that the store cannot run are skipped, with the reason. */
 export function describeStoreLaws(subject: StoreSubject, laws: readonly StoreLaw[] = storeLaws): void {
   describeLaws(runner, laws, subject, checkStoreLaw)
 }
 
-/** A test of `node:test` for each law over leases; those that they cannot run are skipped, with the reason. */
+/** A test of `node:test` for each law of leases. Laws that the leases cannot run are skipped, with the reason. */
 export function describeLeaseLaws(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
   describeLaws(runner, laws, subject, checkLeaseLaw)
 }
 
-/** A test of `node:test` for each law over a fencing guard; those that it cannot run are skipped, with the reason. */
+/** A test of `node:test` for each law of fencing guards. Laws that the guard cannot run are skipped, with the reason. */
 export function describeGuardLaws(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
   describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
 }

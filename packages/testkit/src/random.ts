@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed, on every machine: splitmix32. */
+/** Random numbers that are the same for the same seed on every machine: splitmix32. */
 export class Random {
   #state: number
 
@@ -45,7 +45,7 @@ export class Random {
     return choices[Math.floor(this.next() * choices.length)] ?? choices[0]
   }
 
-  /** A stream of its own: what is drawn from one does not shift the other. */
+  /** An independent stream: its draws do not shift those of this one. */
   fork(stream: number): Random {
     return new Random(Math.imul(this.#state ^ Math.imul(stream + 1, 0x85ebca6b), 0xc2b2ae35))
   }

@@ -1,4 +1,4 @@
 import type { Logger } from '@leasehold/core'
 
-/** Losses and failures are what trials and simulations are about: nobody has to be told. */
+/** For trials and simulations: losses and failures are expected there. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

@@ -3,7 +3,7 @@ import { type AcquireOptions, Lease, type LeaseLost, type LeaseLostReason, Lease
 export interface TestLeaseOptions {
   readonly name?: string | undefined
   readonly owner?: string | undefined
-  /** What acquisitions are answered with: see `TestLease.answer`. */
+  /** The answer of acquisitions: see `TestLease.answer`. */
   readonly answer?: TestAnswer | undefined
 }
 
@@ -17,11 +17,11 @@ interface Asking {
 }
 
 /**
- * A lease for unit tests of what runs under one: granted, refused, lost when the test says so. It keeps the contract of
- * `Lease`: a loss is told once for each grant, after `acquire` has resolved, and never after a release.
+ * A lease for unit tests of code that runs under a lease: granted, refused or lost when the test says so. It keeps the
+ * contract of `Lease`: `onLost` is called once for each grant, after `acquire` has resolved, and never after a release.
  */
 export class TestLease extends Lease {
-  /** What acquisitions are answered with; `true` unless given. */
+  /** The answer of acquisitions; `true` by default. */
   answer: TestAnswer
   /** How often `acquire` was called. */
   acquired = 0
@@ -70,36 +70,36 @@ export class TestLease extends Lease {
     return this.#isValid
   }
 
-  /** Answers those who wait: granted. */
+  /** Answers pending acquisitions: granted. */
   grant(): void {
     const asking = this.#answered()
     this.#hold(asking.map(({ options }) => options))
     for (const { resolve } of asking) resolve(true)
   }
 
-  /** Answers those who wait: someone else has it. */
+  /** Answers pending acquisitions: another owner holds the lease. */
   refuse(): void {
     for (const { resolve } of this.#answered()) resolve(false)
   }
 
-  /** Answers those who wait: nobody knows. */
+  /** Rejects pending acquisitions: the outcome is unknown. */
   fail(error: Error): void {
     for (const { reject } of this.#answered()) reject(error)
   }
 
-  /** The validity is over, and nobody has been told yet: a blocked event loop, a pause. Follow it with `lose`. */
+  /** Ends the validity without a notification, as a blocked event loop or a pause does. Follow it with `lose`. */
   stall(): void {
     this.#isValid = false
   }
 
   /**
-   * The lease is lost: at once for who checks it; resolves when all who hold it were told. Rejects with what one of them
-   * threw, after the others were told as well. Nothing happens where it is not held.
+   * Ends the lease: `checkLease` returns false at once. Resolves when all callbacks were called, and rejects with an error
+   * of one of them after the others were called as well. Has no effect if the lease is not held.
    */
   async lose(reason: LeaseLostReason = 'expired', details: Omit<LeaseLost, 'reason'> = {}): Promise<void> {
     const holders = this.#holders
     this.#end()
-    // Not before those who were granted it a moment ago have seen that they were.
+    // Callers that were granted the lease a moment ago must see that first.
     await new Promise<void>((resolve) => setImmediate(resolve))
     const failures = holders.flatMap(({ onLost }) => attempt(() => onLost?.({ ...details, reason })))
     if (failures.length > 0) throw failures[0]

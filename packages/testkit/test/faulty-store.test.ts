@@ -13,7 +13,7 @@ function setUp(plan?: (call: CallDescription) => Fault | undefined) {
 }
 
 describe('FaultyStore', () => {
-  it('passes on what is not disturbed, and has the abilities of the other store, and no others', async () => {
+  it('passes calls without a fault on, and has exactly the methods of the other store', async () => {
     const { inner, store } = setUp()
     expect(await store.acquire(request, call)).toMatchObject({ granted: true })
     expect(await store.read('job', call)).toMatchObject({ state: 'leased', owner: 'me' })
@@ -67,7 +67,7 @@ describe('FaultyStore', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('answer-late: the call is carried out at once, and its answer comes late, also to who has given up', async () => {
+  it('answer-late: the store executes the call at once, and the answer comes late, also to a caller that gave up', async () => {
     const { clock, inner, store } = setUp()
     const own = new AbortableCall()
     store.inject({ kind: 'answer-late', duration: 500 })
@@ -84,7 +84,7 @@ describe('FaultyStore', () => {
     expect(await granted).toMatchObject({ granted: true })
   })
 
-  it('tells how many calls the other store is carrying out: not those that are delayed or hang', async () => {
+  it('counts the calls that the other store is executing, without those that are delayed or hang', async () => {
     const { clock, store } = setUp()
     store.inject({ kind: 'delay', duration: 500 })
     const granted = store.acquire(request, call)
@@ -125,7 +125,7 @@ describe('FaultyStore', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('duplicate: the store is asked twice, and the caller told once', async () => {
+  it('duplicate: the store is called twice, and answers the caller once', async () => {
     const { inner, store } = setUp()
     const asked: string[] = []
     const release = inner.release.bind(inner)

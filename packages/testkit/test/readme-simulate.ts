@@ -1,7 +1,7 @@
 // #region simulate
 import { simulate } from '@leasehold/testkit/simulation'
 
-export async function nobodyOverlaps(schedules: number): Promise<number> {
+export async function countGrants(schedules: number): Promise<number> {
   let grants = 0
   for (let seed = 1; seed <= schedules; seed += 1) grants += (await simulate({ seed })).grants
   return grants

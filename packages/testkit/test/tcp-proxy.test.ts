@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 /** How long nothing has to happen to count as nothing, in milliseconds. */
 const A_WHILE = 60
 
-/** A server that says back what it is told, after its name, and notes what it heard. */
+/** A server that echoes its input after its name, and records it. */
 async function startEcho(name = '') {
   const sockets = new Set<Socket>()
   const heard: string[] = []
@@ -29,21 +29,21 @@ async function startEcho(name = '') {
   return { port: (server.address() as AddressInfo).port, heard, sockets }
 }
 
-/** A connection with all that it was told. */
+/** A connection with all of its received text. */
 class Caller {
   readonly socket: Socket
-  told = ''
+  received = ''
 
   constructor(port: number) {
     this.socket = connect(port, '127.0.0.1')
     this.socket.on('data', (bytes) => {
-      this.told += String(bytes)
+      this.received += String(bytes)
     })
     this.socket.on('end', () => {
-      this.told += '<end>'
+      this.received += '<end>'
     })
     this.socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.told += `<${error.code}>`
+      this.received += `<${error.code}>`
     })
     onTestFinished(() => void this.socket.destroy())
   }
@@ -53,7 +53,7 @@ class Caller {
   }
 
   async isTold(text: string): Promise<void> {
-    await expect.poll(() => this.told, { interval: 2, timeout: 5_000 }).toBe(text)
+    await expect.poll(() => this.received, { interval: 2, timeout: 5_000 }).toBe(text)
   }
 }
 
@@ -77,7 +77,7 @@ describe('TcpProxy', () => {
     expect(echo.heard.at(-1)).toBe('<end>')
   })
 
-  it('blackHole: nothing comes through, not even that somebody has gone; and heal resets', async () => {
+  it('blackHole: drops everything, also the end of a connection; heal resets', async () => {
     const { echo, proxy, caller } = await setUp()
     const left = new Caller(proxy.port)
     left.say('b')
@@ -87,7 +87,7 @@ describe('TcpProxy', () => {
     left.socket.resetAndDestroy()
     for (const socket of echo.sockets) socket.write('lost')
     await sleep(A_WHILE)
-    expect([echo.heard, caller.told]).toEqual([['a', 'b'], 'a'])
+    expect([echo.heard, caller.received]).toEqual([['a', 'b'], 'a'])
     proxy.heal()
     await caller.isTold('a<ECONNRESET>')
     await expect.poll(() => echo.heard).toEqual(['a', 'b', '<error>', '<error>'])
@@ -102,7 +102,7 @@ describe('TcpProxy', () => {
     const caller = new Caller(proxy.port)
     caller.say('lost')
     await sleep(A_WHILE)
-    expect([echo.heard, caller.told]).toEqual([['a'], ''])
+    expect([echo.heard, caller.received]).toEqual([['a'], ''])
   })
 
   it('dropResponses: requests come through, their answers do not', async () => {
@@ -111,7 +111,7 @@ describe('TcpProxy', () => {
     caller.say('b')
     await expect.poll(() => echo.heard).toEqual(['a', 'b'])
     await sleep(A_WHILE)
-    expect(caller.told).toBe('a')
+    expect(caller.received).toBe('a')
     proxy.heal()
     await caller.isTold('a<ECONNRESET>')
   })
@@ -127,7 +127,7 @@ describe('TcpProxy', () => {
     await other.isTold('c')
   })
 
-  it('slowDown: answers come late, and in order though what comes later is delayed less', async () => {
+  it('slowDown: answers come late, in order even when the delay shrinks', async () => {
     const { proxy, caller } = await setUp()
     proxy.slowDown(150)
     caller.say('b')
@@ -135,17 +135,17 @@ describe('TcpProxy', () => {
     proxy.slowDown(1)
     caller.say('c')
     await sleep(A_WHILE / 2)
-    expect(caller.told).toBe('a')
+    expect(caller.received).toBe('a')
     await caller.isTold('abc')
     proxy.slowDown(300)
     caller.say('d')
     await sleep(A_WHILE)
     proxy.blackHole()
     await sleep(300)
-    expect(caller.told, 'what is on its way is swallowed too').toBe('abc')
+    expect(caller.received, 'bytes on their way are dropped too').toBe('abc')
   })
 
-  it('reset: both sides are told at once', async () => {
+  it('reset: both sides notice at once', async () => {
     const { echo, proxy, caller } = await setUp()
     proxy.reset()
     await caller.isTold('a<ECONNRESET>')
@@ -179,7 +179,7 @@ describe('TcpProxy', () => {
     await Promise.all([next.isTold('other:b'), caller.isTold('ab')])
   })
 
-  it('resets who wants to go where nobody listens', async () => {
+  it('resets connections to a port without a listener', async () => {
     const { proxy } = await setUp()
     const probe = await TcpProxy.to(proxy.port)
     await probe.close()

@@ -17,7 +17,7 @@ describe('TestLease', () => {
     expect([lease.acquired, lease.released]).toEqual([3, 1])
   })
 
-  it('is refused, fails, or keeps who asks waiting, as the test says', async () => {
+  it('is refused, fails, or stays pending, as the test says', async () => {
     const lease = new TestLease({ answer: false })
     expect(await lease.acquire()).toBe(false)
     lease.answer = new RangeError('unknown')
@@ -37,7 +37,7 @@ describe('TestLease', () => {
     await expect(failed).rejects.toThrow(RangeError)
   })
 
-  it('lets go of who gives up waiting', async () => {
+  it('removes a caller that gives up waiting', async () => {
     const lease = new TestLease({ answer: 'later' })
     const giving = new AbortController()
     const asked = lease.acquire({ signal: giving.signal })
@@ -48,36 +48,36 @@ describe('TestLease', () => {
     await expect(lease.acquire({ signal: giving.signal })).rejects.toThrow('no longer')
   })
 
-  it('a loss is told once to each who holds it, after acquire has resolved, and not after a release', async () => {
+  it('calls each onLost once, after acquire has resolved, and not after a release', async () => {
     const lease = new TestLease({ answer: 'later' })
-    const told: (LeaseLost | string)[] = []
-    const onLost = (lost: LeaseLost) => told.push(lost)
-    const first = lease.acquire({ onLost }).then(() => told.push('granted'))
+    const events: (LeaseLost | string)[] = []
+    const onLost = (lost: LeaseLost) => events.push(lost)
+    const first = lease.acquire({ onLost }).then(() => events.push('granted'))
     lease.grant()
     await Promise.all([lease.acquire({ onLost }), lease.lose('taken', { owner: 'other' }), first])
     const lost = { reason: 'taken', owner: 'other' }
-    expect(told).toEqual(['granted', lost, lost])
+    expect(events).toEqual(['granted', lost, lost])
     await lease.lose()
     lease.answer = true
     await lease.acquire({ onLost })
     await lease.release()
     await lease.lose()
-    expect(told).toHaveLength(3)
+    expect(events).toHaveLength(3)
   })
 
-  it('tells all, whatever one of them throws', async () => {
+  it('calls all callbacks, even if one throws', async () => {
     const lease = new TestLease()
-    const told: string[] = []
+    const reasons: string[] = []
     const failing = (): never => {
       throw new RangeError('mine')
     }
     await lease.acquire({ onLost: failing })
-    await lease.acquire({ onLost: ({ reason }) => told.push(reason) })
+    await lease.acquire({ onLost: ({ reason }) => reasons.push(reason) })
     await expect(lease.lose('broken')).rejects.toThrow(RangeError)
-    expect(told).toEqual(['broken'])
+    expect(reasons).toEqual(['broken'])
   })
 
-  it('may be over before anyone is told', async () => {
+  it('can end before the notification', async () => {
     const lease = new TestLease()
     await lease.acquire()
     lease.stall()

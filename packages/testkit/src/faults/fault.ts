@@ -12,29 +12,29 @@ export type StoreOperation =
   | 'withdraw'
   | 'renewMany'
 
-/** What happens to one call of a store. */
+/** The fault of one call of a store. */
 export type Fault =
   /** It reaches the store `duration` milliseconds late. */
   | { readonly kind: 'delay'; readonly duration: number }
   /**
-   * The store does what was asked at once, and answers `duration` milliseconds late: also to a caller that has given up,
+   * The store executes the call at once, and answers `duration` milliseconds late: also to a caller that has given up,
    * as a client does that cannot cancel.
    */
   | { readonly kind: 'answer-late'; readonly duration: number }
-  /** It never reaches the store, and the caller is told of a failure. */
+  /** The call never reaches the store, and fails. */
   | { readonly kind: 'fail-before'; readonly error?: Error }
-  /** The store does what was asked, and the caller is told of a failure: the answer is lost. */
+  /** The store executes the call, and the call fails: the answer is lost. */
   | { readonly kind: 'fail-after'; readonly error?: Error }
-  /** There is no answer until the caller gives up; `applied`: the store did what was asked. */
+  /** There is no answer until the caller gives up; `applied`: the store executes the call. */
   | { readonly kind: 'hang'; readonly applied?: boolean }
   /**
    * There is no answer until the caller gives up, and the request reaches the store `duration` milliseconds after it was
    * sent all the same: a duplicate, where the caller has repeated it meanwhile.
    */
   | { readonly kind: 'arrive-late'; readonly duration: number }
-  /** It reaches the store twice; the caller is told the first outcome, after both. */
+  /** The call reaches the store twice; the caller gets the first outcome, after both. */
   | { readonly kind: 'duplicate' }
-  /** It reaches the store only after the next call, whatever that is, has been answered. */
+  /** The call reaches the store only after the next call of any method was answered. */
   | { readonly kind: 'reorder' }
 
 /** One call, as a plan of faults sees it. */
@@ -46,13 +46,13 @@ export interface CallDescription {
   readonly count: number
 }
 
-/** Decides what happens to a call; `undefined`: nothing. */
+/** Decides on the fault of a call; `undefined`: none. */
 export type FaultPlan = (call: CallDescription) => Fault | undefined
 
 export interface SeededFaultOptions {
   /** How many of the calls are disturbed, from 0 to 1; a fifth unless given. */
   readonly rate?: number | undefined
-  /** What may happen to them; everything unless given. */
+  /** The possible faults; all by default. */
   readonly kinds?: readonly Fault['kind'][] | undefined
   /** The longest delay, in milliseconds; 1,000 unless given. */
   readonly longestDelay?: number | undefined
@@ -74,7 +74,7 @@ export function seededFaults(seed: number, options: SeededFaultOptions = {}): Fa
   const { rate = 0.2, kinds = everything, longestDelay = 1_000 } = options
   const random = new Random(seed)
   return () => {
-    // Drawn for each call, disturbed or not: what happens to one does not shift the others.
+    // Drawn for each call, with or without a fault: the faults of one call do not shift those of others.
     const [whether, which, how] = [random.next(), random.next(), random.next()]
     const kind = kinds[Math.floor(which * kinds.length)]
     if (whether >= rate || kind === undefined) return undefined

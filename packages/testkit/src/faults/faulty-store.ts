@@ -3,7 +3,7 @@ import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
-  /** Decides what happens to the calls that no script is for; nothing unless given. See `seededFaults`. */
+  /** Decides on the faults of calls without a script; none by default. See `seededFaults`. */
   readonly plan?: FaultPlan | undefined
   /** Where delays come from; the machine's clock unless given. */
   readonly clock?: Clock | undefined
@@ -15,7 +15,7 @@ interface Scripted {
 }
 
 /**
- * A store between its users and another one, to whose calls happens what networks do: they come late, fail before or
+ * A store in front of another store that adds the faults of a network to its calls: they come late, fail before or
  * after they were carried out, hang, come twice or out of order. When the caller aborts its call, the call rejects.
  */
 export class FaultyStore implements LeaseStore {
@@ -54,7 +54,7 @@ export class FaultyStore implements LeaseStore {
     this.release = (grant, call, metadata) =>
       this.#call('release', grant.name, call, (own) => store.release(grant, own, metadata))
     this.read = (name, call) => this.#call('read', name, call, (own) => store.read(name, own))
-    // Only what the other store can do: users look whether a method is there.
+    // Only the methods of the other store: users check which methods exist.
     const { change, update, list, break: breakLease, withdraw, watch, watchGrant, renewMany } = store
     if (change !== undefined) {
       this.change = (grant, to, call) =>
@@ -81,7 +81,7 @@ export class FaultyStore implements LeaseStore {
     }
   }
 
-  /** How many calls the other store is carrying out now; those that hang or are delayed have not reached it. */
+  /** The number of calls that the other store is executing now, without those that hang or are delayed. */
   get inProgress(): number {
     return this.#inProgress
   }
@@ -139,7 +139,7 @@ export class FaultyStore implements LeaseStore {
         return await this.#unlessAborted<never>(call, () => () => {})
       case 'duplicate': {
         const outcome = await ask()
-        // What became of the second one, nobody is told.
+        // The outcome of the second call is ignored.
         await ask().catch(() => {})
         return outcome
       }

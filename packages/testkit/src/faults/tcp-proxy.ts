@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { systemClock } from '@leasehold/core'
 
-/** What becomes of bytes, and of the ends of connections, on their way. */
+/** The faults of bytes, and of the ends of connections, on their way. */
 type Mode = 'pass' | 'black-hole' | 'drop-responses'
 
 type Direction = 'request' | 'response'
 
 /**
  * A way to a server of this machine on which everything goes wrong that can: hand its `port` to the client of a backend,
- * and cut it off, slow it down or reset it while the tests run. It knows nothing of what is said over it. It takes real
- * time, and what it is told holds for all connections, those of later too.
+ * and cut it off, slow it down or reset it while the tests run. It does not know the protocol. It uses real
+ * time, and its faults affect all connections, also later ones.
  */
 export class TcpProxy {
-  /** Where clients find it, on 127.0.0.1; stays the same whatever happens. */
+  /** The port for clients, on 127.0.0.1. It never changes. */
   readonly port: number
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -32,14 +32,14 @@ export class TcpProxy {
 
   /** A way to this port of 127.0.0.1, where everything comes through at first. */
   static async to(target: number): Promise<TcpProxy> {
-    // What has been said to the end by one side may still be answered by the other.
+    // After one side has ended, the other may still answer.
     const server = createServer({ allowHalfOpen: true })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     return new TcpProxy(server, target)
   }
 
-  /** Nothing comes through any more, in either direction, and nobody is told: not even that the other side has gone. */
+  /** Drops all bytes in both directions, without a notice: the end of a connection is dropped as well. */
   blackHole(): void {
     this.#mode = 'black-hole'
   }
@@ -50,8 +50,8 @@ export class TcpProxy {
   }
 
   /**
-   * The next answer of the server is lost, on whichever connection it comes, and its connection is reset: what was asked
-   * for has been done, and who asked cannot know. Nothing happens to other connections.
+   * The next answer of the server is lost, on any connection, and that connection is reset: the server has executed the
+   * request, and the client cannot know. Other connections are not affected.
    */
   dropNextResponse(): void {
     this.#losesNext = true
@@ -68,19 +68,19 @@ export class TcpProxy {
   }
 
   /**
-   * New connections are reset as soon as they are made; those that are there stay. Not refused by the operating system,
-   * for then somebody else could take the port meanwhile.
+   * New connections are reset at once; existing ones stay. They are not refused by the operating system, because another
+   * process could then take the port.
    */
   refuse(): void {
     this.#isRefusing = true
   }
 
-  /** New connections go to this port of 127.0.0.1, as after a failover; those that are there stay where they are. */
+  /** New connections go to this port of 127.0.0.1, as after a failover; existing ones stay. */
   retarget(target: number): void {
     this.#target = target
   }
 
-  /** Everything comes through again. Connections that have lost bytes are reset: what was swallowed is gone. */
+  /** Ends all faults. Connections that have lost bytes are reset. */
   heal(): void {
     if (this.#mode !== 'pass') this.reset()
     this.#mode = 'pass'
@@ -111,7 +111,7 @@ export class TcpProxy {
   #pipe(from: Socket, to: Socket, direction: Direction): void {
     this.#sockets.add(from)
     let earlier = Promise.resolve()
-    // One after another, so that what is delayed less does not overtake what is delayed more.
+    // In order: bytes with a shorter delay must not overtake others.
     const inTurn = (act: () => void): void => {
       const due = this.#comesThrough(direction) ? this.#waiting(direction) : undefined
       if (due === undefined) return

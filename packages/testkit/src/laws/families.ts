@@ -4,22 +4,22 @@ import { ttlOf } from './store-trial.js'
 /** How long a law in real time may take, in ttls: some let several pass. */
 const LONGEST = 12
 
-/** Who makes tests of laws: the adapters of test runners. */
+/** An adapter of a test runner: makes tests of laws. */
 export interface LawRunner {
   /** A group of tests, side by side or one after the other. */
   group(title: string, sideBySide: boolean, tests: () => void): void
-  /** One test; `check` tells why it was skipped, if it was. In real time it says how long that may take, in milliseconds. */
+  /** One test. `check` returns why it was skipped, if it was. In real time, `timeout` is its limit in milliseconds. */
   test(title: string, longest: number | undefined, check: () => Promise<LawOutcome>): void
 }
 
-/** What the tests have to know of a subject. */
+/** The facts about a subject that the tests need. */
 interface LawSubject {
   readonly name: string
   readonly time: 'virtual' | 'real'
   readonly ttl?: number | undefined
 }
 
-/** A test for each law over a subject, by family. Those of subjects in real time run side by side, for they wait. */
+/** A test for each law of a subject, by family. Tests in real time run concurrently, because they wait. */
 export function describeLaws<L extends Law<never, string>, S extends LawSubject>(
   runner: LawRunner,
   laws: readonly L[],

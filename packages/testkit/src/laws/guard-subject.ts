@@ -1,4 +1,4 @@
-/** What a guard has to be able to do for some of the laws. */
+/** An ability of a guard that some laws need. */
 export type GuardAbility =
   /** The resource can be deleted through the guard. */
   | 'deletion'
@@ -45,7 +45,7 @@ export interface GuardBackend {
   read(): Promise<string | undefined> | string | undefined
   /** The ways in which the user's own part of a write can fail; each leaves the value as it is. */
   readonly ownFailures?: readonly OwnFailure[]
-  /** Ends what was begun for the trial. The guards are closed before. */
+  /** Stops the backend of the trial. The guards are closed before. */
   stop?(): void | Promise<void>
 }
 

@@ -27,7 +27,7 @@ export class GuardTrial {
     return guard
   }
 
-  /** What the subject cannot do of what a law needs. */
+  /** The needs of a law that the subject cannot meet. */
   async lacks(needs: readonly GuardAbility[]): Promise<GuardAbility | undefined> {
     const guard = await this.open()
     return needs.find((need) => !this.#can(need, guard))
@@ -49,7 +49,7 @@ export class GuardTrial {
     await this.holds(value)
   }
 
-  /** Runs what has to be rejected because a larger token was seen; the value stays as it is. */
+  /** Runs a call that must be rejected because of a larger token, and must not change the value. */
   async rejected(write: () => unknown): Promise<void> {
     const before = await this.value()
     const error = await rejectionOf(write)
@@ -88,13 +88,13 @@ export class GuardTrial {
   }
 }
 
-/** What a call throws or rejects with; `undefined` where it succeeds. */
+/** The error of a call; `undefined` if it succeeds. */
 export async function rejectionOf(call: () => unknown): Promise<unknown> {
   try {
     await call()
     return undefined
   } catch (error) {
-    assert(error !== undefined, 'a rejection without a reason tells nothing')
+    assert(error !== undefined, 'a rejection must have a reason')
     return error
   }
 }

@@ -27,17 +27,17 @@ export type LawFamily =
 
 /**
  * One rule that a store or a lease has to keep, independent of any test runner. `check` rejects where it is broken, with
- * an `AssertionError` that says what was expected.
+ * an `AssertionError` that names the expected value.
  */
 export interface Law<Trial, Ability extends string> {
   readonly family: LawFamily
   readonly name: string
-  /** What a subject has to be able to do for the law to mean anything. */
+  /** The abilities of a subject that the law needs. */
   readonly needs: readonly Ability[]
   readonly check: (trial: Trial) => Promise<void>
 }
 
-/** What became of a law that was not broken. */
+/** The outcome of a law that was not broken. */
 export type LawOutcome = { readonly kept: true } | { readonly kept: false; readonly skipped: string }
 
 /** A law without needs of its own. */

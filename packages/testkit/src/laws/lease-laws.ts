@@ -12,7 +12,7 @@ import { leaseWaitingLaws } from './lease/waiting.js'
 import type { LeaseAbility, LeaseSubject } from './lease-subject.js'
 import { type LeaseLaw, LeaseTrial } from './lease-trial.js'
 
-/** The conformance suite of leases: the contract of `Lease`, and what leases over a store promise beyond it. */
+/** The conformance suite of leases: the contract of `Lease`, and the further guarantees of leases over a store. */
 export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseExclusionLaws,
   ...leaseWaitingLaws,

@@ -1,14 +1,14 @@
 import type { Clock, Lease, LeaseStore, TimeoutSettings } from '@leasehold/core'
 
-/** What a lease has to be able to do for some of the laws. */
+/** An ability of a lease that some laws need. */
 export type LeaseAbility =
   /** `acquire({ wait })` waits for its turn. */
   | 'wait'
-  /** `fencingToken` tells grants apart. */
+  /** Grants have different values of `fencingToken`. */
   | 'tokens'
   /** It is a `StoreLease`, over a store that the trial can disturb. */
   | 'store'
-  /** Who waits longest is served first. */
+  /** The waiter that has waited longest is granted the lease first. */
   | 'queue'
   | 'change'
   | 'break'
@@ -19,7 +19,7 @@ export type LeaseAbility =
   | 'closing'
   | 'virtual-time'
 
-/** What a lease of a trial is made of. */
+/** The settings of a lease of a trial. */
 export interface LeaseClaim {
   readonly name: string
   readonly owner: string
@@ -27,11 +27,11 @@ export interface LeaseClaim {
   readonly clock: Clock
   readonly timeouts: TimeoutSettings
   readonly maxHold: number | undefined
-  /** Puts what disturbs it in front of a store; for leases over one. */
+  /** Puts a `FaultyStore` in front of a store; for leases over a store. */
   disturb(store: LeaseStore): LeaseStore
 }
 
-/** What leases of one trial contend for: empty, and shared by all of them. */
+/** The backend of one trial: empty, and shared by all of its leases. */
 export interface LeaseBackend {
   readonly abilities: readonly LeaseAbility[]
   /** A lease of its own owner, as another process has it. */
@@ -40,7 +40,7 @@ export interface LeaseBackend {
   readonly outside?: LeaseStore | undefined
   /** An operator removes the record of a name. */
   delete?(name: string): unknown
-  /** Cuts a lease off from what it contends for; without it, what disturbs its store does so. */
+  /** Cuts a lease off from the backend. By default, the faults of its store do that. */
   readonly cutOff?: ((lease: Lease) => unknown) | undefined
   readonly heal?: ((lease: Lease) => unknown) | undefined
   stop?(): void | Promise<void>

@@ -38,10 +38,10 @@ interface Link {
   heal(): unknown
 }
 
-/** A lease of a trial, with what was told of it. */
+/** A lease of a trial, with its losses. */
 export class TrialLease {
   readonly lease: Lease
-  /** Every loss that a callback was told, in order. */
+  /** Every loss that a callback was called with, in order. */
   readonly losses: LeaseLost[] = []
   readonly #machine: Machine
   readonly #store: FaultyStore | undefined
@@ -71,7 +71,7 @@ export class TrialLease {
     return this.#machine.virtual
   }
 
-  /** What disturbs its store. */
+  /** The store of the lease, to which faults can be added. */
   get store(): FaultyStore {
     assert(this.#store !== undefined)
     return this.#store
@@ -121,7 +121,7 @@ export class LeaseTrial {
     return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 
-  /** What the subject cannot do of what a law needs. */
+  /** The needs of a law that the subject cannot meet. */
   lacks(needs: readonly LeaseAbility[]): LeaseAbility | undefined {
     return needs.find((need) => !this.backend.abilities.includes(need))
   }
@@ -163,7 +163,7 @@ export class LeaseTrial {
   /** A lease that is held. */
   async openHeld(options: OpenOptions = {}): Promise<TrialLease> {
     const opened = await this.open(options)
-    assert.equal(await this.during(opened.acquire()), true, 'nobody else should hold the name')
+    assert.equal(await this.during(opened.acquire()), true, 'no other owner should hold the name')
     // Its timers are armed in the turn after.
     await this.time.pass(this.time.isVirtual ? 0 : 1)
     return opened

@@ -2,10 +2,10 @@ import { type Clock, createSystemClock } from '@leasehold/core'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
 import { VirtualTime, type VirtualTimeOptions } from '../time/virtual-time.js'
 
-/** What a process of a trial runs on. */
+/** The machine of a process of a trial. */
 export interface Machine {
   readonly clock: Clock
-  /** What its clock shows, where time is virtual: to be suspended, paused, and set. */
+  /** Its clock, where time is virtual: can be suspended, paused and set. */
   readonly virtual: VirtualClock | undefined
 }
 

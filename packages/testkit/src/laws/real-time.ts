@@ -12,7 +12,7 @@ export async function waitForBackend(looks: number): Promise<boolean> {
   return true
 }
 
-/** The time of this machine: who lets it pass waits, and keeps the process alive meanwhile. */
+/** The time of this machine. Letting it pass waits, and keeps the process alive. */
 export const realTime: PassingTime = {
   isVirtual: false,
   createMachine: () => ({ clock: systemClock, virtual: undefined }),

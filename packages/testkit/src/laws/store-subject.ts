@@ -1,6 +1,6 @@
 import type { Clock, LeaseStore } from '@leasehold/core'
 
-/** What a store has to be able to do for some of the laws. */
+/** An ability of a store that some laws need. */
 export type StoreAbility =
   | 'change'
   | 'break'
@@ -29,15 +29,15 @@ export interface StoreBackend {
    */
   open(clock: Clock): LeaseStore | Promise<LeaseStore>
   /**
-   * Makes, ahead of the first lease on a name, what takes the backend longer than a call of the trial may: a sixth of
+   * Prepares the first lease on a name, where that takes the backend longer than the limit of a call in a trial: a sixth of
    * the ttl. Asked once for each lease.
    */
   prepare?(name: string): unknown
   /** Cuts a client off, so that its calls hang or fail; without it, `FaultyStore` does so in front of the client. */
   cutOff?(client: LeaseStore): void | Promise<void>
-  /** Ends what `cutOff` began; to be given with it. */
+  /** Ends the effect of `cutOff`; required with it. */
   heal?(client: LeaseStore): void | Promise<void>
-  /** An operator removes the record of a name, whoever holds it. */
+  /** An operator removes the record of a name, even if it is held. */
   delete?(name: string): unknown
   /**
    * Takes a copy of the stored record of a name, as a backup does, and resolves with a function that puts the copy back
@@ -48,7 +48,7 @@ export interface StoreBackend {
   restart?(): void | Promise<void>
   /** A process of its own takes the lease, for the ttl of the subject, and holds it until it is killed. */
   holdElsewhere?(name: string): Promise<HolderElsewhere>
-  /** Ends what was begun for the trial. The clients are closed before. */
+  /** Stops the backend of the trial. The clients are closed before. */
   stop?(): void | Promise<void>
 }
 
@@ -58,7 +58,7 @@ export interface HolderElsewhere {
   kill(): Promise<void>
 }
 
-/** A store as the laws see it: what it is, and how it is made, cut off and healed. */
+/** A store for the laws: its abilities, and functions to create it, cut it off and heal it. */
 export interface StoreSubject {
   /** For test names. */
   readonly name: string
@@ -73,7 +73,7 @@ export interface StoreSubject {
   readonly remote?: boolean | undefined
   /**
    * Whether several clients can be opened, as by several processes: without it they are one and the same, and laws on
-   * what happens between them are skipped.
+   * them are skipped.
    */
   readonly clients?: boolean | undefined
   /**

@@ -13,7 +13,7 @@ export type StoreLaw = Law<StoreTrial, StoreAbility>
 const VIRTUAL_TTL = 10_000
 const REAL_TTL = 2_000
 
-/** What is left over of a ttl when everybody agrees that it is over: drift, margins and steps of clocks. */
+/** An allowance after the end of a ttl: drift, margins and steps of clocks. */
 const SLACK = 150
 
 /** The surroundings of one law over a store: a backend of its own, clients, and time. */
@@ -51,7 +51,7 @@ export class StoreTrial {
     return client
   }
 
-  /** What the subject cannot do of what a law needs. */
+  /** The needs of a law that the subject cannot meet. */
   async lacks(needs: readonly StoreAbility[]): Promise<StoreAbility | undefined> {
     const client = await this.open()
     return needs.find((need) => !this.#can(need, client))
@@ -75,14 +75,14 @@ export class StoreTrial {
   /** The grant of a request that has to be granted. */
   async granted(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<Grant> {
     const outcome = await this.acquire(client, request)
-    assert(outcome.granted, `the request was refused, but nobody else should hold '${request.name ?? this.name}'`)
+    assert(outcome.granted, `the request was refused, but no other owner should hold '${request.name ?? this.name}'`)
     return outcome.grant
   }
 
-  /** Who holds the name, by the answer to a request that has to be refused. */
+  /** The holder of the name, from the answer to a request that must be refused. */
   async refused(client: LeaseStore, request: Partial<AcquireRequest> = {}): Promise<LeaseRecord | undefined> {
     const outcome = await this.acquire(client, request)
-    assert(!outcome.granted, 'the request was granted, but somebody else should hold the name')
+    assert(!outcome.granted, 'the request was granted, but another owner should hold the name')
     return outcome.holder
   }
 
@@ -90,7 +90,7 @@ export class StoreTrial {
     return await client.read(this.name, this.call)
   }
 
-  /** Lets what is held expire: by the store's clock, or in the eyes of the given clients, who look at it before. */
+  /** Lets held leases expire: by the store's clock, or as observed by the given clients, which read the record before. */
   async expire(...observers: LeaseStore[]): Promise<void> {
     for (const observer of observers) await this.read(observer)
     await this.pass(this.ttl * 1.02 + SLACK)
@@ -105,7 +105,7 @@ export class StoreTrial {
     await this.backend.delete?.(this.name)
   }
 
-  /** Copies the record, as a backup does; resolves with what puts the copy back in the place of the present record. */
+  /** Copies the record, as a backup does; resolves with a function that replaces the present record by the copy. */
   async copy(): Promise<() => Promise<void>> {
     assert(this.backend.copy !== undefined)
     const putBack = await this.backend.copy(this.name)

@@ -6,10 +6,10 @@ import type { Nonsense } from './nonsense.js'
 /** Answers a request; rejects where the store does. */
 type Method = (...args: never[]) => Promise<unknown>
 
-/** What a store can be asked over the network. */
+/** The methods of a store over the network. */
 export type Methods = Readonly<Record<string, Method>>
 
-/** The server's side: what is asked, and whether anyone is there to answer. */
+/** The server's side: its methods, and whether it can answer. */
 export interface Server {
   readonly methods: Methods
   readonly isDown: boolean
@@ -19,9 +19,9 @@ export interface Server {
 export interface ClientManners {
   /** Whether requests end when their call is aborted. */
   readonly cancels: boolean
-  /** What it answers instead of the truth. */
+  /** Its invalid answers. */
   readonly nonsense: Nonsense
-  /** Called when two requests have the same call at the same time. */
+  /** Called when two requests use the same call at the same time. */
   readonly onSharedCall: () => void
 }
 
@@ -30,7 +30,7 @@ interface Request {
   fail(error: Error): void
 }
 
-/** One process's way to the store: requests and answers are messages of the network. */
+/** The connection of one process to the store: requests and answers are messages of the network. */
 export class Connection {
   readonly #node: number
   readonly #machine: VirtualClock
@@ -96,29 +96,29 @@ export class Connection {
     })
   }
 
-  /** A message to somewhere else than the store, on the same way; `arrive` may answer. */
+  /** Sends a message to another receiver than the store; `arrive` may answer. */
   post(arrive: (answer: (deliver: () => void) => void) => void): void {
     this.#network.send(this.#node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
   }
 
-  /** Something that the server says unasked. */
+  /** Sends a message from the server that answers no request. */
   push(deliver: () => void): void {
     this.#deliver(deliver)
   }
 
-  /** Has `end` called when the connection is cut; returns what forgets that. */
+  /** Calls `end` when the connection is cut; returns a function that removes it. */
   onCut(end: () => void): () => void {
     this.#streams.add(end)
     return () => this.#streams.delete(end)
   }
 
-  /** The server is gone: each who waits is told, in as much as the network carries it, and every stream ends. */
+  /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
   reset(): void {
     for (const request of this.#requests) this.#deliver(() => request.fail(new Error('connection reset')))
     for (const end of this.#streams) this.#deliver(end)
   }
 
-  /** The process has died: nothing reaches it any more, and what it listened to is let go. */
+  /** The process has died: messages no longer reach it, and its streams end. */
   kill(): void {
     this.#isDead = true
     this.#requests.clear()

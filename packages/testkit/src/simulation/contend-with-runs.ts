@@ -2,7 +2,7 @@ import type { LeasedWork } from '@leasehold/core'
 import type { Contender } from './contend.js'
 import { expectLeaseErrors, WorkError } from './expected-errors.js'
 
-/** Several runs of one lease at a time, next to every other use of the same lease. */
+/** Several runs of one lease at a time, together with every other use of the lease. */
 export async function contendWithRuns(contender: Contender): Promise<void> {
   const { process, lease } = contender
   const { random, signal } = process
@@ -29,7 +29,7 @@ async function run(contender: Contender): Promise<void> {
   }
 }
 
-/** A work that writes for a while; some ignore their signal, some fail, some begin a run of the same lease. */
+/** A work that writes for a while. Some ignore their signal, some fail, some start a run of the same lease. */
 function workOf(contender: Contender): LeasedWork<void> {
   const { process, lease } = contender
   const { clock, random } = process
@@ -51,7 +51,7 @@ function workOf(contender: Contender): LeasedWork<void> {
   }
 }
 
-/** What another part of the process does with the lease meanwhile. */
+/** Another part of the process uses the same lease meanwhile. */
 async function interfere(contender: Contender): Promise<void> {
   const { process, lease } = contender
   const { random } = process
@@ -70,7 +70,7 @@ async function interfere(contender: Contender): Promise<void> {
     }
     case 2:
     case 3:
-      // Kept, and released by whatever comes next.
+      // The lease stays held: a later step releases it.
       await lease.acquire({ wait: random.pick([0, ttl]), signal: process.signal })
       return
     default:

@@ -1,27 +1,34 @@
-import type { StoreLease } from '@leasehold/core'
+import type { Metadata, StoreLease } from '@leasehold/core'
 import { contendWithRuns } from './contend-with-runs.js'
 import { expectLeaseErrors } from './expected-errors.js'
 import { handleRequests } from './handle-requests.js'
 import type { SimulatedProcess } from './workload.js'
 
-/** A process, and the lease that it claims now: one that was closed is replaced. */
+/** A process, and its present lease: a closed lease is replaced. */
 export interface Contender {
   readonly process: SimulatedProcess
   lease: StoreLease
+  /** Returns the next metadata, unlike any before, or nothing. */
+  readonly metadata: () => { readonly metadata?: Metadata }
 }
 
-/** Under which the processes share whether they use `run`. */
+/** The shared key for whether the processes use `run`. */
 const RUNS = 'runs'
 
+/** The shared key for whether the processes write metadata. */
+const METADATA = 'metadata'
+
 /**
- * The workload unless one is given. Each process claims the lease again and again, in every way there is, holds it for a
- * while, writes to the resource, and leaves it in every way there is; or it has `run` do so, several at a time. Some
- * processes hold a lease that nobody contends for beside it, and some have handlers that share a lease of a provider.
+ * The default workload. Each process claims the lease repeatedly, in every possible way, holds it for a
+ * while, writes to the resource, and releases it in every possible way; or it uses `run`, several at a time. Some
+ * processes also hold an uncontended lease, and some have handlers that share a lease of a provider.
  */
 export async function contend(process: SimulatedProcess): Promise<void> {
   const { random, shared } = process
-  // In some simulations only, and there often: on Node 20, all that is done while a run is in progress takes twice as long.
+  // In some simulations only, and there often: on Node 20, everything during a run takes twice as long.
   if (!shared.has(RUNS)) shared.set(RUNS, random.chance(0.25))
+  // From a stream of its own: the other draws of a seed stay the same.
+  if (!shared.has(METADATA)) shared.set(METADATA, random.fork(1).chance(0.3))
   const hasRuns = shared.get(RUNS) === true
   const works = [contendForLease(process, hasRuns ? 0.6 : 0)]
   if (random.chance(0.1)) works.push(holdUncontended(process))
@@ -29,10 +36,11 @@ export async function contend(process: SimulatedProcess): Promise<void> {
   await Promise.all(works)
 }
 
-/** `runs`: how often it has `run` claim the lease, from 0 to 1. */
+/** `runs`: how often it claims the lease with `run`, from 0 to 1. */
 async function contendForLease(process: SimulatedProcess, runs: number): Promise<void> {
   const { random } = process
-  const contender = { process, lease: process.lease }
+  const metadata = countedMetadata(process)
+  const contender = { process, lease: process.lease, metadata }
   const ttl = process.lease.settings.timeouts.heartbeatTimeout
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
@@ -41,20 +49,32 @@ async function contendForLease(process: SimulatedProcess, runs: number): Promise
     })
     await process.sleep(ttl * random.magnitude(-7, -1))
   }
-  await expectLeaseErrors(() => contender.lease.release())
+  await expectLeaseErrors(() => contender.lease.release(metadata()))
 }
 
-/** Another lease of the same store, which is lost only if something keeps its heartbeats from the store. */
+function countedMetadata({ owner, random, shared }: SimulatedProcess): Contender['metadata'] {
+  const draws = random.fork(2)
+  let count = 0
+  return () => {
+    if (shared.get(METADATA) !== true || draws.chance(0.5)) return {}
+    count += 1
+    return { metadata: { by: owner, count: String(count) } }
+  }
+}
+
+/** Another lease of the same store, which is lost only if its heartbeats do not reach the store. */
 async function holdUncontended({ node, createLease, signal, sleep }: SimulatedProcess): Promise<void> {
   const lease = createLease(`of node ${node}`)
   while (!signal.aborted) {
     await expectLeaseErrors(() => lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }))
-    while (lease.fencingToken !== undefined && !signal.aborted) await sleep(lease.settings.timeouts.heartbeatTimeout)
+    // Also after a failure: a store that fails at once must not be asked again at once.
+    do await sleep(lease.settings.timeouts.heartbeatTimeout)
+    while (lease.fencingToken !== undefined && !signal.aborted)
   }
   await expectLeaseErrors(() => lease.release())
 }
 
-async function claim({ process, lease }: Contender): Promise<boolean> {
+async function claim({ process, lease, metadata }: Contender): Promise<boolean> {
   const { random, signal } = process
   const ttl = lease.settings.timeouts.heartbeatTimeout
   const offer = process.takeOffer()
@@ -85,7 +105,7 @@ async function claim({ process, lease }: Contender): Promise<boolean> {
       }
     }
     default:
-      return await lease.acquire({ wait, signal })
+      return await lease.acquire({ wait, signal, ...metadata() })
   }
 }
 
@@ -96,6 +116,8 @@ async function hold(contender: Contender): Promise<void> {
   const until = clock.now() + ttl * random.magnitude(-5, 1.5)
   while (clock.now() < until && !signal.aborted && lease.fencingToken !== undefined) {
     if (lease.checkLease()) process.write(lease).catch(() => {})
+    const { metadata } = contender.metadata()
+    if (metadata !== undefined) lease.update(metadata).catch(() => {})
     await process.sleep(ttl / random.between(4, 10))
   }
   await leave(contender)
@@ -119,9 +141,9 @@ async function leave(contender: Contender): Promise<void> {
       return
     }
     case 3:
-      // Kept: the next claim finds it held.
+      // The lease stays held: the next claim returns true at once.
       return
     default:
-      await lease.release()
+      await lease.release(contender.metadata())
   }
 }

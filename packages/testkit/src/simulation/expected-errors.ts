@@ -5,7 +5,7 @@ export class WorkError extends Error {
   override readonly name = 'WorkError'
 }
 
-/** Failures of the store are what a run of the simulator is about; any other error is a fault of the library. */
+/** Simulations expect failures of the store. Any other error is a fault of the library. */
 export async function expectLeaseErrors(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

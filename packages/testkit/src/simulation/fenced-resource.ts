@@ -1,4 +1,4 @@
-/** What the lease is there for: it accepts a write unless it has seen one under a larger fencing token. */
+/** The resource that the lease protects. It rejects a write after a write with a larger fencing token. */
 export class FencedResource {
   readonly #largest = new Map<string, bigint>()
 

@@ -6,7 +6,7 @@ import { LEASE_NAME, type SimulatedProcess } from './workload.js'
 /** How many handlers a process has. */
 const HANDLERS = 2
 
-/** Handlers that know nothing of one another ask a provider for the same lease, and have it run their work. */
+/** Independent handlers get the same lease from a provider, and run their work under it. */
 export async function handleRequests(process: SimulatedProcess): Promise<void> {
   const { clock } = process
   const provider = new LeaseProvider(
@@ -23,7 +23,7 @@ async function handle(process: SimulatedProcess, provider: LeaseProvider): Promi
   while (!signal.aborted) {
     const lease = await provider.getLease(LEASE_NAME, 'requests', owner)
     if (!(lease instanceof StoreLease))
-      throw new TypeError('the provider passed on something else than its factory made')
+      throw new TypeError('the provider returned another lease than its factory created')
     const ttl = lease.settings.timeouts.heartbeatTimeout
     const wait = random.pick([0, ttl / 2, 2 * ttl])
     await expectLeaseErrors(() => lease.run(() => sleep(ttl * random.magnitude(-6, -1)), { wait, signal }))

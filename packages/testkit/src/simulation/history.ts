@@ -1,12 +1,12 @@
-/** Who did something in a run: a node, by its number, or what stands outside of them. */
+/** The actor of an event: the number of a node, or a part of the surroundings. */
 export type Actor = number | 'store' | 'operator' | 'network' | 'check'
 
-/** Something that happened, at an instant of true time in milliseconds. */
+/** An event, at an instant of true time in milliseconds. */
 export interface HistoryEntry {
   readonly at: number
   readonly actor: Actor
   readonly event: HistoryEvent
-  /** Fencing token, reason, what was answered: whatever tells this event from others of its kind. */
+  /** Details such as the fencing token, the reason or the answer. */
   readonly detail: string
 }
 
@@ -27,5 +27,6 @@ export type HistoryEvent =
   | 'released'
   | 'lost'
   | 'granted'
+  | 'updated'
   | 'wrote'
   | 'violation'

@@ -1,15 +1,16 @@
-import type { Grant, LeaseLost } from '@leasehold/core'
+import type { Grant, LeaseLost, Metadata } from '@leasehold/core'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
 import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { PreviousMonitor } from './previous-monitor.js'
 import { RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './simulated-store.js'
 import { LEASE_NAME } from './workload.js'
 
-/** How long after the end of its validity a holder may be notified, in milliseconds: timers are armed a little later. */
+/** How long after the end of validity a holder is notified at the latest, in milliseconds. */
 const LATEST_NOTICE = 250
 
-/** What the monitor has to know of the run. */
+/** The facts about a simulation that the monitor needs. */
 export interface Surroundings {
   /** True time, in milliseconds. */
   now(): number
@@ -19,6 +20,10 @@ export interface Surroundings {
   isRunning(lease: ObservedLease): boolean
   /** Whether anything in the run can make a lease be lost. */
   readonly isDisturbed: boolean
+  /** Whether a later message arrives after an earlier one. */
+  readonly isOrdered: boolean
+  /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
+  readonly isSpoilt: boolean
 }
 
 /** Watches a run from outside, in true time, and notes the first rule that it breaks. */
@@ -30,19 +35,21 @@ export class Monitor implements LeaseObserver {
   writes = 0
   /** Which faults have happened that can make a holder lose its lease for a reason of their own. */
   readonly happened = new Set<'broken' | 'deleted' | 'suspended' | 'closed'>()
+  readonly previous: PreviousMonitor
   readonly #surroundings: Surroundings
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
-  /** The names that somebody has asked for. */
+  /** The names that were requested. */
   readonly #askedNames = new Set<string>()
   readonly #lastGrant = new Map<string, SeenGrant>()
-  /** Of each lease that was held and seen to be no longer valid: the token of the grant, and when to have told of it. */
+  /** For each lease whose validity ended: the token of the grant, and the latest instant of the notification. */
   readonly #over = new Map<ObservedLease, { readonly fencingToken: bigint; latest: number }>()
   readonly #largestAccepted = new Map<string, bigint>()
   readonly #runs: RunMonitor
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
+    this.previous = new PreviousMonitor(surroundings.isOrdered)
     this.#runs = new RunMonitor({
       isAwake: surroundings.isAwake,
       isRunning: surroundings.isRunning,
@@ -71,7 +78,7 @@ export class Monitor implements LeaseObserver {
     else leases.add(lease)
   }
 
-  /** Its process is gone: nobody looks at it any more. */
+  /** The process of the lease has died. */
   forget(lease: ObservedLease): void {
     this.#leases.get(lease.settings.name)?.delete(lease)
     this.#over.delete(lease)
@@ -93,11 +100,11 @@ export class Monitor implements LeaseObserver {
         if (holder !== undefined) this.fail('exclusion', `'${name}' is held by ${of(holder)} and by ${of(lease)}`)
         holder = lease
       }
-      if (holder !== undefined) this.#compareWithStore(holder)
+      if (holder !== undefined) this.#lookAtHolder(holder)
     }
   }
 
-  /** Whether any awake node holds what is contended for: the lease that every process has, unless nobody asks for it. */
+  /** Whether an awake node holds the contended lease; any lease counts if the contended one was never requested. */
   get isHeld(): boolean {
     for (const [name, leases] of this.#leases) {
       if (name !== LEASE_NAME && this.#askedNames.has(LEASE_NAME)) continue
@@ -115,6 +122,7 @@ export class Monitor implements LeaseObserver {
       this.fail('fencing-token', `token ${fencingToken} for ${owner} after ${last.fencingToken} for ${last.owner}`)
     }
     this.#lastGrant.set(name, grant)
+    this.previous.onGrant(grant)
   }
 
   onHeartbeat(lease: ObservedLease | undefined, owner: string): void {
@@ -191,6 +199,11 @@ export class Monitor implements LeaseObserver {
     this.note(lease.node, 'released', how)
   }
 
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void {
+    this.note(lease.node, 'updated', `token ${fencingToken}, ${JSON.stringify(metadata)}`)
+    this.previous.onConfirmed(lease.settings.name, fencingToken, metadata)
+  }
+
   onRunAsked(run: ObservedRun): void {
     this.#askedNames.add(run.lease.settings.name)
     this.note(run.lease.node, 'run')
@@ -207,7 +220,7 @@ export class Monitor implements LeaseObserver {
     this.#runs.onSettled(run, how, error)
   }
 
-  /** Everyone who was granted the lease holds it, released it, or was told of its loss. */
+  /** Each caller with a grant holds it, has released it, or was notified of its loss. */
   lookAtLosses(): void {
     for (const asked of this.#asked) {
       const { lease, outcome, released, lost, fencingToken } = asked
@@ -215,20 +228,23 @@ export class Monitor implements LeaseObserver {
       if (lost !== undefined || released) {
         this.#asked.delete(asked)
       } else if (this.#surroundings.isAwake(lease) && lease.fencingToken !== fencingToken) {
-        this.fail('loss-untold', `to ${of(lease)}, of token ${fencingToken}`)
+        this.fail('loss-not-notified', `to ${of(lease)}, of token ${fencingToken}`)
       }
     }
   }
 
-  /** Who holds a lease is who was granted it last. */
-  #compareWithStore(lease: ObservedLease): void {
+  /** The holder of a lease has the last grant. */
+  #lookAtHolder(lease: ObservedLease): void {
     const { name } = lease.settings
     const last = this.#lastGrant.get(name)
-    if (last === undefined || last.fencingToken === lease.fencingToken) return
-    this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
+    if (last !== undefined && last.fencingToken !== lease.fencingToken) {
+      this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
+    }
+    const fault = this.#surroundings.isSpoilt ? undefined : this.previous.faultOf(lease)
+    if (fault !== undefined) this.fail('wrong-previous', `${of(lease)} found ${fault}`)
   }
 
-  /** A validity that is over: it does not come back, and the holder is soon notified of the loss. */
+  /** A validity that has ended does not return, and the holder is soon notified of the loss. */
   #lookAtEnd(lease: ObservedLease): void {
     const { fencingToken } = lease
     if (fencingToken === undefined || !this.#surroundings.isAwake(lease)) return
@@ -236,12 +252,12 @@ export class Monitor implements LeaseObserver {
     const known = this.#over.get(lease)
     const over = known?.fencingToken === fencingToken ? known : { fencingToken, latest: Number.POSITIVE_INFINITY }
     this.#over.set(lease, over)
-    // The timers of a suspended machine stand still, and run late by as much.
-    const canTell = this.#surroundings.isRunning(lease) && !this.happened.has('suspended')
-    if (!canTell) over.latest = Number.POSITIVE_INFINITY
+    // The timers of a suspended machine run late by the length of the suspend.
+    const isTimely = this.#surroundings.isRunning(lease) && !this.happened.has('suspended')
+    if (!isTimely) over.latest = Number.POSITIVE_INFINITY
     else if (over.latest === Number.POSITIVE_INFINITY) over.latest = now + LATEST_NOTICE
     else if (now > over.latest) {
-      this.fail('loss-untold', `to ${of(lease)} within ${LATEST_NOTICE} ms of the end of its validity`)
+      this.fail('loss-not-notified', `to ${of(lease)} within ${LATEST_NOTICE} ms of the end of its validity`)
     }
   }
 
@@ -251,13 +267,13 @@ export class Monitor implements LeaseObserver {
   }
 
   #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
-    const told = `${reason} to ${of(lease)}`
+    const loss = `${reason} to ${of(lease)}`
     if (reason === 'max-hold' || reason === 'closed') return
-    if (!this.#surroundings.isDisturbed) this.fail('needless-loss', told)
+    if (!this.#surroundings.isDisturbed) this.fail('needless-loss', loss)
     if (reason === 'expired') return
     const last = this.#lastGrant.get(lease.settings.name)
     const isTaken = last !== undefined && fencingToken !== undefined && last.fencingToken > fencingToken
     const isTrue = reason === 'taken' ? isTaken || this.happened.has('deleted') : this.happened.has(reason as 'broken')
-    if (!isTrue) this.fail('wrong-reason', told)
+    if (!isTrue) this.fail('wrong-reason', loss)
   }
 }

@@ -4,11 +4,11 @@ import type { PlannedFault } from './planned-fault.js'
 
 export type Direction = 'to-store' | 'from-store'
 
-/** Between what a message takes on an undisturbed way, in milliseconds. */
+/** The least and the most time of a message without faults, in milliseconds. */
 const SHORTEST_WAY = 0.3
 const LONGEST_WAY = 3
 
-/** What carries messages between nodes and the store; what happens to them is drawn from the seed. */
+/** The network between the nodes and the store. Its faults are drawn from the seed. */
 export class Network {
   readonly #time: VirtualTime
   readonly #random: Random
@@ -23,7 +23,7 @@ export class Network {
   /** Delivers a message once, never, or twice. */
   send(node: number, direction: Direction, deliver: () => void): void {
     const random = this.#random
-    // The same number of draws for each message, so that one fault more or less does not change the fate of all others.
+    // The same number of draws for each message: a fault more or less does not change other messages.
     const way = random.between(SHORTEST_WAY, LONGEST_WAY)
     const [lost, late, twice, again] = [random.next(), random.next(), random.next(), random.next()]
     let delay = way

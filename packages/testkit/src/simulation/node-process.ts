@@ -23,7 +23,7 @@ import type { SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
 import { LEASE_NAME, type SimulatedProcess, type Workload } from './workload.js'
 
-/** What the processes of a run share. */
+/** The parts that all processes of a simulation share. */
 export interface World {
   readonly plan: SimulationPlan
   readonly network: Network
@@ -32,7 +32,7 @@ export interface World {
   readonly resource: FencedResource
   readonly monitor: Monitor
   readonly shared: Map<string, unknown>
-  /** Chance of what users and clients do wrong. */
+  /** Draws the faults of users and clients. */
   readonly misuse: Random
   /** True time. */
   now(): number
@@ -52,7 +52,7 @@ export class NodeProcess implements SimulatedProcess {
   readonly nodes: number
   readonly machine: VirtualClock
   readonly lease: StoreLease
-  /** What the user of this process gave to its leases. */
+  /** The user code of the leases of this process. */
   readonly userCode: UserCode
   /** Whether the workload has not ended. */
   isWorking = true
@@ -70,11 +70,11 @@ export class NodeProcess implements SimulatedProcess {
     this.random = random
     this.nodes = world.plan.machines.length
     this.owner = `node-${node}.${incarnation}`
-    // The machine's clocks as an operating system tells them, read by the code that reads them in production.
+    // The same code reads the clocks as in production.
     const { readings } = machine
     this.clock = createSystemClock({
       ...readings,
-      // What dead code may still do in the turn in which it died has no effect.
+      // A dead process may run code until the end of its turn: its timers have no effect.
       schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
     })
     const { plan, monitor, misuse } = world
@@ -92,11 +92,13 @@ export class NodeProcess implements SimulatedProcess {
         monitor.onHeartbeat(held, this.owner)
       },
       onTwoInFlight: () => {
-        // Of a client that does not end its requests, those that were given up go on.
+        // A client that does not cancel requests still has abandoned ones in flight.
         const ends = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
         if (ends) monitor.fail('two-in-flight', `of ${this.owner}`)
       },
       onFreeing: (grant) => monitor.onFreeing(grant),
+      onMetadata: (grantId, metadata) => monitor.previous.onSent(grantId, metadata),
+      onHandOff: (grant, to) => monitor.previous.onHandOff(grant, to),
     })
     this.lease = this.createLease()
     void this.#work(work)
@@ -114,13 +116,13 @@ export class NodeProcess implements SimulatedProcess {
     return this.#leases
   }
 
-  // Workloads take these apart: none of them asks for `this`.
+  // Workloads destructure these: they must not need `this`.
 
   readonly createLease = (name = LEASE_NAME): StoreLease => {
     const { monitor, plan } = this.#world
     const { userCode } = this
     const random = this.random.fork(this.#leases.length)
-    // What misbehaves is given to the leases on one name: those on others must not notice.
+    // Only the leases on the contended name get faulty user code: the others must not be affected.
     const misbehaves = name === LEASE_NAME
     const timeouts = new TimeoutSettings(plan.timeouts)
     const strategy = misbehaves ? userCode.strategyOver(timeouts.strategy) : timeouts.strategy
@@ -183,17 +185,17 @@ export class NodeProcess implements SimulatedProcess {
     return offered
   }
 
-  /** What another process sent arrives. */
+  /** An offer of another process arrives. */
   receiveOffer(handOff: HandOff): void {
     this.#offered = handOff
   }
 
-  /** Tells the workload to end. */
+  /** Asks the workload to end. */
   stop(): void {
     this.#stop.abort()
   }
 
-  /** The process dies without a word. */
+  /** The process dies. */
   kill(): void {
     this.#isDead = true
     this.connection.kill()

@@ -1,11 +1,11 @@
 import type { Random } from '../random.js'
 import type { PlannedFault } from './planned-fault.js'
 
-/** What a client of the store does instead of answering as it should. */
+/** The fault of a client of the store. */
 export type NonsenseKind =
   /** Answers with something of another shape: a field that is missing, or is of another type. */
   | 'garbled'
-  /** Answers with what looks like a yes, and has not asked the server. */
+  /** Answers with a value that looks like a confirmation, without a request to the server. */
   | 'agreeing'
   /** Rejects with a value that cannot be converted to a string. */
   | 'unprintable'
@@ -13,7 +13,7 @@ export type NonsenseKind =
   | 'thrown'
   /** Answers by a thenable that settles twice. */
   | 'twice'
-  /** Never answers, whatever the caller's signal says. */
+  /** Never answers, even if the call is aborted. */
   | 'never'
 
 export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
@@ -25,16 +25,16 @@ export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
   'never',
 ]
 
-/** Those of which no answer is an answer: that nothing is there, or that another was faster. */
+/** The methods for which `undefined` is a valid answer. */
 const mayBeUndefined: ReadonlySet<string> = new Set(['read', 'create', 'replace', 'withdraw'])
 
-/** Of which any answer counts as a write: `casStore` does not check them. */
+/** The methods for which `casStore` accepts any answer as a write. */
 const unchecked: ReadonlySet<string> = new Set(['create', 'replace'])
 
-/** The kinds that answer, and with another value than the server's. */
+/** The kinds that answer with another value than the server's. */
 const answering: ReadonlySet<NonsenseKind | undefined> = new Set<NonsenseKind>(['garbled', 'agreeing', 'thrown'])
 
-/** Spoils what the client of one process answers while a fault of the plan lasts. */
+/** Spoils the answers of the client of one process while a fault of the plan lasts. */
 export class Nonsense {
   readonly #faults: readonly Extract<PlannedFault, { kind: 'nonsense' }>[]
   readonly #now: () => number
@@ -47,7 +47,7 @@ export class Nonsense {
     this.#random = random
   }
 
-  /** Answers as the plan has it: `ask` sends the request and waits for the answer, `send` does not wait. */
+  /** Answers as the plan says: `ask` sends the request and waits for the answer, `send` does not wait. */
   answer<T>(method: string, ask: () => Promise<T>, send: () => void): Promise<T> {
     const kind = this.#kind
     if (kind === undefined || (answering.has(kind) && unchecked.has(method))) return ask()
@@ -72,7 +72,7 @@ export class Nonsense {
     }
   }
 
-  /** A watch of the store, or something that is none. */
+  /** A watch of the store, or an invalid value. */
   watch<T>(start: () => AsyncIterable<T>): AsyncIterable<T> {
     const kind = this.#kind
     if (kind === undefined) return start()
@@ -87,13 +87,13 @@ export class Nonsense {
     return fault !== undefined && this.#random.chance(fault.probability) ? fault.answer : undefined
   }
 
-  /** The request is sent or not: of neither does the caller learn. */
+  /** Sends the request or not; the caller cannot know. */
   #perhaps(send: () => void): void {
     if (this.#random.chance(0.5)) send()
   }
 }
 
-/** A thenable of a client library: it calls back at once or later, and again although it has settled. */
+/** A thenable of a client library that settles twice. */
 function twice<T>(answered: Promise<T>, random: Random): Promise<T> {
   const [again, other] = [random.chance(0.5), random.chance(0.5)]
   const then = (resolve: (answer: T) => unknown, reject: (failure: unknown) => unknown): void => {
@@ -116,7 +116,7 @@ function failing(random: Random): AsyncIterable<never> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(unprintable(random)) }) }
 }
 
-/** What `String()` throws at, or what is no error. */
+/** A value that `String()` cannot convert, or that is not an error. */
 function unprintable(random: Random): unknown {
   return random.pick<unknown>([
     Object.create(null),
@@ -136,7 +136,7 @@ function unprintable(random: Random): unknown {
   ])
 }
 
-/** The answer with one of its parts replaced; or something else altogether. */
+/** The answer with one of its parts replaced, or another value. */
 function garble<T>(random: Random, method: string, answer: T): T {
   const isWhole = random.chance(0.3)
   if (isWhole || typeof answer !== 'object' || answer === null) {
@@ -146,7 +146,7 @@ function garble<T>(random: Random, method: string, answer: T): T {
   return garblePart(random, answer) as T
 }
 
-/** It looks like a yes to whatever was asked. */
+/** Looks like a confirmation of any request. */
 const agreeing = { granted: 'yes', renewed: 'yes', released: 'yes' }
 
 function garblePart(random: Random, whole: object): object {
@@ -159,7 +159,7 @@ function garblePart(random: Random, whole: object): object {
   return copy
 }
 
-/** Of another type than the value: of the same type it could be taken for true. */
+/** A value of another type. A value of the same type could pass for a valid answer. */
 function otherThan(random: Random, value: unknown): unknown {
   switch (typeof value) {
     case 'bigint':

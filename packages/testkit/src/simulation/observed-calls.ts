@@ -1,4 +1,4 @@
-import type { Grant, LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore, Metadata, RenewOutcome } from '@leasehold/core'
 
 /** Sees the calls that the leases of one process make to their store. */
 export interface CallObserver {
@@ -6,20 +6,21 @@ export interface CallObserver {
   onTwoInFlight(): void
   /** The store is asked to free a grant. */
   onFreeing(grant: Grant): void
+  /** The store is asked to write metadata under a grant id. */
+  onMetadata(grantId: string, metadata: Metadata): void
+  onHandOff(grant: Grant, to: string): void
 }
 
 /**
- * Reports the heartbeats and the releases that go through a store. Heartbeats that it takes many at a time are not seen: a
- * batch is sent in a turn of its own, in which a release may come first. What the store answers is passed on untouched.
+ * Reports the heartbeats and the releases that go through a store. Batched heartbeats are not observed: a
+ * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
 export function observeCalls(store: LeaseStore, observer: CallObserver): void {
   const inFlight = new Set<string>()
-  const renew = store.renew.bind(store)
-  const release = store.release.bind(store)
-  store.renew = (grant, call) => {
+  const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
     observer.onHeartbeat(grant)
     if (inFlight.has(grant.grantId)) observer.onTwoInFlight()
-    const answer = renew(grant, call)
+    const answer = send()
     if (answer instanceof Promise) {
       const end = (): unknown => inFlight.delete(grant.grantId)
       inFlight.add(grant.grantId)
@@ -27,8 +28,31 @@ export function observeCalls(store: LeaseStore, observer: CallObserver): void {
     }
     return answer
   }
+  const acquire = store.acquire.bind(store)
+  const renew = store.renew.bind(store)
+  const release = store.release.bind(store)
+  const update = store.update?.bind(store)
+  const change = store.change?.bind(store)
+  store.acquire = (request, call) => {
+    observer.onMetadata(request.grantId, request.metadata ?? {})
+    return acquire(request, call)
+  }
+  store.renew = (grant, call) => heartbeat(grant, () => renew(grant, call))
   store.release = (grant, call, metadata) => {
     observer.onFreeing(grant)
+    if (metadata !== undefined) observer.onMetadata(grant.grantId, metadata)
     return release(grant, call, metadata)
+  }
+  if (update !== undefined) {
+    store.update = (grant, metadata, call) => {
+      observer.onMetadata(grant.grantId, metadata)
+      return heartbeat(grant, () => update(grant, metadata, call))
+    }
+  }
+  if (change !== undefined) {
+    store.change = (grant, to, call) => {
+      observer.onHandOff(grant, to.grantId)
+      return change(grant, to, call)
+    }
   }
 }

@@ -6,6 +6,8 @@ import {
   type LeaseLost,
   type LeaseSettings,
   type LeaseStore,
+  type Metadata,
+  type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
 
@@ -35,30 +37,31 @@ export interface ObservedRun {
   signal: AbortSignal | undefined
 }
 
-/** Sees the calls of users, and what comes of them. */
+/** Observes the calls of users, and their outcomes. */
 export interface LeaseObserver {
   onAsked(asked: Asked): void
   onAnswered(asked: Asked): void
   onLost(asked: Asked, lost: LeaseLost): void
   onRelease(lease: ObservedLease): void
   onReleased(lease: ObservedLease, how: string): void
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
   onRunAsked(run: ObservedRun): void
   onWorkBegun(run: ObservedRun): void
   onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
 }
 
-/** The unmodified lease. Users get its {@link ObservedLease.front}, through which the simulator sees what they ask. */
+/** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
   /** The number of the node, for the history. */
   readonly node: number
-  /** The same lease for users. What they call is observed; what the lease calls on itself, as `run` does, is not. */
+  /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   /** The calls that have not ended. */
   unended = 0
   readonly #observer: LeaseObserver
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
 
-  /** `onLost`: what the user does in the callback of each `acquire`. */
+  /** `onLost`: the user's part of the callback of each `acquire`. */
   constructor(
     node: number,
     settings: LeaseSettings,
@@ -75,11 +78,12 @@ export class ObservedLease extends StoreLease {
   }
 
   #createFront(): StoreLease {
-    const release = (): Promise<boolean> => this.#leave(() => this.release(), String)
+    const release = (options?: ReleaseOptions): Promise<boolean> => this.#leave(() => this.release(options), String)
     const observed: Partial<StoreLease> = {
       acquire: (options) => this.#observe(options, (seen) => this.acquire(seen)),
       adopt: (handOff, options) => this.#observe(options, (seen) => this.adopt(handOff, seen)),
       release,
+      update: (metadata) => this.#observeUpdate(metadata),
       handOff: (to) => this.#handOff(to),
       run: (work, options) => this.#observeRun(work, options),
       close: () => this.#close(),
@@ -102,7 +106,7 @@ export class ObservedLease extends StoreLease {
   }
 
   #handOff(to?: { readonly owner?: string }): Promise<HandOff> {
-    // Without a valid lease it is refused, and whatever comes of the lease is still to be reported.
+    // Without a valid lease the call is rejected, and later losses still count.
     if (!this.checkLease()) return this.handOff(to)
     return this.#leave(
       () => this.handOff(to),
@@ -110,10 +114,22 @@ export class ObservedLease extends StoreLease {
     )
   }
 
+  #observeUpdate(metadata: Metadata): Promise<boolean> {
+    const { fencingToken } = this
+    this.unended += 1
+    const updated = this.update(metadata)
+    const onEnded = (isWritten: boolean): void => {
+      this.unended -= 1
+      if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
+    }
+    updated.then(onEnded, () => onEnded(false))
+    return updated
+  }
+
   #close(): Promise<void> {
     this.unended += 1
     const closed = this.close()
-    // The holder is notified of this loss, and of none after it.
+    // The holder is notified of this loss, and not of later ones.
     this.#observer.onRelease(this)
     closed.then(
       () => this.#onLeft('by closing'),
@@ -133,7 +149,7 @@ export class ObservedLease extends StoreLease {
       return this.#onLost?.(lost)
     }
     const answered = acquire({ ...options, onLost })
-    // Before whoever called can react: so that what is told in between counts as told too early.
+    // Runs before the caller can react: a loss that is notified in between is too early.
     answered.then(
       (granted) => this.#onAnswered(asked, granted ? 'granted' : 'refused'),
       () => this.#onAnswered(asked, 'failed'),

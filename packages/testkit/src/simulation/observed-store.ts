@@ -17,7 +17,7 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
 
 /**
  * A compare-and-set register on a server, and in each process a `casStore` that observes it on the clock of that
- * process: nobody but the challengers times the leases.
+ * process: only the challengers time the leases.
  */
 export class ObservedStore implements SimulatedStore {
   readonly methods: Methods
@@ -93,7 +93,7 @@ export class ObservedStore implements SimulatedStore {
     return { version: this.#version, createdAt }
   }
 
-  /** No two creations at the same millisecond, as a register that forgets has to tell them. */
+  /** Creations have different milliseconds: a register that forgets needs that. */
   #nextCreation(): number {
     this.#lastCreation = Math.max(Math.ceil(this.#server.machine.wall()), this.#lastCreation + 1)
     return this.#lastCreation

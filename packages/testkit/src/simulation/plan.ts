@@ -7,12 +7,12 @@ import type { UserPart } from './user-code.js'
 const HOUR = 3_600_000
 
 /**
- * How much the clock of each machine may run fast or slow: half of what a lease allows for, since the drifts of a holder
- * and of whatever times the lease on the other side add up.
+ * How much the clock of each machine may run fast or slow: half of the drift that a lease allows, since the drifts of a holder
+ * and of the clock that times its lease add up.
  */
 const LARGEST_DRIFT = 0.005
 
-/** Streams of the seed: what is drawn for one purpose does not shift the others. */
+/** Streams of the seed: the draws of one stream do not shift the others. */
 const streams = { settings: 1, clocks: 2, faults: 3 }
 
 export interface MachinePlan {
@@ -22,7 +22,7 @@ export interface MachinePlan {
   readonly skew: number
 }
 
-/** What times the leases: the store's own clock, or each challenger's observation of a compare-and-set register. */
+/** The clock that times leases: the store's own, or that of each challenger that observes a compare-and-set register. */
 export type SimulatedStoreKind = 'server-timed' | 'observed'
 
 /** The timing of the leases of a run, in milliseconds. */
@@ -32,7 +32,7 @@ export interface PlannedTimeouts extends TimeoutOptions {
   readonly operationTimeout: number
 }
 
-/** All that a run is made of: it is drawn from the seed, and can be written down, made smaller and run again. */
+/** A whole simulation. It is drawn from the seed, and can be stored, made smaller and run again. */
 export interface SimulationPlan {
   readonly seed: number
   readonly store: SimulatedStoreKind
@@ -40,20 +40,20 @@ export interface SimulationPlan {
   readonly machines: readonly MachinePlan[]
   readonly server: MachinePlan
   readonly timeouts: PlannedTimeouts
-  /** `undefined`: for as long as it likes. */
+  /** `undefined`: no limit. */
   readonly maxHold?: number | undefined
   /** Whether the store renews many leases at once. */
   readonly batched: boolean
-  /** Whether the store tells waiters of their turn. */
+  /** Whether the store notifies waiters of their turn. */
   readonly watched: boolean
-  /** Whether its client ends a request when the signal aborts, as it should; if not, late answers come after all. */
+  /** Whether the client ends a request when its call is aborted. If not, late answers arrive. */
   readonly cancels: boolean
   /** For how long nodes work and faults happen, in milliseconds. */
   readonly duration: number
   readonly faults: readonly PlannedFault[]
 }
 
-/** What of a plan is given rather than drawn. */
+/** The parts of a plan that are given rather than drawn. */
 export interface PlanWishes {
   readonly seed: number
   readonly nodes?: number | undefined
@@ -85,7 +85,7 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
     seed,
     store: wishes.store ?? drawn.store,
     machines: Array.from({ length: nodes }, () => drawMachine(clocks, HOUR)),
-    // Tokens of names that were forgotten start from the store's wall clock, which is its own and is not stepped.
+    // The tokens of forgotten names start from the store's own wall clock, which is not stepped.
     server: drawMachine(clocks, 0),
     timeouts,
     maxHold: drawn.maxHold,
@@ -103,7 +103,7 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
 }
 
 function drawMachine(random: Random, largestSkew: number): MachinePlan {
-  // The ends of what is allowed are where it breaks, if it does.
+  // Faults are most likely at the limits.
   const drift = random.pick([LARGEST_DRIFT, -LARGEST_DRIFT, random.between(-LARGEST_DRIFT, LARGEST_DRIFT)])
   return { drift, skew: random.between(-largestSkew, largestSkew) }
 }
@@ -135,9 +135,9 @@ function planFaults(
     if (typeof fault !== 'string') return wished as readonly PlannedFault[]
     kinds.push(fault)
   }
-  // Some runs are undisturbed: there, nothing may be lost.
+  // Some simulations have no faults: there, no lease may be lost.
   if (kinds.length === 0 || random.chance(0.05)) return []
-  // Each run has few kinds, and many of each: what is rare in a mixture of all is then common in some runs.
+  // Few kinds in each simulation, and many of each: combinations that are rare overall are then frequent in some.
   const few = kinds.filter(() => random.chance(0.4))
   const [first, ...others] = few.length > 0 ? few : kinds
   if (first === undefined) return []
@@ -152,9 +152,9 @@ function planFaults(
 function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: number): PlannedFault {
   const { nodes, ttl, operationTimeout, duration } = extent
   const at = random.between(0, duration)
-  // Some are short, some outlast a ttl: evenly over the orders of magnitude.
+  // Evenly over the orders of magnitude: some are short, some longer than a ttl.
   const length = ttl * random.magnitude(longest - 5, longest)
-  // About as long as one waits for an answer: some come in time, some too late.
+  // About as long as the operation timeout: some answers arrive in time, some too late.
   const late = operationTimeout * random.magnitude(-2, 3)
   const span = { at, for: Math.min(length, duration - at) }
   const node = random.whole(0, nodes - 1)
@@ -181,7 +181,7 @@ function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: num
       return { kind, ...span, node, part, does: random.pick(['throws', 'nonsense']) }
     }
     case 'nonsense':
-      // All answers as often as some: one that is as it should be makes up for those before it.
+      // Often all answers: one valid answer would make up for the invalid ones before it.
       return {
         kind,
         ...span,

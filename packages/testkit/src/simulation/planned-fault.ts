@@ -7,13 +7,13 @@ export interface FaultSpan {
   readonly for: number
 }
 
-/** What is done to a run, and when; nodes are numbered from 0. */
+/** A fault of a simulation, with its time; nodes are numbered from 0. */
 export type PlannedFault =
-  /** The process dies without a word, and is started anew afterwards. */
+  /** The process is killed, and restarted afterwards. */
   | (FaultSpan & { readonly kind: 'crash'; readonly node: number })
-  /** The process stands still while its clocks go on: a collection of garbage, SIGSTOP. */
+  /** The process stops while its clocks continue: a garbage collection, SIGSTOP. */
   | (FaultSpan & { readonly kind: 'pause'; readonly node: number })
-  /** The machine is suspended: its timers and its monotonic clock stand still. */
+  /** The machine is suspended: its timers and its monotonic clock stop. */
   | (FaultSpan & { readonly kind: 'suspend'; readonly node: number })
   /** Messages between the node and the store vanish, in one direction or in both. */
   | (FaultSpan & {
@@ -21,21 +21,21 @@ export type PlannedFault =
       readonly node: number
       readonly direction: 'both' | 'to-store' | 'from-store'
     })
-  /** The network of a node gets slow, by up to `longest` milliseconds a message, and in the second half it is gone. */
+  /** The network of a node delays messages by up to `longest` milliseconds, and loses all in the second half. */
   | (FaultSpan & { readonly kind: 'fading'; readonly node: number; readonly longest: number })
   /** Each message vanishes with this probability. */
   | (FaultSpan & { readonly kind: 'loss'; readonly probability: number })
-  /** Each message comes late by up to `longest` milliseconds, so that they overtake one another. */
+  /** Each message is delayed by up to `longest` milliseconds, so that messages overtake each other. */
   | (FaultSpan & { readonly kind: 'delay'; readonly longest: number })
-  /** Each message comes twice with this probability, the second time late by up to `longest` milliseconds. */
+  /** Each message arrives twice with this probability, the second time up to `longest` milliseconds later. */
   | (FaultSpan & { readonly kind: 'duplication'; readonly probability: number; readonly longest: number })
-  /** The store does not answer; what it has confirmed it keeps, who is connected to it is cut off. */
+  /** The store does not answer. It keeps its confirmed writes and resets its connections. */
   | (FaultSpan & { readonly kind: 'store-restart' })
   /** The wall clock of a machine is set. */
   | { readonly kind: 'wall-step'; readonly at: number; readonly node: number; readonly by: number }
-  /** An operator breaks the lease, with what is left of its ttl as the period. */
+  /** An operator breaks the lease, with the rest of its ttl as the period. */
   | { readonly kind: 'break'; readonly at: number }
-  /** An operator deletes the record, unless somebody holds the name. */
+  /** An operator deletes the record, unless the name is held. */
   | { readonly kind: 'forget'; readonly at: number }
   /** Code that the user of a node gave to its leases on the contended name throws, or returns nonsense. */
   | (FaultSpan & {
@@ -44,7 +44,7 @@ export type PlannedFault =
       readonly part: UserPart
       readonly does: Misdeed
     })
-  /** The client of the store on a node does not answer as a store should, each call with this probability. */
+  /** The store's client on a node gives invalid answers, each call with this probability. */
   | (FaultSpan & {
       readonly kind: 'nonsense'
       readonly node: number
@@ -71,20 +71,20 @@ export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
   'nonsense',
 ]
 
-/** When it is over. */
+/** The end of a fault. */
 export function endOf(fault: PlannedFault): number {
   return 'for' in fault ? fault.at + fault.for : fault.at
 }
 
-/** In a line. */
+/** A description in one line. */
 export function describeFault(fault: PlannedFault): string {
   const span = 'for' in fault ? ` for ${Math.round(fault.for)} ms` : ''
-  const who = 'node' in fault ? ` of node ${fault.node}` : ''
+  const node = 'node' in fault ? ` of node ${fault.node}` : ''
   switch (fault.kind) {
     case 'partition':
-      return `partition${who} (${fault.direction})${span}`
+      return `partition${node} (${fault.direction})${span}`
     case 'fading':
-      return `network${who} late by up to ${Math.round(fault.longest)} ms, then gone${span}`
+      return `network${node} late by up to ${Math.round(fault.longest)} ms, then gone${span}`
     case 'loss':
       return `messages lost (${percent(fault.probability)})${span}`
     case 'delay':
@@ -92,13 +92,13 @@ export function describeFault(fault: PlannedFault): string {
     case 'duplication':
       return `messages twice (${percent(fault.probability)})${span}`
     case 'user-code':
-      return `${fault.part}${who} ${fault.does === 'throws' ? 'throws' : 'returns nonsense'}${span}`
+      return `${fault.part}${node} ${fault.does === 'throws' ? 'throws' : 'returns nonsense'}${span}`
     case 'nonsense':
-      return `answers of the store's client${who} ${fault.answer} (${percent(fault.probability)})${span}`
+      return `answers of the store's client${node} ${fault.answer} (${percent(fault.probability)})${span}`
     case 'wall-step':
-      return `wall clock${who} set by ${Math.round(fault.by)} ms`
+      return `wall clock${node} set by ${Math.round(fault.by)} ms`
     default:
-      return `${fault.kind}${who}${span}`
+      return `${fault.kind}${node}${span}`
   }
 }
 

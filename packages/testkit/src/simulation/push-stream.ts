@@ -1,4 +1,4 @@
-/** Values that come one by one, for one reader; what comes while nobody reads is kept as the last value. */
+/** A stream of values for one reader. It keeps only the last value that was not read yet. */
 export class PushStream<T> implements AsyncIterableIterator<T> {
   readonly #onEnd: () => void
   #latest: { readonly value: T } | undefined
@@ -6,7 +6,7 @@ export class PushStream<T> implements AsyncIterableIterator<T> {
   #failure: Error | undefined
   #waiting: { resolve: (result: IteratorResult<T>) => void; reject: (error: unknown) => void } | undefined
 
-  /** `onEnd` is called once, whoever ends it. */
+  /** Calls `onEnd` once. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd
   }

@@ -2,7 +2,7 @@ import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
 import type { CheckName } from './checks.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 
-/** What the monitor of runs needs to know, and where it reports to. */
+/** The facts that the monitor of runs needs, and the receiver of its reports. */
 export interface RunSurroundings {
   /** Whether the process of this lease is alive and could look at its clock. */
   isAwake(lease: ObservedLease): boolean
@@ -18,13 +18,13 @@ export interface RunSurroundings {
 /** Watches the runs of all leases from outside. */
 export class RunMonitor {
   readonly #surroundings: RunSurroundings
-  /** Those whose promise or whose work has not ended, in the order in which they were asked for. */
+  /** The runs whose promise or work has not ended, in the order of their calls. */
   readonly #runs = new Set<ObservedRun>()
-  /** Of each work that began since the last look: the runs that were asked for earlier and had not begun. */
+  /** For each work that began since the last check: the earlier runs that had not begun. */
   readonly #overtaken = new Map<ObservedRun, readonly ObservedRun[]>()
-  /** Those that settled since the last look. */
+  /** The runs that settled since the last check. */
   readonly #settled = new Set<ObservedRun>()
-  /** Those that were asked for while no other run of the same lease had not settled. */
+  /** The runs that were called while no other run of the same lease was unsettled. */
   readonly #alone = new WeakSet<ObservedRun>()
   readonly #reasonChecked = new WeakSet<ObservedRun>()
 
@@ -38,13 +38,13 @@ export class RunMonitor {
     this.#runs.add(run)
   }
 
-  /** Its process is gone. */
+  /** The process of the lease has died. */
   forget(lease: ObservedLease): void {
     for (const run of this.#runs) if (run.lease === lease) this.#runs.delete(run)
     for (const run of this.#settled) if (run.lease === lease) this.#settled.delete(run)
   }
 
-  /** The run that matches, of those whose work has begun and may go on. */
+  /** The matching run whose work has begun and was not aborted. */
   findBegun(matches: (run: ObservedRun) => boolean): ObservedRun | undefined {
     for (const run of this.#runs) {
       if (run.work === 'begun' && !run.released && run.signal?.aborted === false && matches(run)) return run
@@ -78,7 +78,7 @@ export class RunMonitor {
     }
     if (how === 'resolved' && (run.work !== 'ended' || run.signal?.aborted === true)) {
       const why = run.work === 'ended' ? 'its grant had ended before its work' : 'its work had not ended'
-      this.#surroundings.fail('run-not-told', `a run resolved although ${why}: ${of(run.lease)}`)
+      this.#surroundings.fail('run-not-aborted', `a run resolved although ${why}: ${of(run.lease)}`)
     }
     this.#settled.add(run)
     if (run.work !== 'begun') this.#runs.delete(run)
@@ -114,7 +114,7 @@ export class RunMonitor {
     this.#settled.clear()
   }
 
-  /** A turn is passed on first come, first served; a run that was given up meanwhile has settled by now. */
+  /** Runs begin in the order of their calls. A run that was given up meanwhile has settled by now. */
   #lookAtOrder(): void {
     for (const [run, earlier] of this.#overtaken) {
       if (earlier.some(({ work, isSettled }) => work === 'not begun' && !isSettled)) {
@@ -124,17 +124,20 @@ export class RunMonitor {
     this.#overtaken.clear()
   }
 
-  /** When the grant has ended, the work is told and the run has rejected. */
+  /** After the end of the grant, the signal of the work has aborted and the run has rejected. */
   #lookAtSignal(run: ObservedRun): void {
     const { lease, fencingToken, signal } = run
     const { fail, isRunning, checkReason } = this.#surroundings
     if (signal?.aborted === false) {
       if (lease.fencingToken !== fencingToken) {
-        fail('run-not-told', `the grant with token ${fencingToken} has ended, its run was not told: ${of(lease)}`)
+        fail(
+          'run-not-aborted',
+          `the grant with token ${fencingToken} has ended, the signal of its run was not aborted: ${of(lease)}`,
+        )
       }
       return
     }
-    if (!run.isSettled && isRunning(lease)) fail('run-not-told', `a run did not end with its grant: ${of(lease)}`)
+    if (!run.isSettled && isRunning(lease)) fail('run-not-aborted', `a run did not end with its grant: ${of(lease)}`)
     if (this.#reasonChecked.has(run)) return
     this.#reasonChecked.add(run)
     const reason = signal?.reason instanceof LeaseLostError ? signal.reason.reason : String(signal?.reason)

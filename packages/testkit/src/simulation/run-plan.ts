@@ -7,12 +7,12 @@ import type { SimulationPlan } from './plan.js'
 import { Simulation } from './simulation.js'
 import type { Workload } from './workload.js'
 
-/** More than any run needs: at its beginning, for each millisecond, and at one instant. */
+/** Limits that no simulation reaches: at its start, for each millisecond, and at one instant. */
 const MOST_STEPS = 100_000
 const MOST_STEPS_A_MILLISECOND = 20
 const MOST_STEPS_AT_ONCE = 5_000
 
-/** What one run came to. */
+/** The result of one simulation. */
 export interface SimulationReport {
   readonly plan: SimulationPlan
   /** How many timers and messages there were. */
@@ -44,9 +44,9 @@ function reactions(): Promise<void> {
 class Run {
   readonly simulation: Simulation
   readonly #plan: SimulationPlan
-  /** Within which every wait for the store must be over, once it can be reached. */
+  /** The longest time for any wait, in milliseconds, once the store can be reached. */
   readonly #bound: number
-  /** Whether rejections that nobody handles are to be expected: Node tells of them between turns of the event loop. */
+  /** Whether to look for unhandled rejections, which Node reports between turns of the event loop. */
   readonly #misbehaves: boolean
   #steps = 0
   #stepsAtOnce = 0
@@ -63,7 +63,7 @@ class Run {
   async carryOut(): Promise<number> {
     const { monitor } = this.simulation
     const onError = (error: unknown): void => monitor.fail('uncaught-error', show(error), error)
-    // A lease warns of each message for which its logger fails: here those would only be noise.
+    // A lease emits a warning for each message that its logger fails to log: here that is noise.
     const warned = this.#plan.faults.some((fault) => fault.kind === 'user-code' && fault.part === 'logger')
     const listeners = warned ? process.listeners('warning') : []
     process.on('unhandledRejection', onError)
@@ -104,7 +104,7 @@ class Run {
     monitor.lookAtLosses()
   }
 
-  /** What is thrown out of a timer would end the process. */
+  /** An error thrown by a timer would end the process. */
   #step(end: number): boolean {
     try {
       return this.simulation.time.step(end)
@@ -123,14 +123,14 @@ class Run {
     if (this.#stepsAtOnce > MOST_STEPS_AT_ONCE) monitor.fail('runaway', `${MOST_STEPS_AT_ONCE} steps at one instant`)
   }
 
-  /** The faults have stopped: within the bound somebody holds the lease. */
+  /** After the last fault, a node holds the lease within the bound. */
   async #findHolder(): Promise<void> {
     const { monitor } = this.simulation
     await this.#runFor(this.#bound, () => monitor.isHeld)
-    if (!monitor.isHeld) monitor.fail('no-progress', `nobody held the lease within ${Math.round(this.#bound)} ms`)
+    if (!monitor.isHeld) monitor.fail('no-progress', `no node held the lease within ${Math.round(this.#bound)} ms`)
   }
 
-  /** Ends the work, and what the processes still hold. */
+  /** Ends the workloads, and closes the leases of the processes. */
   async #stop(processes: readonly NodeProcess[]): Promise<void> {
     const { monitor } = this.simulation
     for (const process of processes) process.stop()
@@ -148,7 +148,7 @@ class Run {
     }
   }
 
-  /** Whoever comes next is granted the lease within the bound, whatever was left behind. */
+  /** A new challenger is granted the lease within the bound. */
   async #contendAnew(): Promise<void> {
     const { simulation } = this
     let isGranted = false
@@ -176,7 +176,7 @@ class Run {
   }
 }
 
-/** Not everything that is thrown can be converted to a string. */
+/** Some thrown values cannot be converted to a string. */
 function show(thrown: unknown): string {
   try {
     return String(thrown)

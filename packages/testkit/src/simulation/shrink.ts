@@ -8,7 +8,7 @@ const MOST_RUNS = 300
 
 /**
  * Makes a failing run smaller while it still breaks the same rule: fewer faults, fewer nodes, a shorter time, clocks that
- * do not drift. Greedy, by halves and then one by one, so that what is left is all needed.
+ * do not drift. Greedy, by halves and then one by one, so that only needed parts remain.
  */
 export async function shrink(
   failing: RunResult,
@@ -90,7 +90,7 @@ function lasting(plan: SimulationPlan, longest: number): SimulationPlan {
   return { ...plan, duration, faults }
 }
 
-/** The same plan without one node; those after it move up. */
+/** The same plan without one node; the nodes after it get the next lower number. */
 function without(plan: SimulationPlan, node: number): SimulationPlan {
   const faults = plan.faults.flatMap((fault): PlannedFault[] => {
     if (!('node' in fault) || fault.node < node) return [fault]

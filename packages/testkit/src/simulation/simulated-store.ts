@@ -2,7 +2,7 @@ import type { Clock, LeaseStore } from '@leasehold/core'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection, Methods } from './connection.js'
 
-/** What the store grants, at the very instant at which it does. */
+/** A grant of the store, at the instant at which the store makes it. */
 export interface SeenGrant {
   readonly name: string
   readonly owner: string
@@ -10,33 +10,33 @@ export interface SeenGrant {
   readonly fencingToken: bigint
 }
 
-/** What a store of a run is given. */
+/** The surroundings of a simulated store. */
 export interface SimulatedServer {
   /** The clock of its machine. */
   readonly machine: VirtualClock
-  /** Whether it tells waiters of their turn. */
+  /** Whether it notifies waiters of their turn. */
   readonly watched: boolean
   /** Whether it renews many leases at once. */
   readonly batched: boolean
-  /** To be told of every new grant. */
+  /** Called for every new grant. */
   readonly onGrant: (grant: SeenGrant) => void
 }
 
-/** A store as a run has it: one server, and a client of it in each process. */
+/** A store in a simulation: one server, and a client in each process. */
 export interface SimulatedStore {
-  /** What clients ask it over the network. */
+  /** The methods that clients call over the network. */
   readonly methods: Methods
   /** The client of one process, whose clock this is. */
   open(connection: Connection, clock: Clock): LeaseStore
-  /** An operator breaks the lease on a name, after what is left of its ttl. */
+  /** An operator breaks the lease on a name, with the rest of its ttl as the period. */
   break(name: string): Promise<void>
-  /** An operator deletes the record of a name, unless somebody holds it. */
+  /** An operator deletes the record of a name, unless it is held. */
   forget(name: string): Promise<void>
-  /** How many listen to it: 0 where nothing was left behind. */
+  /** The number of listeners: 0 at the end, unless one has leaked. */
   readonly listeners: number
 }
 
-/** Tells of a grant once, however often it is written or answered. */
+/** Reports each grant once, even if it is written or answered many times. */
 export function onceEach(onGrant: (grant: SeenGrant) => void): (grant: SeenGrant) => void {
   const seen = new Set<string>()
   return (grant) => {

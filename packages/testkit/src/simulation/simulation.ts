@@ -14,7 +14,7 @@ import { ServerTimedStore } from './server-timed-store.js'
 import type { SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Workload } from './workload.js'
 
-/** Streams of the seed; those of the plan are below. */
+/** Streams of the seed; those of the plan have smaller numbers. */
 const streams = { network: 11, offers: 12, misuse: 13, nodes: 100 }
 
 /** The longest a hand-off takes from one node to another, as a part of the ttl. */
@@ -54,8 +54,10 @@ export class Simulation {
       now: () => time.now,
       isAwake: (lease) => this.#isAwake(lease),
       isRunning: ({ node }) => this.#nodes[node]?.machine.isRunning !== false,
-      // Users' code that misbehaves costs its lease a reported error, and nothing else.
+      // Faulty user code must not cost a lease.
       isDisturbed: plan.faults.some(({ kind }) => kind !== 'user-code'),
+      isOrdered: !plan.faults.some(({ kind }) => kind === 'delay' || kind === 'fading' || kind === 'duplication'),
+      isSpoilt: plan.faults.some(({ kind }) => kind === 'nonsense'),
     })
     const server = new VirtualClock({ time, ...plan.server })
     const { monitor } = this
@@ -104,7 +106,7 @@ export class Simulation {
     for (const node of this.#nodes.keys()) this.#start(node)
   }
 
-  /** A process on a machine without drift, beside those of the nodes. */
+  /** Starts one more process, on a machine without drift. */
   startExtra(workload: Workload): NodeProcess {
     const machine = new VirtualClock({ time: this.time })
     const node = this.#nodes.length
@@ -153,6 +155,7 @@ export class Simulation {
         break
       case 'forget':
         monitor.happened.add('deleted')
+        monitor.previous.onForget(LEASE_NAME)
         void this.store.forget(LEASE_NAME)
         break
     }
@@ -171,7 +174,7 @@ export class Simulation {
       if (this.time.now < node.pausedUntil || node.machine.isRunning) return
       this.monitor.note(fault.node, 'resumed')
       node.machine.resume()
-      // Whoever asks first after a pause, before any timer has run.
+      // checkLease must be right after a pause, before any timer has run.
       this.monitor.look()
     } else if (fault.kind === 'store-restart') {
       this.#server.isDown = this.time.now < this.#downUntil
@@ -187,7 +190,7 @@ export class Simulation {
     })
   }
 
-  /** A suspended machine cannot look at its clock; a stopped process could, as soon as it goes on. */
+  /** A suspended machine cannot read its clock. A stopped process can, as soon as it continues. */
   #isAwake(lease: ObservedLease): boolean {
     const node = this.#nodes[lease.node]
     if (node === undefined) return true

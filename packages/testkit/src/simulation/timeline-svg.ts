@@ -22,7 +22,7 @@ interface Bar {
   readonly title: string
 }
 
-/** A run as a drawing: a lane for the store and for each node, what it held in green, what was done to it above. */
+/** A drawing of a simulation: a lane for the store and each node, held leases in green, faults above. */
 export function drawTimelineAsSvg({ plan, history, violation }: RunResult): string {
   const end = Math.max(violation?.at ?? 0, history.at(-1)?.at ?? 0, 1)
   const x = (at: number): number => LEFT + (Math.min(at, end) / end) * WIDTH
@@ -55,7 +55,7 @@ export function drawTimelineAsSvg({ plan, history, violation }: RunResult): stri
   )
 }
 
-/** What the colours mean, at the upper right. */
+/** The legend, at the upper right. */
 function drawLegend(): string {
   const entries = Object.entries(colours).map(([title, colour], place) => {
     const x = LEFT + WIDTH - 90 * (Object.keys(colours).length - place)

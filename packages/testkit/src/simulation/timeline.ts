@@ -34,7 +34,7 @@ function row({ actor, event, detail }: HistoryEntry, nodes: number): string {
   return column === undefined ? `** ${text}` : `${' '.repeat(column * (WIDTH + 1))}${text}`
 }
 
-/** The store is in the first column; what has none goes over all of them. */
+/** The store is in the first column. An event without a column spans all columns. */
 function columnOf(actor: Actor, nodes: number): number | undefined {
   if (actor === 'store') return 0
   return typeof actor === 'number' && actor < nodes ? actor + 1 : undefined

@@ -6,7 +6,7 @@ import type { PlannedFault } from './planned-fault.js'
 /** The code of a user that a lease calls. */
 export type UserPart = 'strategy' | 'random' | 'logger' | 'callback'
 
-/** What it does instead of its work; a callback that answers with nonsense returns a promise that rejects. */
+/** The fault of user code. A callback with `nonsense` returns a promise that rejects. */
 export type Misdeed = 'throws' | 'nonsense'
 
 /** An error of the user's own code. */
@@ -41,9 +41,9 @@ const nonsense: readonly [unknown, ...unknown[]] = [
   {},
 ]
 
-/** What a user of one process gives to the leases on the contended name: it misbehaves while a fault of the plan lasts. */
+/** The user code of one process, for the leases on the contended name. It misbehaves while a fault of the plan lasts. */
 export class UserCode {
-  /** What a failing strategy or callback threw, by part: whether any of that was reported. */
+  /** For each part that threw: whether one of its errors was reported. */
   readonly #reported = new Map<UserPart, boolean>()
   readonly #faults: readonly Extract<PlannedFault, { kind: 'user-code' }>[]
   readonly #now: () => number
@@ -56,7 +56,7 @@ export class UserCode {
     this.#random = random
   }
 
-  /** The parts of which errors were thrown, and none was reported. */
+  /** The parts whose errors were never reported. */
   get unreported(): readonly UserPart[] {
     return [...this.#reported].filter(([, isReported]) => !isReported).map(([part]) => part)
   }
@@ -101,14 +101,14 @@ export class UserCode {
     if (this.#has('callback')) for (const event of events) lease.on(event, this.callBack)
   }
 
-  /** What the user does when called back. */
+  /** The user's callback. */
   readonly callBack = (): unknown => (this.#fails('callback') ? this.#rejection() : undefined)
 
   #has(part: UserPart): boolean {
     return this.#faults.some((fault) => fault.part === part)
   }
 
-  /** Throws, where it is to throw now; otherwise returns whether it is to answer with nonsense. */
+  /** Throws if the plan says so now; otherwise returns whether to answer with nonsense. */
   #fails(part: UserPart): boolean {
     const now = this.#now()
     const fault = this.#faults.find((fault) => fault.part === part && now >= fault.at && now < fault.at + fault.for)
@@ -122,7 +122,7 @@ export class UserCode {
     return Promise.reject(new UserError('callback'))
   }
 
-  /** A random source and a logger have nobody to report to who could not fail as well. */
+  /** Errors of a random source or a logger need not be reported: the report could fail as well. */
   #onThrow(part: UserPart): void {
     if ((part === 'strategy' || part === 'callback') && !this.#reported.has(part)) this.#reported.set(part, false)
   }

@@ -1,7 +1,7 @@
 import type { Clock, HandOff, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 
-/** What a workload is given: one process of the run, from its start to its end. */
+/** The argument of a workload: one process of the simulation, from its start to its end. */
 export interface SimulatedProcess {
   /** The number of its node, from 0. */
   readonly node: number
@@ -9,15 +9,15 @@ export interface SimulatedProcess {
   readonly owner: string
   /** Its lease on `job`. */
   readonly lease: StoreLease
-  /** Another lease of this process, on `job` unless given a name of its own; what holds for one is checked for all. */
+  /** Another lease of this process, on `job` unless given a name; all leases are checked. */
   createLease(name?: string): StoreLease
-  /** Virtual time; a process that uses any other is not deterministic. */
+  /** Virtual time. A process that uses another clock is not deterministic. */
   readonly clock: Clock
   /** The same for the same seed. */
   readonly random: Random
-  /** What all processes of a run share, such as the resource that they work on; empty when the run begins. */
+  /** Shared by all processes of a simulation, for example a resource. Empty at the start. */
   readonly shared: Map<string, unknown>
-  /** Aborted when the work is to end: a workload then returns soon. */
+  /** Aborts at the end of the simulation: the workload must then return soon. */
   readonly signal: AbortSignal
   /** Waits, in virtual time; resolves early when the work is to end. */
   sleep(duration: number): Promise<void>
@@ -31,17 +31,17 @@ export interface SimulatedProcess {
   offer(node: number, handOff: HandOff): void
   /** Takes a hand-off that was offered to this process, if there is one. */
   takeOffer(): HandOff | undefined
-  /** The owner on whose name to hand off to a node. */
+  /** The owner to which to hand off for a node. */
   ownerOf(node: number): string
   /** How many nodes there are. */
   readonly nodes: number
 }
 
-/** What is leased, unless a workload makes leases on other names. */
+/** The name of the contended lease. */
 export const LEASE_NAME = 'job'
 
 /**
- * What every process does; it is begun anew after each restart of the node. It takes time from `process.clock` only, and
- * returns soon after `process.signal` was aborted. One that rejects fails the run: so it can make assertions of its own.
+ * The work of every process; it starts again after each restart of the node. It takes time from `process.clock` only, and
+ * returns soon after `process.signal` aborts. If it rejects, the simulation fails, so it can make assertions.
  */
 export type Workload = (process: SimulatedProcess) => Promise<void>

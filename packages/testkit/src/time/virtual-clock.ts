@@ -1,13 +1,13 @@
 import type { Clock, ClockReadings } from '@leasehold/core'
 import { VirtualTime } from './virtual-time.js'
 
-/** Below this a timer is due, and the clock that it is of is set to its instant: what arithmetic leaves over. */
+/** Rounding errors: a timer this close is due, and its clock is set to its instant. */
 const ROUNDING = 1e-6
 
-/** The step in which Linux tells its boot clock, in milliseconds. */
+/** The resolution of the boot clock of Linux, in milliseconds. */
 const BOOT_STEP = 10
 
-/** What the wall clock of a machine without skew shows at the beginning. */
+/** The wall clock of a machine without skew, at the beginning. */
 const EPOCH = Date.UTC(2026, 0, 1)
 
 export interface VirtualClockOptions {
@@ -35,7 +35,7 @@ export class VirtualClock implements Clock {
   readonly time: VirtualTime
   readonly #rate: number
   readonly #timers = new Set<Timer>()
-  /** What was due while the machine was paused, in order. */
+  /** The tasks that were due while the machine was paused, in order. */
   readonly #late: (() => void)[] = []
   #wallAhead: number
   /** Both axes as they stood at the true instant `#since`: from there on, one of them goes on. */
@@ -59,7 +59,7 @@ export class VirtualClock implements Clock {
     return this.#state === 'suspended' ? this.#suspended + this.#passed : this.#suspended
   }
 
-  /** What its wall clock shows, in milliseconds since 1970: with skew and steps. Nothing safe is built on it. */
+  /** The wall clock of the machine, in milliseconds since 1970, with skew and steps. No safety rule uses it. */
   wall(): number {
     return this.#wallAhead + this.now()
   }
@@ -121,7 +121,7 @@ export class VirtualClock implements Clock {
     this.#state = how
   }
 
-  /** Runs what was due during the pause, in order, from now on. */
+  /** Continues: runs the tasks that were due during the pause, in order. */
   resume(): void {
     this.#settleAxes()
     this.#state = 'running'
@@ -139,14 +139,14 @@ export class VirtualClock implements Clock {
     this.#wallAhead += by
   }
 
-  /** Forgets all timers and what waits for the end of a pause: the processes are gone. */
+  /** Removes all timers and delayed tasks: the processes have died. */
   clear(): void {
     for (const timer of this.#timers) timer.cancel()
     this.#timers.clear()
     this.#late.length = 0
   }
 
-  /** The machine's clocks as an operating system tells them, for `createSystemClock`. */
+  /** The machine's clocks as an operating system reports them, for `createSystemClock`. */
   get readings(): ClockReadings {
     return {
       monotonic: () => this.#monotonic(),

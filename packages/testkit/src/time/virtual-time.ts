@@ -6,7 +6,7 @@ interface Entry {
   task: (() => void) | undefined
 }
 
-/** For how many turns of the event loop time stands still at most for what is busy. */
+/** The largest number of turns of the event loop for which time waits while something is busy. */
 const MOST_TURNS = 100
 
 export interface VirtualTimeOptions {
@@ -16,15 +16,15 @@ export interface VirtualTimeOptions {
    */
   readonly isBusy?: (() => boolean) | undefined
   /**
-   * What to do between two looks at whether it is still busy, where that is at work in another process: turns of our own
-   * event loop do not tell for how long to wait for it. It ends the waiting by resolving with `false`.
+   * Runs between two checks whether it is busy, where the work is in another process: turns of our own
+   * event loop do not say how long to wait for it. It ends the waiting by resolving with `false`.
    */
   readonly waitOutside?: ((looks: number) => Promise<boolean>) | undefined
 }
 
 /**
- * True time, which passes only when a test says so, and what is to happen in it. Tasks run in the order of their
- * instants; between two of them all promise reactions run, and what waits for the event loop's next turn.
+ * True time, which passes only when a test says so, with its scheduled tasks. Tasks run in the order of their
+ * instants. Between two of them all promise reactions and immediates run.
  */
 export class VirtualTime {
   /** A binary heap, the next entry first. */
@@ -44,7 +44,7 @@ export class VirtualTime {
     return this.#now
   }
 
-  /** Runs the task `delay` milliseconds from now; returns what cancels it. */
+  /** Runs the task `delay` milliseconds from now; returns a function that cancels it. */
   schedule(delay: number, task: () => void): () => void {
     this.#scheduled += 1
     const entry: Entry = { due: this.#now + Math.max(delay, 0), order: this.#scheduled, task }
@@ -90,12 +90,12 @@ export class VirtualTime {
     }
   }
 
-  /** Lets time pass while nothing at all runs: what was due meanwhile runs late. */
+  /** Lets time pass without running any task: tasks that are due meanwhile run late. */
   skip(duration: number): void {
     this.#now += duration
   }
 
-  /** Lets all promise reactions run, and what is busy come to its end. */
+  /** Waits until all promise reactions have run and nothing is busy. */
   async #settle(): Promise<void> {
     await nextTurn()
     for (let turns = 0; turns < MOST_TURNS && this.#isBusy(); turns += 1) await nextTurn()

@@ -6,7 +6,7 @@ import { type GuardBug, guardSubject } from './support/test-guard.js'
 
 const cell: GuardSubject = {
   name: 'GuardedCell',
-  // It is a value in this process: whoever writes it has the cell itself.
+  // A value in this process: every writer has the cell itself.
   guards: false,
   start: () => {
     const guarded = new GuardedCell<string | undefined>(new MemoryLeaseStore(), 'cell', undefined)
@@ -25,22 +25,22 @@ describeGuardLaws(guardSubject())
 
 /** Each bug, and a law that it breaks. */
 const caught: Readonly<Record<GuardBug, string>> = {
-  'accepts what is one smaller': 'an old token is rejected, and changes nothing',
+  'accepts a token smaller by one': 'an old token is rejected, and changes nothing',
   'refuses the same token': 'the same token may write again',
   'remembers the token that came last': 'an old token is rejected, and changes nothing',
-  'remembers rejected tokens': 'a rejected token moves no fence',
+  'remembers rejected tokens': 'a rejected token does not move the fence',
   'remembers in the process': 'every guard of the resource knows the largest token',
   'forgets at a deletion': 'an old token is rejected after the resource was deleted',
   'deletes under any token': 'an old token deletes nothing',
-  'forgets what it deleted before it was there': 'of what is not there sets the fence as well',
-  'compares once': 'a write of what is not there yet, overtaken by a write under a larger token, is rejected',
+  'forgets the deletion of a missing resource': 'of a missing resource also sets the fence',
+  'compares once': 'a write to a missing resource is rejected after a write under a larger token overtook it',
   'compares as numbers': 'of any size are compared exactly',
   'compares as text': 'of any size are compared exactly',
-  'takes numbers': 'that are no bigint of 0 or more are refused with a typed error, and change nothing',
+  'takes numbers': 'other than a bigint of 0 or more are rejected with a typed error, and change nothing',
   'wraps errors': "the user's own errors pass through unchanged",
   'lets the write fail first': "an old token is rejected before the user's own part can fail",
-  'moves the fence beyond a failed write': 'a write that failed may be repeated under its token',
-  'moves the fence at a read': 'reading needs no token, and moves no fence',
+  'moves the fence beyond a failed write': 'a failed write can be repeated under its token',
+  'moves the fence at a read': 'reading needs no token and does not move the fence',
 }
 
 describe('the laws of guards', () => {
@@ -67,9 +67,9 @@ describe('the laws of guards', () => {
     })
   })
 
-  it('stop what they began where they are broken', async () => {
+  it('stop the backend of broken laws', async () => {
     let stopped = 0
-    const { start } = guardSubject('accepts what is one smaller')
+    const { start } = guardSubject('accepts a token smaller by one')
     const subject: GuardSubject = {
       name: 'stopped',
       start: async () => ({

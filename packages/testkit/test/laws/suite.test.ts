@@ -29,18 +29,18 @@ describe('the laws', () => {
     expect(storeLaws.length + leaseLaws.length).toBeGreaterThanOrEqual(80)
   })
 
-  it('that are kept say so; what a subject cannot run is skipped, with the reason', async () => {
-    const kept = lawOf(storeLaws, 'frees the name at once, for everybody')
+  it('report kept laws, and skip laws that a subject cannot run, with the reason', async () => {
+    const kept = lawOf(storeLaws, 'frees the name at once, for all clients')
     expect(await checkStoreLaw(kept, memorySubject)).toEqual({ kept: true })
-    const skipped = lawOf(storeLaws, 'a grant outlives a restart of the backend')
+    const skipped = lawOf(storeLaws, 'a grant survives a restart of the backend')
     const outcome = await checkStoreLaw(skipped, memorySubject)
     expect(outcome).toEqual({ kept: false, skipped: 'the subject cannot restart the backend' })
   })
 
-  it('that are broken reject, with what was expected, and the backend is stopped all the same', async () => {
+  it('reject broken laws with the expected value, and stop the backend', async () => {
     let stopped = 0
     const broken: StoreSubject = {
-      name: 'a store that frees whatever it is asked to',
+      name: 'a store that frees any grant',
       time: 'virtual',
       serverTime: true,
       start: (clock) => {
@@ -62,18 +62,18 @@ describe('the laws', () => {
     }
     const storeLaw = lawOf(storeLaws, 'under another grant id frees nothing')
     await expect(checkStoreLaw(storeLaw, broken)).rejects.toThrow(/true/)
-    const leaseLaw = lawOf(leaseLaws, 'of a stale holder frees nobody else')
+    const leaseLaw = lawOf(leaseLaws, 'by a stale holder does not free the grant of its successor')
     await expect(checkLeaseLaw(leaseLaw, leasesOver(broken))).rejects.toThrow()
     expect(stopped).toBe(2)
   })
 
-  it('run under node:test, where skipped laws tell why', async () => {
+  it('run under node:test, which reports why laws are skipped', async () => {
     const file = fileURLToPath(new URL('support/node-test-laws.ts', import.meta.url))
     const options = ['--import', 'tsx', '--conditions', '@leasehold/source', '--test', '--test-reporter=tap', file]
     // Without the mark of the runner above, by which node would take itself for a part of that run.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const { stdout } = await promisify(execFile)(process.execPath, options, { env })
-    const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1])
+    const count = (result: string): number => Number(new RegExp(`^# ${result} (\\d+)$`, 'm').exec(stdout)?.[1])
     expect(count('fail')).toBe(0)
     expect(count('skipped')).toBeGreaterThan(5)
     expect(count('pass') + count('skipped')).toBe(storeLaws.length + leaseLaws.length + guardLaws.length)

@@ -38,7 +38,7 @@ export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: str
 }
 
 /**
- * Runs a bundle, and resolves with what caught the bug in it: by the `laws`, by the `simulator`, by the simulator with one
+ * Runs a bundle, and resolves with the laws or checks that caught the bug: by the `laws`, by the `simulator`, by the simulator with one
  * kind of faults, or by one plan of the simulator, as JSON.
  */
 export async function hunt(bundle: string, how: string): Promise<Catch> {

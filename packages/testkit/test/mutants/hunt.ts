@@ -12,7 +12,7 @@ import type { Catch } from './mutant.js'
 /** Within so many schedules a bug has to be found. */
 const SCHEDULES = 2_000
 
-// A bug may well leave rejections behind that nobody handles.
+// A bug can leave unhandled rejections behind.
 process.on('unhandledRejection', () => {})
 
 /** The simulator, until it finds something. */
@@ -51,5 +51,5 @@ function hunt(how: string): Promise<Catch> {
   return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught([kind])
 }
 
-// Run in a process of its own, bundled with the bug; prints what caught it.
+// Runs in a process of its own, bundled with the bug; prints the checks or laws that caught it.
 process.stdout.write(JSON.stringify(await hunt(process.argv[2] ?? 'simulator')))

@@ -31,7 +31,7 @@ export const misuseMutants: readonly Mutant[] = [
         replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm()\n    } catch {}',
       },
     ],
-    caughtBy: { check: ['loss-untold', 'needless-loss'], under: 'user-code' },
+    caughtBy: { check: ['loss-not-notified', 'needless-loss'], under: 'user-code' },
   },
   {
     name: 'an error of a strategy is not reported',
@@ -90,7 +90,7 @@ export const misuseMutants: readonly Mutant[] = [
     caughtBy: { check: ['uncaught-error'], under: 'nonsense' },
   },
   {
-    name: 'whatever is truthy counts as a confirmed heartbeat',
+    name: 'any truthy answer counts as a confirmed heartbeat',
     edits: [
       {
         file: answers,
@@ -132,7 +132,7 @@ export const misuseMutants: readonly Mutant[] = [
     if (typeof sent?.then !== 'function') sent = Promise.reject(new Error('no promise'))
     sent.then(`,
       },
-      ...['acquire(this.', 'change(', 'read(', 'renew(', 'release('].map((call) => ({
+      ...['acquire(this.', 'change(', 'read(', 'renew(', 'update(', 'release('].map((call) => ({
         file: 'engine/store-caller.ts',
         find: `return await store.${call}`,
         replace: `return store.${call}`,

@@ -8,7 +8,7 @@ export interface Edit {
   readonly replace: string
 }
 
-/** A deliberate bug, and what is expected to catch it. */
+/** A deliberate bug, and the checks or the law expected to catch it. */
 export interface Mutant {
   readonly name: string
   readonly edits: readonly Edit[]
@@ -19,7 +19,7 @@ export interface Mutant {
   readonly caughtBy: { readonly check: readonly CheckName[]; readonly under?: FaultKind } | { readonly law: string }
 }
 
-/** What caught a bug. */
+/** The checks or laws that caught a bug. */
 export interface Catch {
   readonly caughtBy: readonly string[]
   /** How many schedules of the simulator it took; 0 for laws. */

@@ -1,3 +1,4 @@
+import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
 import { runMutants } from './run-mutants.js'
@@ -11,7 +12,7 @@ const cas = 'cas/cas-store.ts'
 /** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
 const overlap = ['exclusion', 'validity-outlives-grant', 'overlapping-works'] as const
 
-/** Each rule of the guarantees, broken; and what is known to go wrong in leases elsewhere. */
+/** Each rule of the guarantees, broken, and known bugs of other lease libraries. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'validity of a claim counts from the response',
@@ -22,7 +23,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'becomeHeld(rules, { ...state, sentAt: context.now }, grant, hasStray, context)',
       },
     ],
-    caughtBy: { law: 'expiry: validity counts from when a claim was sent, not from its answer' },
+    caughtBy: { law: 'expiry: validity counts from the sending of a claim, not from its answer' },
   },
   {
     name: 'validity of a heartbeat counts from the response',
@@ -33,12 +34,12 @@ export const mutants: readonly Mutant[] = [
         replace: 'confirmed(rules, state, context.now, context)',
       },
     ],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'fading' },
   },
   {
     name: 'validity has no margin for drift',
     edits: [{ file: 'validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'pause' },
   },
   {
     name: 'no deadline ends validity',
@@ -60,12 +61,12 @@ export const mutants: readonly Mutant[] = [
         replace: "return state.phase === 'held' || state.phase === 'jeopardy'",
       },
     ],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'pause' },
   },
   {
     name: 'a suspend is not counted',
     edits: [{ file: 'system-clock.ts', find: 'return instant + suspended', replace: 'return instant' }],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'suspend' },
   },
   {
     name: 'a step of the wall clock counts as a suspend',
@@ -81,7 +82,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'let suspended = 0\n  const first = wall() - monotonic()',
       },
     ],
-    caughtBy: { law: 'clocks: a step of the wall clock ends no lease, and prolongs none' },
+    caughtBy: { law: 'clocks: a step of the wall clock neither ends nor extends a lease' },
   },
   {
     name: 'a stale response is accepted',
@@ -92,7 +93,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'if (call === undefined) return quiet(state)',
       },
     ],
-    caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up prolongs nothing' },
+    caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
   },
   {
     name: 'release deletes blindly (memory)',
@@ -123,13 +124,13 @@ export const mutants: readonly Mutant[] = [
         file: cas,
         find: 'const unchanged = this.#observations.see(name, version, this.#clock.now())\n    return',
         replace:
-          'const unchanged = this.#clock.now() - Number(record.metadata.renewedAt ?? 0)\n    void version\n    return',
+          'const unchanged = this.#clock.now() - ((record as { renewedAt?: number }).renewedAt ?? 0)\n    void version\n    return',
       },
       {
         file: cas,
         find: 'const written = this.#checkWritten(await this.#register.replace(name, record, version, call))',
         replace:
-          'record = { ...record, metadata: { ...record.metadata, renewedAt: String(this.#clock.now()) } }\n    const written = await this.#register.replace(name, record, version, call)',
+          'record = { ...record, renewedAt: this.#clock.now() } as CasRecord\n    const written = await this.#register.replace(name, record, version, call)',
       },
     ],
     caughtBy: { check: [...overlap, 'no-progress'] },
@@ -143,7 +144,7 @@ export const mutants: readonly Mutant[] = [
         replace: "if (context.now >= state.validUntil && event.type !== 'renew-answer') return",
       },
     ],
-    caughtBy: { law: 'expiry: a confirmation that is read after the end of validity brings nothing back' },
+    caughtBy: { law: 'expiry: a confirmation read after the end of validity does not revive the lease' },
   },
   {
     name: 'tokens start anew after a deletion (memory)',
@@ -192,10 +193,10 @@ export const mutants: readonly Mutant[] = [
       { file: 'renewal/interval-strategy.ts', find: '(1 - JITTER * jitter)', replace: '(1 + 40 * jitter)' },
       { file: heartbeats, find: 'const LATEST_HEARTBEAT = 0.95', replace: 'const LATEST_HEARTBEAT = 1.5' },
     ],
-    caughtBy: { check: ['needless-loss'] },
+    caughtBy: { check: ['needless-loss'], under: 'user-code' },
   },
   {
-    name: 'a caller is told of the loss of the grant before',
+    name: 'a caller is notified of the loss of an earlier grant',
     edits: [
       {
         file: 'store-lease.ts',
@@ -206,7 +207,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { check: ['callback-early'], under: 'suspend' },
   },
   {
-    name: 'a loss is told after the release was asked for',
+    name: 'a loss is notified after a release was requested',
     edits: [
       {
         file: heartbeats,
@@ -218,7 +219,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { check: ['stuck-workload'], under: 'pause' },
   },
   {
-    name: 'a loss is told to nobody',
+    name: 'a loss is not notified',
     edits: [
       {
         file: 'store-lease.ts',
@@ -226,10 +227,10 @@ export const mutants: readonly Mutant[] = [
         replace: 'const callbacks = [...noCallbacks]\n',
       },
     ],
-    caughtBy: { check: ['loss-untold', 'unasked-release'] },
+    caughtBy: { check: ['loss-not-notified', 'unasked-release'] },
   },
   {
-    name: 'a loss is told twice',
+    name: 'a loss is notified twice',
     edits: [
       {
         file: 'store-lease.ts',
@@ -259,7 +260,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'return now + 0.95 * ttl + this.#rules.uncertainty',
       },
     ],
-    caughtBy: { check: overlap },
+    caughtBy: { check: overlap, under: 'suspend' },
   },
   {
     name: 'a record that changes counts as seen unchanged',
@@ -282,14 +283,14 @@ export const mutants: readonly Mutant[] = [
           'if (isOurs) return { granted: true, grant: toGrant(name, record) }\n      const fencingToken = isOurs ?',
       },
     ],
-    caughtBy: { law: 're-entrancy: a request under the grant id in force starts the ttl anew' },
+    caughtBy: { law: 're-entrancy: a request under the grant id in force restarts the ttl' },
   },
   {
     name: 'of two lost requests, validity counts from the later',
     edits: [
       { file: claims, find: 'state.uncertainSince ?? state.sentAt\n    return', replace: 'state.sentAt\n    return' },
     ],
-    caughtBy: { law: 'expiry: of several claims of unknown outcome, validity counts from the first' },
+    caughtBy: { law: 'expiry: validity counts from the first of several claims with an unknown outcome' },
   },
   {
     name: 'a write that lost a race is taken for a grant',
@@ -311,7 +312,7 @@ export const mutants: readonly Mutant[] = [
         replace: '',
       },
     ],
-    caughtBy: { law: 'limits: what a claim of unknown outcome was granted is taken back soon' },
+    caughtBy: { law: 'limits: the grant of a claim with an unknown outcome is released soon' },
   },
   {
     name: 'a heartbeat has no time limit of its own',
@@ -345,7 +346,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'if (!outcome.renewed) {\n    return onFailedHeartbeat(rules, state, outcome, context)\n',
       },
     ],
-    caughtBy: { law: 'break: a holder is told within one heartbeat that its lease was broken' },
+    caughtBy: { law: 'break: a holder is notified of a break within one heartbeat' },
   },
   {
     name: 'a renewal of an unknown grant makes it the holder',
@@ -391,8 +392,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: 'toWhole(0n, register.kind)]' },
     ],
-    caughtBy: { law: 'fencing: an older record that returns makes no token repeat' },
+    caughtBy: { law: 'fencing: tokens do not repeat after an older record returns' },
   },
+  ...metadataMutants,
   ...runMutants,
   ...misuseMutants,
 ]

@@ -55,7 +55,7 @@ export const runMutants: readonly Mutant[] = [
     caughtBy: { check: ['unasked-release'] },
   },
   {
-    name: 'a run frees whatever is held when it ends',
+    name: 'a run frees any grant that is held when it ends',
     edits: [
       {
         file: runs,
@@ -84,17 +84,17 @@ export const runMutants: readonly Mutant[] = [
   {
     name: 'a release during a run does not abort its signal',
     edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    const {', replace: 'const {' }],
-    caughtBy: { check: ['run-not-told'] },
+    caughtBy: { check: ['run-not-aborted'] },
   },
   {
     name: 'a loss does not abort the signal of a run',
     edits: [{ file: lease, find: 'run?.end(error)\n', replace: '\n' }],
-    caughtBy: { check: ['run-not-told', 'wrong-reason'] },
+    caughtBy: { check: ['run-not-aborted', 'wrong-reason'] },
   },
   {
     name: 'a run waits for work that ignores its signal',
     edits: [{ file: 'run/lease-run.ts', find: 'this.#reject(error)\n', replace: '\n' }],
-    caughtBy: { check: ['run-not-told'] },
+    caughtBy: { check: ['run-not-aborted'] },
   },
   {
     name: 'a run whose grant ended before its work resolves',
@@ -105,7 +105,7 @@ export const runMutants: readonly Mutant[] = [
         replace: 'return await startWork(() => work(held))',
       },
     ],
-    caughtBy: { check: ['run-not-told'] },
+    caughtBy: { check: ['run-not-aborted'] },
   },
   {
     name: 'a release during a run is reported as a loss',

@@ -13,7 +13,7 @@ const calm = { drift: 0, skew: 0 }
 
 export const regressions: readonly Regression[] = [
   {
-    name: 'what is taken back from a store that cannot be reached fails with a LeaseError',
+    name: 'the release of a stray grant fails with a LeaseError when the store cannot be reached',
     bug: [{ file: 'engine/timed-call.ts', find: 'throw toLeaseError(rules, method, error)', replace: 'throw error' }],
     check: 'failed-workload',
     plan: {
@@ -66,7 +66,7 @@ export const regressions: readonly Regression[] = [
     },
   },
   {
-    name: 'what could not be taken back is tried no later than its grant can last',
+    name: 'the release of a stray grant is not retried after the grant has expired',
     bug: [{ file: 'engine/grant-cleanup.ts', find: 'LONGEST / 10, left)', replace: 'LONGEST / 10)' }],
     check: 'leaked-timer',
     plan: {

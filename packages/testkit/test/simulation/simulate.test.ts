@@ -17,7 +17,7 @@ async function failing(run: Promise<SimulationReport>): Promise<SimulationError>
   )
 }
 
-/** Claims the lease, and takes it for granted that nobody ever takes it away. */
+/** Claims the lease, and assumes that it is never lost. */
 async function carefree({ lease, signal, sleep }: SimulatedProcess): Promise<void> {
   while (!signal.aborted) {
     const granted = await lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }).catch(() => false)
@@ -48,9 +48,9 @@ describe('simulate', () => {
       const { history } = await simulate({ seed })
       digest.update(JSON.stringify(history))
     }
-    // Of the engine as it is: a change of what it does, or of the simulator, changes this as well.
+    // A change of the engine's behaviour or of the simulator changes this digest.
     expect(digest.digest('hex')).toMatchInlineSnapshot(
-      `"690c66cba7996179c7a61367e1f1d9bd8a4f13b065fb7a4265ae1b4ecc24e8c3"`,
+      `"abead43b3bb45ef25976b96098162bd4ab19fe9042b5d23bfe558851dabef831"`,
     )
   })
 
@@ -59,7 +59,7 @@ describe('simulate', () => {
     expect(one.history).not.toEqual(other.history)
   })
 
-  it('runs what it is asked to: nodes, time, store, timeouts, kinds of faults', async () => {
+  it('uses the given nodes, duration, store, timeouts and kinds of faults', async () => {
     const timeouts = { heartbeatTimeout: 5_000, heartbeatInterval: 1_000, operationTimeout: 500 }
     const { plan } = await simulate({
       seed: 3,
@@ -137,16 +137,16 @@ describe('simulate', () => {
     const events = new Map<string, number>()
     for (let seed = 1; seed <= 30; seed += 1) {
       for (const { event, detail } of (await simulate({ seed })).history) {
-        const what = event === 'ran' || detail.endsWith('by a run') ? `${event} ${detail.split(', ').at(-1)}` : event
-        events.set(what, (events.get(what) ?? 0) + 1)
+        const kind = event === 'ran' || detail.endsWith('by a run') ? `${event} ${detail.split(', ').at(-1)}` : event
+        events.set(kind, (events.get(kind) ?? 0) + 1)
       }
     }
-    for (const what of ['run', 'acquired by a run', 'ran resolved', 'ran rejected', 'acquired', 'released', 'lost']) {
-      expect(events.get(what) ?? 0, what).toBeGreaterThan(30)
+    for (const kind of ['run', 'acquired by a run', 'ran resolved', 'ran rejected', 'acquired', 'released', 'lost']) {
+      expect(events.get(kind) ?? 0, kind).toBeGreaterThan(30)
     }
   })
 
-  it('code of a user that misbehaves costs no lease, whatever it does and for however long', async () => {
+  it('faulty user code costs no lease', async () => {
     const parts = ['strategy', 'random', 'logger', 'callback'] as const
     const faults = parts.flatMap((part) =>
       (['throws', 'nonsense'] as const).map(
@@ -161,7 +161,7 @@ describe('simulate', () => {
     }
   })
 
-  it('a client that answers with nothing but nonsense costs its own process the lease, and no other', async () => {
+  it('a client with invalid answers costs only its own process the lease', async () => {
     for (const answer of ['garbled', 'agreeing', 'unprintable', 'thrown', 'twice', 'never'] as const) {
       const fault = { kind: 'nonsense', at: 0, for: 60_000, node: 0, answer, probability: 1 } as const
       const { history } = await simulate({ seed: 10, nodes: 2, duration: 60_000, faults: [fault] })
@@ -169,7 +169,7 @@ describe('simulate', () => {
     }
   })
 
-  it('what a process is given is the lease itself, as far as a user can tell', async () => {
+  it('the lease of a process behaves as the lease itself', async () => {
     const workload = async ({ lease }: SimulatedProcess): Promise<void> => {
       const heard: unknown[] = []
       expect(lease).toBeInstanceOf(StoreLease)
@@ -184,14 +184,14 @@ describe('simulate', () => {
     expect(grants).toBe(2)
   })
 
-  it('what nodes share is made anew for each run', async () => {
+  it('the shared values of nodes are empty at the start of each simulation', async () => {
     const seen: number[] = []
     const workload = async ({ shared, node }: SimulatedProcess): Promise<void> => {
       if (node === 0) seen.push(shared.size)
       shared.set(`node ${node}`, true)
     }
     const options = { seed: 6, nodes: 2, duration: 1_000, faults: [], workload }
-    // Nobody claims anything, which is a fault of its own.
+    // No node claims anything, which breaks a rule as well.
     expect((await failing(simulate(options))).check).toBe('no-progress')
     expect(new Set(seen)).toEqual(new Set([0]))
   })
@@ -211,7 +211,7 @@ describe('simulate', () => {
     expect(new Set(granted)).toEqual(new Set(["'job'", "'side'"]))
   })
 
-  it('a workload that does not end when it is told to is a violation', async () => {
+  it('a workload that does not end after its signal aborted is a violation', async () => {
     const workload = async ({ lease }: SimulatedProcess): Promise<void> => {
       await lease.acquire()
       await new Promise(() => {})

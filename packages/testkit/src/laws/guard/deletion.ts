@@ -30,7 +30,7 @@ export const guardDeletionLaws: readonly GuardLaw[] = [
       await trial.rejected(() => guard.write('late', 6n))
     },
   ),
-  lawFor(['deletion'], 'deletion', 'of what is not there sets the fence as well', async (trial) => {
+  lawFor(['deletion'], 'deletion', 'of a missing resource also sets the fence', async (trial) => {
     const guard = await trial.open()
     await guard.delete?.(8n)
     await trial.holds(undefined)

@@ -26,7 +26,7 @@ export const guardErrorLaws: readonly GuardLaw[] = [
       await trial.holds('5')
     }
   }),
-  lawFor(['own-errors'], 'errors', 'a write that failed may be repeated under its token', async (trial) => {
+  lawFor(['own-errors'], 'errors', 'a failed write can be repeated under its token', async (trial) => {
     const guard = await trial.open()
     let token = 5n
     await trial.accepted(guard, token)

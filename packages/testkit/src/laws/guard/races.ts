@@ -51,26 +51,30 @@ const writesAndDeletes: Overtaking = async (successor) => {
 }
 
 export const guardRaceLaws: readonly GuardLaw[] = [
-  law('races', 'of writes at once, that of the largest token is the last, to what is there already', async (trial) => {
-    const guard = await trial.open()
-    await trial.accepted(guard, 0n)
-    await race(trial, [guard])
-  }),
+  law(
+    'races',
+    'of concurrent writes to an existing resource, the one with the largest token is the last',
+    async (trial) => {
+      const guard = await trial.open()
+      await trial.accepted(guard, 0n)
+      await race(trial, [guard])
+    },
+  ),
   lawFor(
     ['guards'],
     'races',
-    'of writes at once by several guards, that of the largest token is the last',
+    'of concurrent writes by several guards, the one with the largest token is the last',
     async (trial) => {
       await race(trial, [await trial.open(), await trial.open(), await trial.open()])
     },
   ),
   ...[undefined, 3n].flatMap((first) => {
-    const what = first === undefined ? 'of what is not there yet' : 'of what is there'
+    const resource = first === undefined ? 'a missing resource' : 'an existing resource'
     return [
       lawFor<GuardTrial, 'interruption'>(
         ['interruption'],
         'races',
-        `a write ${what}, overtaken by a write under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a write under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, writes)
           await trial.holds('successor')
@@ -79,7 +83,7 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       lawFor<GuardTrial, 'interruption' | 'deletion'>(
         ['interruption', 'deletion'],
         'races',
-        `a write ${what}, overtaken by a deletion under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a deletion under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, deletes)
           await trial.holds(undefined)
@@ -88,7 +92,7 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       lawFor<GuardTrial, 'interruption' | 'deletion'>(
         ['interruption', 'deletion'],
         'races',
-        `a write ${what}, overtaken by a write and a deletion under a larger token, is rejected`,
+        `a write to ${resource} is rejected after a write and a deletion under a larger token overtook it`,
         async (trial) => {
           await overtaken(trial, first, writesAndDeletes)
           await trial.holds(undefined)
@@ -96,15 +100,20 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       ),
     ]
   }),
-  lawFor(['interruption'], 'races', 'a write that a smaller token overtakes is done all the same', async (trial) => {
-    const [guard, other] = [await trial.open(), await trial.open()]
-    await trial.accepted(guard, 3n)
-    let times = 0
-    await guard.writeAfter?.('mine', 5n, async () => {
-      times += 1
-      if (times === 1) await other.write('smaller', 4n)
-    })
-    await trial.holds('mine')
-    await trial.rejected(() => other.write('late', 4n))
-  }),
+  lawFor(
+    ['interruption'],
+    'races',
+    'a write succeeds although a write under a smaller token overtakes it',
+    async (trial) => {
+      const [guard, other] = [await trial.open(), await trial.open()]
+      await trial.accepted(guard, 3n)
+      let times = 0
+      await guard.writeAfter?.('mine', 5n, async () => {
+        times += 1
+        if (times === 1) await other.write('smaller', 4n)
+      })
+      await trial.holds('mine')
+      await trial.rejected(() => other.write('late', 4n))
+    },
+  ),
 ]

@@ -2,7 +2,7 @@ import type { GuardLaw } from '../guard-laws.js'
 import { law, lawFor } from '../law.js'
 
 export const guardRejectionLaws: readonly GuardLaw[] = [
-  law('rejection', 'the first token that comes may write, and so may every larger one', async (trial) => {
+  law('rejection', 'the first token may write, and so may every larger token', async (trial) => {
     const guard = await trial.open()
     for (const token of [3n, 4n, 40n]) await trial.accepted(guard, token)
   }),
@@ -15,7 +15,7 @@ export const guardRejectionLaws: readonly GuardLaw[] = [
     const guard = await trial.open()
     for (const value of ['first', 'second', 'third']) await trial.accepted(guard, 7n, value)
   }),
-  law('rejection', 'a rejected token moves no fence', async (trial) => {
+  law('rejection', 'a rejected token does not move the fence', async (trial) => {
     const guard = await trial.open()
     await trial.accepted(guard, 7n)
     await trial.rejected(() => guard.write('late', 3n))
@@ -38,7 +38,7 @@ export const guardRejectionLaws: readonly GuardLaw[] = [
     await trial.rejected(() => after.write('late', 4n))
     await trial.accepted(after, 5n, 'again')
   }),
-  lawFor(['reading'], 'rejection', 'reading needs no token, and moves no fence', async (trial) => {
+  lawFor(['reading'], 'rejection', 'reading needs no token and does not move the fence', async (trial) => {
     const guard = await trial.open()
     await trial.accepted(guard, 5n)
     await guard.read?.()

@@ -30,7 +30,7 @@ const noTokens: readonly unknown[] = [
 ]
 
 export const guardTokenLaws: readonly GuardLaw[] = [
-  law('tokens', '0 is the smallest token, and may write what nobody else has written', async (trial) => {
+  law('tokens', '0 is the smallest token, and may write a new resource', async (trial) => {
     const guard = await trial.open()
     await trial.accepted(guard, 0n)
     await trial.accepted(guard, 0n, 'again')
@@ -45,19 +45,23 @@ export const guardTokenLaws: readonly GuardLaw[] = [
       await trial.rejected(() => guard.write('late', smaller))
     }
   }),
-  law('tokens', 'that are no bigint of 0 or more are refused with a typed error, and change nothing', async (trial) => {
-    const guard = await trial.open()
-    await trial.accepted(guard, 5n)
-    for (const token of noTokens) {
-      for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {
-        if (call === undefined) continue
-        const error = await rejectionOf(() => call(token as bigint))
-        const isTyped = error instanceof LeaseError && error.code === 'configuration'
-        assert(isTyped, `a LeaseConfigurationError was expected for a ${typeof token}, not ${shown(error)}`)
-        await trial.holds('5')
+  law(
+    'tokens',
+    'other than a bigint of 0 or more are rejected with a typed error, and change nothing',
+    async (trial) => {
+      const guard = await trial.open()
+      await trial.accepted(guard, 5n)
+      for (const token of noTokens) {
+        for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {
+          if (call === undefined) continue
+          const error = await rejectionOf(() => call(token as bigint))
+          const isTyped = error instanceof LeaseError && error.code === 'configuration'
+          assert(isTyped, `a LeaseConfigurationError was expected for a ${typeof token}, not ${shown(error)}`)
+          await trial.holds('5')
+        }
       }
-    }
-    await trial.accepted(guard, 5n, 'again')
-    await trial.rejected(() => guard.write('late', 4n))
-  }),
+      await trial.accepted(guard, 5n, 'again')
+      await trial.rejected(() => guard.write('late', 4n))
+    },
+  ),
 ]

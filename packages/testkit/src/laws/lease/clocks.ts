@@ -47,7 +47,7 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'virtual-time'],
     'clocks',
-    'a step of the wall clock ends no lease, and prolongs none',
+    'a step of the wall clock neither ends nor extends a lease',
     async (trial) => {
       const held = await trial.openHeld()
       for (const by of [HOUR, -2 * HOUR, HOUR]) {
@@ -92,7 +92,7 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'virtual-time', 'wait'],
     'clocks',
-    'while a holder is stopped another is granted the lease, and the first knows when it goes on',
+    'a stopped holder whose lease was taken over knows it when it continues',
     async (trial) => {
       const held = await trial.openHeld()
       const other = await trial.open()
@@ -105,7 +105,7 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       assert.equal(other.lease.checkLease(), true)
     },
   ),
-  lawFor(['store', 'virtual-time'], 'clocks', 'a short pause ends no lease', async (trial) => {
+  lawFor(['store', 'virtual-time'], 'clocks', 'a short pause does not end a lease', async (trial) => {
     const held = await trial.openHeld()
     held.machine.pause()
     await trial.pass(trial.ttl / 2)

@@ -9,14 +9,14 @@ async function contenders(trial: LeaseTrial): Promise<TrialLease[]> {
 }
 
 export const leaseExclusionLaws: readonly LeaseLaw[] = [
-  law('exclusion', `of ${CONTENDERS} contenders exactly one is told true, and all others false`, async (trial) => {
+  law('exclusion', `acquire returns true to exactly one of ${CONTENDERS} contenders`, async (trial) => {
     const leases = await contenders(trial)
     const granted = await trial.during(Promise.all(leases.map((lease) => lease.acquire())))
     assert.equal(granted.filter(Boolean).length, 1)
     const holders = leases.filter(({ lease }) => lease.checkLease())
     assert.deepEqual(holders, [leases[granted.indexOf(true)]])
   }),
-  law('exclusion', `handed round among ${CONTENDERS}, one at a time holds it`, async (trial) => {
+  law('exclusion', `${CONTENDERS} contenders in turn hold the lease one at a time`, async (trial) => {
     const leases = await contenders(trial)
     for (const holder of leases) {
       assert.equal(await trial.during(holder.acquire()), true)
@@ -27,7 +27,7 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(holder.lease.release()), true)
     }
   }),
-  law('exclusion', 'who is refused is told false, and does not hold it', async (trial) => {
+  law('exclusion', 'acquire returns false while another holds the lease', async (trial) => {
     await trial.openHeld()
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), false)
@@ -39,7 +39,7 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
     assert.equal(lease.checkLease(), false)
     assert.equal(lease.fencingToken, undefined)
   }),
-  law('exclusion', 'leases on two names are held side by side', async (trial) => {
+  law('exclusion', 'leases on two names are held at the same time', async (trial) => {
     const one = await trial.openHeld()
     const other = await trial.openHeld({ name: `${trial.name}-2` })
     assert(one.lease.checkLease() && other.lease.checkLease())
@@ -49,7 +49,7 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
       await trial.openHeld({ name: `${trial.name}${suffix}` })
     }
   }),
-  law('re-entrancy', 'to acquire what is held is true, and changes nothing', async (trial) => {
+  law('re-entrancy', 'acquire of a held lease returns true and changes nothing', async (trial) => {
     const { lease } = await trial.openHeld()
     const token = lease.fencingToken
     assert.equal(await trial.during(lease.acquire()), true)
@@ -57,30 +57,30 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(lease.release()), true)
     assert.equal(lease.checkLease(), false)
   }),
-  law('re-entrancy', 'concurrent calls share one attempt: all are told true', async (trial) => {
+  law('re-entrancy', 'concurrent calls share one attempt: all return true', async (trial) => {
     const { lease } = await trial.open()
     const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
     assert.deepEqual(await trial.during(calls), [true, true, true])
   }),
-  law('re-entrancy', 'concurrent calls share one attempt: all are told false', async (trial) => {
+  law('re-entrancy', 'concurrent calls share one attempt: all return false', async (trial) => {
     await trial.openHeld()
     const { lease } = await trial.open()
     const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
     assert.deepEqual(await trial.during(calls), [false, false, false])
   }),
-  law('re-entrancy', 'one release ends what several calls were granted', async (trial) => {
+  law('re-entrancy', 'one release ends the grant of several calls', async (trial) => {
     const { lease } = await trial.open()
     await trial.during(Promise.all([lease.acquire(), lease.acquire()]))
     await trial.during(lease.release())
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), true)
   }),
-  law('re-entrancy', 'to acquire during a release waits for it, and holds the lease then', async (trial) => {
+  law('re-entrancy', 'acquire during a release waits for the release, then holds the lease', async (trial) => {
     const { lease } = await trial.openHeld()
     const [released, acquired] = await trial.during(Promise.all([lease.release(), lease.acquire()]))
     assert.deepEqual([released, acquired, lease.checkLease()], [true, true, true])
   }),
-  law('re-entrancy', 'acquired and released again and again it is as new each time', async (trial) => {
+  law('re-entrancy', 'a lease can be acquired and released many times', async (trial) => {
     const { lease } = await trial.open()
     for (let round = 0; round < 10; round += 1) {
       assert.equal(await trial.during(lease.acquire()), true)
@@ -89,26 +89,21 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
       assert.equal(lease.checkLease(), false)
     }
   }),
-  lawFor(
-    ['tokens'],
-    'fencing',
-    'each grant has a larger token than all before, whoever is granted it',
-    async (trial) => {
-      const leases = [await trial.open(), await trial.open(), await trial.open()]
-      let last: bigint | undefined
-      for (let round = 0; round < 3; round += 1) {
-        for (const { lease } of leases) {
-          await trial.during(lease.acquire())
-          const token = lease.fencingToken
-          assert(token !== undefined && (last === undefined || token > last), `${token} after ${last}`)
-          last = token
-          await trial.during(lease.release())
-          assert.equal(lease.fencingToken, undefined)
-        }
+  lawFor(['tokens'], 'fencing', 'each grant has a larger token than all earlier grants', async (trial) => {
+    const leases = [await trial.open(), await trial.open(), await trial.open()]
+    let last: bigint | undefined
+    for (let round = 0; round < 3; round += 1) {
+      for (const { lease } of leases) {
+        await trial.during(lease.acquire())
+        const token = lease.fencingToken
+        assert(token !== undefined && (last === undefined || token > last), `${token} after ${last}`)
+        last = token
+        await trial.during(lease.release())
+        assert.equal(lease.fencingToken, undefined)
       }
-    },
-  ),
-  lawFor(['store'], 're-entrancy', 'to acquire what is held does not ask the store', async (trial) => {
+    }
+  }),
+  lawFor(['store'], 're-entrancy', 'acquire of a held lease does not call the store', async (trial) => {
     const held = await trial.openHeld()
     await held.cutOff()
     assert.equal(await held.lease.acquire(), true)

@@ -31,7 +31,7 @@ export const leaseHandOverLaws: readonly LeaseLaw[] = [
     assert.equal(adopted.filter(Boolean).length, 1)
     assert.equal([one, other].filter(({ lease }) => lease.checkLease()).length, 1)
   }),
-  lawFor(['store', 'change'], 'change', 'an adopted lease is kept alive as any other', async (trial) => {
+  lawFor(['store', 'change'], 'change', 'an adopted lease is renewed', async (trial) => {
     const from = await trial.openHeld()
     const to = await trial.open({ owner: 'to' })
     await trial.during(to.storeLease.adopt(await trial.during(from.storeLease.handOff({ owner: 'to' }))))
@@ -39,9 +39,9 @@ export const leaseHandOverLaws: readonly LeaseLaw[] = [
     assert.equal(to.lease.checkLease(), true)
     assert.equal(await trial.during(from.acquire()), false)
   }),
-  lawFor(['store', 'change'], 'change', 'a hand-off that nobody adopts expires', async (trial) => {
+  lawFor(['store', 'change'], 'change', 'a hand-off expires if it is not adopted', async (trial) => {
     const from = await trial.openHeld()
-    await trial.during(from.storeLease.handOff({ owner: 'nobody' }))
+    await trial.during(from.storeLease.handOff({ owner: 'absent' }))
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), false)
     assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)

@@ -18,7 +18,7 @@ async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
 }
 
 export const leaseLossLaws: readonly LeaseLaw[] = [
-  lawFor(['store'], 'loss', 'who cannot reach the store is told once that the lease has expired', async (trial) => {
+  lawFor(['store'], 'loss', 'a holder without the store is notified once that the lease has expired', async (trial) => {
     const held = await trial.openHeld()
     await outlive(trial, held)
     assert.deepEqual(reasonsOf(held), ['expired'])
@@ -27,21 +27,21 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     await trial.pass(2 * trial.ttl)
     assert.deepEqual(reasonsOf(held), ['expired'])
   }),
-  lawFor(['store'], 'loss', 'checkLease is false when a loss is told', async (trial) => {
+  lawFor(['store'], 'loss', 'checkLease is false when a loss is notified', async (trial) => {
     const held = await trial.open()
     const seen: boolean[] = []
     await trial.during(held.lease.acquire({ onLost: () => seen.push(held.lease.checkLease()) }))
     await outlive(trial, held)
     assert.deepEqual(seen, [false])
   }),
-  lawFor(['store'], 'loss', 'each caller that was granted the lease is told', async (trial) => {
+  lawFor(['store'], 'loss', 'each caller that was granted the lease is notified of its loss', async (trial) => {
     const held = await trial.open()
     await trial.during(Promise.all([held.acquire(), held.acquire()]))
     await trial.during(held.acquire())
     await outlive(trial, held)
     assert.deepEqual(reasonsOf(held), ['expired', 'expired', 'expired'])
   }),
-  lawFor(['store'], 'loss', 'a callback that throws keeps nobody else from being told', async (trial) => {
+  lawFor(['store'], 'loss', 'a callback that throws does not keep others from being called', async (trial) => {
     const held = await trial.open()
     const onLost = (): void => {
       throw new Error('of the callback')
@@ -53,7 +53,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     assert.deepEqual(reasonsOf(held), ['expired'])
     assert.equal(errors.length, 1)
   }),
-  lawFor(['store'], 'loss', 'the signal aborts with the loss, with an error that says why', async (trial) => {
+  lawFor(['store'], 'loss', 'the signal aborts at the loss, with the reason in its error', async (trial) => {
     const held = await trial.openHeld()
     const lost = held.storeLease.signal
     assert.equal(lost.aborted, false)
@@ -74,7 +74,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store'],
     'loss',
-    'who was succeeded is told that the lease was taken, or has expired, and by whom',
+    'a holder with a successor is notified of the loss once, and the successor holds the lease',
     async (trial) => {
       const held = await trial.openHeld()
       await held.cutOff()
@@ -90,7 +90,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'deletion'],
     'loss',
-    'a holder whose record was deleted is told so at its next heartbeat',
+    'a holder is notified of a deleted record at its next heartbeat',
     async (trial) => {
       const held = await trial.openHeld()
       await trial.backend.delete?.(trial.name)
@@ -98,33 +98,23 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.deepEqual(reasonsOf(held), ['deleted'])
     },
   ),
-  lawFor(
-    ['store', 'deletion'],
-    'loss',
-    'a holder whose name was taken after a deletion is told by whom',
-    async (trial) => {
-      const held = await trial.openHeld()
-      await trial.pass(10)
-      await trial.backend.delete?.(trial.name)
-      const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
-      assert.equal((await trial.outside.acquire(request, call)).granted, true)
-      await trial.pass(trial.interval + trial.operationTimeout)
-      assert.deepEqual(reasonsOf(held), ['taken'])
-      assert.equal(held.losses[0]?.owner, 'usurper')
-    },
-  ),
-  lawFor(
-    ['store', 'break'],
-    'break',
-    'a holder is told within one heartbeat that its lease was broken',
-    async (trial) => {
-      const held = await trial.openHeld()
-      await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
-      await trial.pass(trial.interval + trial.operationTimeout)
-      assert.deepEqual(reasonsOf(held), ['broken'])
-      assert.equal(held.lease.checkLease(), false)
-    },
-  ),
+  lawFor(['store', 'deletion'], 'loss', 'a loss after a deletion names the new holder', async (trial) => {
+    const held = await trial.openHeld()
+    await trial.pass(10)
+    await trial.backend.delete?.(trial.name)
+    const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
+    assert.equal((await trial.outside.acquire(request, call)).granted, true)
+    await trial.pass(trial.interval + trial.operationTimeout)
+    assert.deepEqual(reasonsOf(held), ['taken'])
+    assert.equal(held.losses[0]?.owner, 'usurper')
+  }),
+  lawFor(['store', 'break'], 'break', 'a holder is notified of a break within one heartbeat', async (trial) => {
+    const held = await trial.openHeld()
+    await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
+    await trial.pass(trial.interval + trial.operationTimeout)
+    assert.deepEqual(reasonsOf(held), ['broken'])
+    assert.equal(held.lease.checkLease(), false)
+  }),
   lawFor(['store', 'break'], 'break', 'after a break with a period the name is free when it is over', async (trial) => {
     const held = await trial.openHeld()
     const other = await trial.open()
@@ -164,7 +154,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'infinite', 'break'],
     'infinite',
-    'the holder of a lease without expiry is told that it was broken',
+    'the holder of a lease without expiry is notified of a break',
     async (trial) => {
       const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
       await trial.during(held.acquire())

@@ -15,7 +15,7 @@ function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {
 }
 
 export const leaseReleaseLaws: readonly LeaseLaw[] = [
-  law('release', 'is true, ends validity at once, and frees the name', async (trial) => {
+  law('release', 'returns true, ends validity at once, and frees the name', async (trial) => {
     const { lease } = await trial.openHeld()
     const released = lease.release()
     assert.equal(await trial.during(released), true)
@@ -23,33 +23,28 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), true)
   }),
-  law('release', 'of what was never held is true', async (trial) => {
+  law('release', 'returns true when the lease was never held', async (trial) => {
     const { lease } = await trial.open()
     assert.equal(await trial.during(lease.release()), true)
   }),
-  lawFor(
-    ['store', 'wait'],
-    'release',
-    'outlives a claim that was given up and arrives later: it is taken back',
-    async (trial) => {
-      const late = await trial.open()
-      late.store.inject({ kind: 'arrive-late', duration: trial.ttl }, 'acquire')
-      assert.equal(await trial.during(late.acquire({ wait: trial.ttl })), true)
-      assert.equal(await trial.during(late.lease.release()), true)
-      // By now the first request has arrived, and may have been granted under an id that nothing here wants any more.
-      await trial.pass(trial.ttl * 1.2)
-      assert.equal(await trial.during(late.acquire()), true)
-      assert.equal(await trial.during(late.lease.release()), true)
-      const other = await trial.open()
-      assert.equal(await trial.during(other.acquire()), true)
-    },
-  ),
-  law('release', 'asked twice is one release', async (trial) => {
+  lawFor(['store', 'wait'], 'release', 'also frees a claim that was given up and arrives later', async (trial) => {
+    const late = await trial.open()
+    late.store.inject({ kind: 'arrive-late', duration: trial.ttl }, 'acquire')
+    assert.equal(await trial.during(late.acquire({ wait: trial.ttl })), true)
+    assert.equal(await trial.during(late.lease.release()), true)
+    // By now the first request has arrived, and may have been granted under an abandoned grant id.
+    await trial.pass(trial.ttl * 1.2)
+    assert.equal(await trial.during(late.acquire()), true)
+    assert.equal(await trial.during(late.lease.release()), true)
+    const other = await trial.open()
+    assert.equal(await trial.during(other.acquire()), true)
+  }),
+  law('release', 'called twice is one release', async (trial) => {
     const { lease } = await trial.openHeld()
     assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])
     assert.equal(await trial.during(lease.release()), true)
   }),
-  law('release', 'asked again later frees nobody who came in between', async (trial) => {
+  law('release', 'called again later does not free the grant of a later holder', async (trial) => {
     const { lease } = await trial.openHeld()
     await trial.during(lease.release())
     const other = await trial.openHeld()
@@ -58,7 +53,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     const third = await trial.open()
     assert.equal(await trial.during(third.acquire()), false)
   }),
-  law('release', 'of somebody who was refused frees nothing', async (trial) => {
+  law('release', 'by a challenger that was refused frees nothing', async (trial) => {
     const holder = await trial.openHeld()
     const other = await trial.open()
     await trial.during(other.acquire())
@@ -67,7 +62,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     const third = await trial.open()
     assert.equal(await trial.during(third.acquire()), false)
   }),
-  law('release', 'is followed by no callback', async (trial) => {
+  law('release', 'does not call onLost', async (trial) => {
     const held = await trial.openHeld()
     await trial.during(held.lease.release())
     await trial.openHeld()
@@ -91,20 +86,20 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire({ wait: trial.ttl / 2 })), true)
   }),
-  lawFor(['store'], 'release', 'of a stale holder frees nobody else', async (trial) => {
+  lawFor(['store'], 'release', 'by a stale holder does not free the grant of its successor', async (trial) => {
     const stale = await trial.openHeld()
     await stale.cutOff()
     const successor = await trial.open()
     assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
     await stale.heal()
-    // It may not know, for the last request of its own that it tries to take back may still hang.
+    // The outcome may be unknown: an earlier request of the lease may still hang.
     await Promise.allSettled([trial.during(stale.lease.release())])
     await trial.pass(trial.ttl)
     assert.equal(successor.lease.checkLease(), true)
     const third = await trial.open()
     assert.equal(await trial.during(third.acquire()), false)
   }),
-  lawFor(['store'], 'release', 'during a heartbeat in flight ends it, and frees the name', async (trial) => {
+  lawFor(['store'], 'release', 'during a heartbeat aborts the heartbeat and frees the name', async (trial) => {
     const held = await trial.openHeld()
     held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renew')
     held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renewMany')
@@ -115,32 +110,42 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(other.acquire()), true)
     assert.deepEqual(held.losses, [])
   }),
-  lawFor(['store'], 'release', 'of a lease that was lost is true, and there is no second callback', async (trial) => {
+  lawFor(['store'], 'release', 'after a loss returns true, without a second callback', async (trial) => {
     const held = await trial.openHeld()
     await held.cutOff()
     await trial.pass(2 * trial.ttl)
     await held.heal()
-    // What is taken back in the background may still wait for an answer that was cut off.
+    // The release in the background may still wait for an answer that was cut off.
     await trial.pass(trial.operationTimeout)
     assert.equal(await trial.during(held.lease.release()), true)
     assert.equal(held.losses.length, 1)
   }),
-  lawFor(['store'], 'release', 'that fails is repeated within its time limit', isTrueDespite({ kind: 'fail-before' })),
   lawFor(
     ['store'],
     'release',
-    'whose answer is lost is true when the claim is gone',
+    'is repeated within its time limit when it fails',
+    isTrueDespite({ kind: 'fail-before' }),
+  ),
+  lawFor(
+    ['store'],
+    'release',
+    'returns true when its answer was lost and the claim is gone',
     isTrueDespite({ kind: 'fail-after' }),
   ),
-  lawFor(['store'], 'release', 'rejects when it cannot know, and goes on in the background', async (trial) => {
-    const held = await trial.openHeld()
-    await held.cutOff()
-    await assert.rejects(trial.during(held.lease.release()))
-    assert.equal(held.lease.checkLease(), false)
-    await held.heal()
-    await trial.pass(4 * trial.operationTimeout)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-    assert.deepEqual(held.losses, [])
-  }),
+  lawFor(
+    ['store'],
+    'release',
+    'rejects when the outcome is unknown, and continues in the background',
+    async (trial) => {
+      const held = await trial.openHeld()
+      await held.cutOff()
+      await assert.rejects(trial.during(held.lease.release()))
+      assert.equal(held.lease.checkLease(), false)
+      await held.heal()
+      await trial.pass(4 * trial.operationTimeout)
+      const other = await trial.open()
+      assert.equal(await trial.during(other.acquire()), true)
+      assert.deepEqual(held.losses, [])
+    },
+  ),
 ]

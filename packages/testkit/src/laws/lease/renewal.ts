@@ -21,7 +21,7 @@ function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {
 }
 
 export const leaseRenewalLaws: readonly LeaseLaw[] = [
-  law('renewal', 'a lease is held for many ttls without a word from its user', async (trial) => {
+  law('renewal', 'a lease is held for many ttls without any call', async (trial) => {
     const { lease, losses } = await trial.openHeld()
     const token = lease.fencingToken
     const other = await trial.open()
@@ -44,22 +44,27 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store'],
     'renewal',
-    'a heartbeat that is delivered twice does no harm',
+    'a heartbeat that arrives twice renews the grant',
     outlives({ kind: 'duplicate' }, { kind: 'duplicate' }, { kind: 'duplicate' }),
   ),
-  lawFor(['store'], 'renewal', 'an outage that is shorter than the validity left costs nothing', async (trial) => {
-    const held = await trial.openHeld()
-    const other = await trial.open()
-    await trial.pass(trial.interval)
-    await held.cutOff()
-    await trial.pass(trial.ttl / 2)
-    assert.equal(held.lease.checkLease(), true)
-    await held.heal()
-    await trial.pass(trial.ttl)
-    assert.equal(held.lease.checkLease(), true)
-    assert.equal(await trial.during(other.acquire()), false)
-    assert.deepEqual(held.losses, [])
-  }),
+  lawFor(
+    ['store'],
+    'renewal',
+    'an outage shorter than the remaining validity does not end the lease',
+    async (trial) => {
+      const held = await trial.openHeld()
+      const other = await trial.open()
+      await trial.pass(trial.interval)
+      await held.cutOff()
+      await trial.pass(trial.ttl / 2)
+      assert.equal(held.lease.checkLease(), true)
+      await held.heal()
+      await trial.pass(trial.ttl)
+      assert.equal(held.lease.checkLease(), true)
+      assert.equal(await trial.during(other.acquire()), false)
+      assert.deepEqual(held.losses, [])
+    },
+  ),
   lawFor(
     ['store'],
     'renewal',
@@ -97,14 +102,14 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       }
     },
   ),
-  lawFor(['store'], 'renewal', 'a claim whose answer is lost does not stand in its own way', async (trial) => {
+  lawFor(['store'], 'renewal', 'a claim succeeds although its first answer is lost', async (trial) => {
     const { lease, store } = await trial.open()
     store.inject({ kind: 'hang', applied: true }, 'acquire')
     store.inject({ kind: 'hang' }, 'read')
     await assert.rejects(trial.during(lease.acquire()))
     assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
   }),
-  lawFor(['store'], 'renewal', 'a claim that is delivered twice is one grant', async (trial) => {
+  lawFor(['store'], 'renewal', 'a claim that arrives twice is one grant', async (trial) => {
     const { lease, store } = await trial.open()
     store.inject({ kind: 'duplicate' }, 'acquire')
     assert.equal(await trial.during(lease.acquire()), true)
@@ -120,20 +125,25 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
     if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)
     assert.equal(lease.lease.checkLease(), false)
   }),
-  lawFor(['store'], 'limits', 'whatever a store fails with is told as a LeaseError, with its cause', async (trial) => {
-    const { lease, store } = await trial.open()
-    const cause = new Error('ECONNREFUSED')
-    store.inject({ kind: 'fail-before', error: cause }, 'acquire')
-    store.inject({ kind: 'fail-before', error: cause }, 'read')
-    const rejected = await trial.during(lease.acquire()).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    assert(rejected instanceof LeaseUnavailableError)
-    assert.equal(rejected.cause, cause)
-    assert.equal(rejected.leaseName, trial.name)
-  }),
-  lawFor(['store'], 'limits', 'what an aborted claim may have been granted is taken back soon', async (trial) => {
+  lawFor(
+    ['store'],
+    'limits',
+    'acquire rejects with a LeaseError that has the failure of the store as cause',
+    async (trial) => {
+      const { lease, store } = await trial.open()
+      const cause = new Error('ECONNREFUSED')
+      store.inject({ kind: 'fail-before', error: cause }, 'acquire')
+      store.inject({ kind: 'fail-before', error: cause }, 'read')
+      const rejected = await trial.during(lease.acquire()).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      assert(rejected instanceof LeaseUnavailableError)
+      assert.equal(rejected.cause, cause)
+      assert.equal(rejected.leaseName, trial.name)
+    },
+  ),
+  lawFor(['store'], 'limits', 'the grant of an aborted claim is released soon', async (trial) => {
     const { lease, store } = await trial.open()
     const controller = new AbortController()
     store.inject({ kind: 'hang', applied: true }, 'acquire')
@@ -145,7 +155,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), true)
   }),
-  lawFor(['store'], 'limits', 'what a claim of unknown outcome was granted is taken back soon', async (trial) => {
+  lawFor(['store'], 'limits', 'the grant of a claim with an unknown outcome is released soon', async (trial) => {
     const { lease, store } = await trial.open()
     store.inject({ kind: 'hang', applied: true }, 'acquire')
     await assert.rejects(trial.during(lease.acquire()))

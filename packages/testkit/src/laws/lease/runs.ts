@@ -49,22 +49,17 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(storeLease.checkLease(), false)
     },
   ),
-  lawFor(
-    ['store'],
-    'runs',
-    'a run that may not wait for another run rejects and names its own owner',
-    async (trial) => {
-      const { storeLease } = await trial.open()
-      const first = pendingWork()
-      const firstRun = storeLease.run(first.work)
-      const error = await trial.during(storeLease.run(first.work).catch((reason: unknown) => reason))
-      assert(error instanceof LeaseHeldError)
-      assert.equal(error.holder, storeLease.settings.owner)
-      first.end()
-      await trial.during(firstRun)
-      assert.equal(first.started.length, 1)
-    },
-  ),
+  lawFor(['store'], 'runs', 'a run without wait rejects during another run, and names its own owner', async (trial) => {
+    const { storeLease } = await trial.open()
+    const first = pendingWork()
+    const firstRun = storeLease.run(first.work)
+    const error = await trial.during(storeLease.run(first.work).catch((reason: unknown) => reason))
+    assert(error instanceof LeaseHeldError)
+    assert.equal(error.holder, storeLease.settings.owner)
+    first.end()
+    await trial.during(firstRun)
+    assert.equal(first.started.length, 1)
+  }),
   lawFor(['store'], 'runs', 'a run inside its own work rejects instead of waiting for itself', async (trial) => {
     const { storeLease } = await trial.open()
     const run = storeLease.run(async () => {
@@ -100,7 +95,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(other.acquire()), true)
     },
   ),
-  lawFor(['store'], 'runs', 'a run that ended frees no grant that its object got later', async (trial) => {
+  lawFor(['store'], 'runs', 'a run that ended does not free a later grant of its object', async (trial) => {
     const { storeLease } = await trial.open()
     const { work, started } = pendingWork()
     const run = storeLease.run(work).catch(() => {})

@@ -4,23 +4,28 @@ import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-trial.js'
 
 export const leaseShutdownLaws: readonly LeaseLaw[] = [
-  lawFor(['store'], 'shutdown', 'close tells the holder, frees the name, and refuses later claims', async (trial) => {
-    const held = await trial.openHeld()
-    await trial.during(held.storeLease.close())
-    assert.deepEqual(
-      held.losses.map(({ reason }) => reason),
-      ['closed'],
-    )
-    await assert.rejects(held.acquire(), LeaseUnavailableError)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  lawFor(['store'], 'shutdown', 'close of what is not held tells nobody', async (trial) => {
+  lawFor(
+    ['store'],
+    'shutdown',
+    'close notifies the holder, frees the name, and rejects later claims',
+    async (trial) => {
+      const held = await trial.openHeld()
+      await trial.during(held.storeLease.close())
+      assert.deepEqual(
+        held.losses.map(({ reason }) => reason),
+        ['closed'],
+      )
+      await assert.rejects(held.acquire(), LeaseUnavailableError)
+      const other = await trial.open()
+      assert.equal(await trial.during(other.acquire()), true)
+    },
+  ),
+  lawFor(['store'], 'shutdown', 'close of an idle lease notifies no callback', async (trial) => {
     const lease = await trial.open()
     await trial.during(lease.storeLease.close())
     assert.deepEqual(lease.losses, [])
   }),
-  lawFor(['store', 'wait'], 'shutdown', 'close ends those who wait', async (trial) => {
+  lawFor(['store', 'wait'], 'shutdown', 'close ends the wait of waiters', async (trial) => {
     await trial.openHeld()
     const waiter = await trial.open()
     const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch(() => false)
@@ -29,26 +34,21 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(waited), false)
     assert.equal(waiter.lease.checkLease(), false)
   }),
-  lawFor(
-    ['closing'],
-    'shutdown',
-    'closing the store ends what is held at once, and rejects who waits',
-    async (trial) => {
-      const held = await trial.openHeld()
-      const waiter = await trial.open()
-      const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch((error: unknown) => error)
-      await trial.pass(trial.interval / 5)
-      await trial.during(Promise.all([held.store.close(), waiter.store.close()]))
-      assert.equal(held.lease.checkLease(), false)
-      assert.deepEqual(
-        held.losses.map(({ reason }) => reason),
-        ['closed'],
-      )
-      assert(held.storeLease.remaining === 0 && (await trial.during(waited)) instanceof LeaseUnavailableError)
-      const later = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
-      await assert.rejects(trial.during(later), LeaseUnavailableError)
-    },
-  ),
+  lawFor(['closing'], 'shutdown', 'closing the store ends held leases at once and rejects waiters', async (trial) => {
+    const held = await trial.openHeld()
+    const waiter = await trial.open()
+    const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch((error: unknown) => error)
+    await trial.pass(trial.interval / 5)
+    await trial.during(Promise.all([held.store.close(), waiter.store.close()]))
+    assert.equal(held.lease.checkLease(), false)
+    assert.deepEqual(
+      held.losses.map(({ reason }) => reason),
+      ['closed'],
+    )
+    assert(held.storeLease.remaining === 0 && (await trial.during(waited)) instanceof LeaseUnavailableError)
+    const later = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
+    await assert.rejects(trial.during(later), LeaseUnavailableError)
+  }),
   lawFor(['store', 'virtual-time'], 'shutdown', 'a lease that was released leaves no timer behind', async (trial) => {
     const { lease, machine } = await trial.openHeld()
     await trial.pass(trial.ttl)

@@ -4,7 +4,7 @@ import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 
 /**
  * Somebody else waits for the lease while its holder is cut off: at the very moment at which he is granted it, the holder
- * does not believe in it any more. `before`: what happens to the holder in between.
+ * no longer considers itself the holder. `before`: an event of the holder in between.
  */
 async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = async () => {}): Promise<void> {
   const other = await trial.open()
@@ -24,14 +24,14 @@ function answerLate(trial: LeaseTrial, { store }: TrialLease, by: number): void 
 }
 
 export const leaseValidityLaws: readonly LeaseLaw[] = [
-  lawFor(['store', 'wait'], 'expiry', 'validity is over before anybody else is granted the name', async (trial) => {
+  lawFor(['store', 'wait'], 'expiry', 'validity ends before another owner is granted the name', async (trial) => {
     const held = await trial.openHeld()
     await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
   }),
   lawFor(
     ['store', 'wait'],
     'expiry',
-    'validity counts from when a claim was sent, not from its answer',
+    'validity counts from the sending of a claim, not from its answer',
     async (trial) => {
       const held = await trial.open()
       held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
@@ -42,7 +42,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'wait'],
     'expiry',
-    'validity counts from when a heartbeat was sent, not from its answer',
+    'validity counts from the sending of a heartbeat, not from its answer',
     async (trial) => {
       const held = await trial.openHeld()
       answerLate(trial, held, 0.5)
@@ -52,7 +52,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'wait'],
     'expiry',
-    'a late answer to a heartbeat that was given up prolongs nothing',
+    'a late answer to a heartbeat that was given up does not extend validity',
     async (trial) => {
       const held = await trial.openHeld()
       answerLate(trial, held, 1.5)
@@ -62,10 +62,10 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'wait'],
     'expiry',
-    'of several claims of unknown outcome, validity counts from the first',
+    'validity counts from the first of several claims with an unknown outcome',
     async (trial) => {
       const held = await trial.open()
-      // The first is carried out, and nobody knows; the second never arrives, and then it is found that one was.
+      // The store executes the first without an answer; the second never arrives, and the read then finds the grant.
       held.store.inject({ kind: 'hang', applied: true }, 'acquire')
       held.store.inject({ kind: 'fail-before' }, 'acquire')
       assert.equal(await trial.during(held.acquire({ wait: trial.ttl / 2 })), true)
@@ -75,7 +75,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   lawFor(
     ['store', 'virtual-time'],
     'expiry',
-    'a confirmation that is read after the end of validity brings nothing back',
+    'a confirmation read after the end of validity does not revive the lease',
     async (trial) => {
       const held = await trial.openHeld()
       for (const operation of ['renew', 'renewMany'] as const) {

@@ -6,7 +6,7 @@ import type { LeaseLaw } from '../lease-trial.js'
 const wait = Number.POSITIVE_INFINITY
 
 export const leaseWaitingLaws: readonly LeaseLaw[] = [
-  lawFor(['wait'], 'waiting', 'who waits is granted the lease when it is released', async (trial) => {
+  lawFor(['wait'], 'waiting', 'a waiter is granted the lease after a release', async (trial) => {
     const holder = await trial.openHeld()
     const waiter = await trial.open()
     const granted = waiter.acquire({ wait })
@@ -16,12 +16,12 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(granted), true)
     assert.equal(waiter.lease.checkLease(), true)
   }),
-  lawFor(['wait'], 'waiting', 'who waits for a time is told false when it is up', async (trial) => {
+  lawFor(['wait'], 'waiting', 'acquire returns false at the end of the wait', async (trial) => {
     await trial.openHeld()
     const waiter = await trial.open()
     assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
   }),
-  lawFor(['wait', 'store'], 'waiting', 'who waits is granted the lease of a holder that has died', async (trial) => {
+  lawFor(['wait', 'store'], 'waiting', 'a waiter is granted the lease of a holder that has died', async (trial) => {
     const holder = await trial.openHeld()
     const waiter = await trial.open()
     const granted = waiter.acquire({ wait })
@@ -30,7 +30,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(granted, 3 * trial.ttl), true)
     assert.equal(holder.lease.checkLease(), false)
   }),
-  lawFor(['wait'], 'waiting', 'each of ten who wait is granted it once', async (trial) => {
+  lawFor(['wait'], 'waiting', 'each of ten waiters is granted the lease once', async (trial) => {
     const holder = await trial.openHeld()
     const waiters = await Promise.all(Array.from({ length: 10 }, () => trial.open()))
     const served: number[] = []
@@ -47,51 +47,51 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       waiters.map((_, place) => place),
     )
   }),
-  lawFor(['wait', 'queue'], 'waiting', 'who waits longest is served first', async (trial) => {
-    const holder = await trial.openHeld()
-    const served: number[] = []
-    const turns: Promise<void>[] = []
-    for (let place = 0; place < 5; place += 1) {
-      const { lease } = await trial.open()
-      const turn = async (): Promise<void> => {
-        await lease.acquire({ wait })
-        served.push(place)
-        await lease.release()
-      }
-      turns.push(turn())
-      await trial.pass(trial.interval)
-    }
-    await trial.during(holder.lease.release())
-    await trial.during(Promise.all(turns))
-    assert.deepEqual(served, [0, 1, 2, 3, 4])
-  }),
   lawFor(
-    ['wait', 'queue', 'store'],
+    ['wait', 'queue'],
     'waiting',
-    'a waiter in the middle dies, and its successor is served in turn',
+    'the waiter that has waited longest is granted the lease first',
     async (trial) => {
       const holder = await trial.openHeld()
-      const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
-      const served: string[] = []
-      const turn = async ({ lease }: typeof first, name: string): Promise<void> => {
-        await lease.acquire({ wait })
-        served.push(name)
-        await lease.release()
+      const served: number[] = []
+      const turns: Promise<void>[] = []
+      for (let place = 0; place < 5; place += 1) {
+        const { lease } = await trial.open()
+        const turn = async (): Promise<void> => {
+          await lease.acquire({ wait })
+          served.push(place)
+          await lease.release()
+        }
+        turns.push(turn())
+        await trial.pass(trial.interval)
       }
-      const turns = [turn(first, 'first')]
-      await trial.pass(trial.interval)
-      const never = turn(dead, 'dead')
-      never.catch(() => {})
-      await trial.pass(trial.interval)
-      turns.push(turn(last, 'last'))
-      await trial.pass(trial.interval)
-      await dead.cutOff()
       await trial.during(holder.lease.release())
-      await trial.during(Promise.all(turns), 3 * trial.ttl)
-      assert.deepEqual(served, ['first', 'last'])
+      await trial.during(Promise.all(turns))
+      assert.deepEqual(served, [0, 1, 2, 3, 4])
     },
   ),
-  lawFor(['wait'], 'waiting', 'a signal ends the wait at once, and only the wait', async (trial) => {
+  lawFor(['wait', 'queue', 'store'], 'waiting', 'the lease passes over a waiter that has died', async (trial) => {
+    const holder = await trial.openHeld()
+    const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
+    const served: string[] = []
+    const turn = async ({ lease }: typeof first, name: string): Promise<void> => {
+      await lease.acquire({ wait })
+      served.push(name)
+      await lease.release()
+    }
+    const turns = [turn(first, 'first')]
+    await trial.pass(trial.interval)
+    const never = turn(dead, 'dead')
+    never.catch(() => {})
+    await trial.pass(trial.interval)
+    turns.push(turn(last, 'last'))
+    await trial.pass(trial.interval)
+    await dead.cutOff()
+    await trial.during(holder.lease.release())
+    await trial.during(Promise.all(turns), 3 * trial.ttl)
+    assert.deepEqual(served, ['first', 'last'])
+  }),
+  lawFor(['wait'], 'waiting', 'a signal ends the wait at once, and does not affect the holder', async (trial) => {
     const holder = await trial.openHeld()
     const waiter = await trial.open()
     const controller = new AbortController()
@@ -103,7 +103,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
     assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
     assert.equal(holder.lease.checkLease(), true)
   }),
-  lawFor(['wait'], 'waiting', 'who has given up waiting is not granted the lease afterwards', async (trial) => {
+  lawFor(['wait'], 'waiting', 'a waiter that gave up is not granted the lease afterwards', async (trial) => {
     const holder = await trial.openHeld()
     const waiter = await trial.open()
     const controller = new AbortController()
@@ -116,14 +116,14 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
     assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
     assert.equal(waiter.lease.checkLease(), false)
   }),
-  law('waiting', 'a signal that has aborted already makes acquire reject, and nothing is held', async (trial) => {
+  law('waiting', 'acquire rejects when its signal has aborted before, and holds nothing', async (trial) => {
     const { lease } = await trial.open()
     await assert.rejects(lease.acquire({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
     assert.equal(lease.checkLease(), false)
     const other = await trial.open()
     assert.equal(await trial.during(other.acquire()), true)
   }),
-  law('waiting', 'a signal that aborts after the grant ends nothing', async (trial) => {
+  law('waiting', 'a signal that aborts after the grant does not end the lease', async (trial) => {
     const { lease } = await trial.open()
     const controller = new AbortController()
     assert.equal(await trial.during(lease.acquire({ signal: controller.signal })), true)

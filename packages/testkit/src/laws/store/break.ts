@@ -14,7 +14,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
   lawFor(
     ['break', 'watchGrant'],
     'break',
-    'wakes a holder who watches the grant, and nothing else does',
+    'wakes a holder that watches its grant, and no other event does',
     async (trial) => {
       const [one, other] = [await trial.open(), await trial.open()]
       const grant = await trial.granted(one)
@@ -59,7 +59,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
   lawFor(
     ['break'],
     'break',
-    'without a period keeps the name locked for what is left of the ttl, then it is free',
+    'without a period keeps the name locked for the rest of the ttl, then frees it',
     async (trial) => {
       const [one, other] = [await trial.open(), await trial.open()]
       await trial.granted(one)
@@ -89,7 +89,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
   lawFor(
     ['break'],
     'break',
-    'with a period that is longer than what is left locks no longer than that',
+    'with a period longer than the rest of the ttl locks the name for the rest only',
     async (trial) => {
       const client = await trial.open()
       await trial.granted(client)
@@ -98,7 +98,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert(remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)
     },
   ),
-  lawFor(['break'], 'break', 'refuses the next heartbeat, as broken', async (trial) => {
+  lawFor(['break'], 'break', 'makes the store refuse the next heartbeat, as broken', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
     await breaks(trial, client)
@@ -106,7 +106,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     assert(!outcome.renewed)
     assert.equal(outcome.reason, 'broken')
   }),
-  lawFor(['break'], 'break', 'is seen by whoever reads the record, with its reason', async (trial) => {
+  lawFor(['break'], 'break', 'shows in the record, with its reason', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     await trial.granted(one, { metadata: { host: 'a' } })
     await breaks(trial, one, { reason: 'maintenance' })
@@ -115,7 +115,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     assert.equal(record.metadata.breakReason, 'maintenance')
     assert.equal(record.metadata.host, 'a')
   }),
-  lawFor(['break'], 'break', 'asked again can only come sooner', async (trial) => {
+  lawFor(['break'], 'break', 'can be repeated with a shorter period, not with a longer one', async (trial) => {
     const client = await trial.open()
     await trial.granted(client)
     const first = await breaks(trial, client, { period: trial.ttl / 4 })
@@ -123,7 +123,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     assert.equal(await breaks(trial, client, { period: 0 }), 0)
     await trial.granted(client)
   }),
-  lawFor(['break'], 'break', 'of what nobody holds is a LeaseConflictError', async (trial) => {
+  lawFor(['break'], 'break', 'of a free name rejects with a LeaseConflictError', async (trial) => {
     const client = await trial.open()
     await assert.rejects(breaks(trial, client), LeaseConflictError)
     await client.release(await trial.granted(client), trial.call)

@@ -53,7 +53,7 @@ export const storeChangeLaws: readonly StoreLaw[] = [
     const grant = await trial.granted(client)
     assert.deepEqual(await changed(trial, client, grant), await changed(trial, client, grant))
   }),
-  lawFor(['change'], 'change', 'of a grant that is not in force is refused, with who holds the name', async (trial) => {
+  lawFor(['change'], 'change', 'of a grant that is not in force is refused, with the holder', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { owner: 'holder' })
     const outcome = await change(trial, client, { ...grant, grantId: trial.guid('forged') })

@@ -5,7 +5,7 @@ import type { StoreLaw, StoreTrial } from '../store-trial.js'
 
 const CONTENDERS = 30
 
-/** Those who are to contend, connected: to do so may take as long as a lease lasts. */
+/** The connected contenders: to connect may take as long as a ttl. */
 async function gather(trial: StoreTrial): Promise<readonly LeaseStore[]> {
   const clients: LeaseStore[] = []
   for (let contender = 0; contender < CONTENDERS; contender += 1) clients.push(await trial.open())
@@ -31,7 +31,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     )
     assert.equal(typeof grant.fencingToken, 'bigint')
   }),
-  law('exclusion', 'whoever comes second is refused, and told who holds the name', async (trial) => {
+  law('exclusion', 'a second request is refused, with the holder', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one, { owner: 'first' })
     const holder = await trial.refused(other, { owner: 'second' })
@@ -47,15 +47,15 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
     assert.deepEqual(await one.release(grant, trial.call), { released: true })
   }),
-  law('exclusion', `of ${CONTENDERS} who ask at once for a new name one is granted it`, async (trial) => {
+  law('exclusion', `one of ${CONTENDERS} concurrent requests for a new name is granted`, async (trial) => {
     assert.equal(await contend(trial, await gather(trial)), 1)
   }),
-  law('exclusion', `of ${CONTENDERS} who ask at once for a released name one is granted it`, async (trial) => {
+  law('exclusion', `one of ${CONTENDERS} concurrent requests for a released name is granted`, async (trial) => {
     const client = await trial.open()
     await client.release(await trial.granted(client), trial.call)
     assert.equal(await contend(trial, await gather(trial)), 1)
   }),
-  law('exclusion', `of ${CONTENDERS} who ask at once for a held name none is granted it`, async (trial) => {
+  law('exclusion', `none of ${CONTENDERS} concurrent requests for a held name is granted`, async (trial) => {
     const clients = await gather(trial)
     await trial.granted(await trial.open())
     assert.equal(await contend(trial, clients), 0)
@@ -63,7 +63,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
   lawFor(
     ['server-time'],
     'exclusion',
-    `of ${CONTENDERS} who ask at once for an expired name one is granted it`,
+    `one of ${CONTENDERS} concurrent requests for an expired name is granted`,
     async (trial) => {
       const client = await trial.open()
       const clients = await gather(trial)
@@ -72,7 +72,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
       assert.equal(await contend(trial, clients), 1)
     },
   ),
-  law('exclusion', 'two names do not know of one another', async (trial) => {
+  law('exclusion', 'two names are independent of each other', async (trial) => {
     const client = await trial.open()
     const other = `${trial.name}-2`
     const grant = await trial.granted(client)
@@ -81,7 +81,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     assert.deepEqual(await client.renew(second, trial.call), { renewed: true })
     await trial.refused(client, { name: other })
   }),
-  law('exclusion', 'a grant is read as it was answered, by every client', async (trial) => {
+  law('exclusion', 'every client reads the grant as the answer had it', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     assert.equal(await trial.read(other), undefined)
     const grant = await trial.granted(one, { metadata: { host: 'a', ключ: '値' } })
@@ -94,7 +94,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
       assert.deepEqual({ ...metadata }, { host: 'a', ключ: '値' })
     }
   }),
-  law('exclusion', 'what is left of a lease is told, and is never more than its ttl', async (trial) => {
+  law('exclusion', 'a record says how much of its ttl remains, never more than the ttl', async (trial) => {
     const client = await trial.open()
     await trial.granted(client)
     const { remaining } = (await trial.read(client)) ?? {}
@@ -107,7 +107,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     const again = await trial.granted(client, { grantId: grant.grantId })
     assert.deepEqual(again, grant)
   }),
-  law('re-entrancy', 'of concurrent requests under one grant id each has the same token', async (trial) => {
+  law('re-entrancy', 'concurrent requests under one grant id get the same token', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
     const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
@@ -117,7 +117,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     assert(tokens.length >= 1)
     assert.equal(new Set(tokens).size, 1)
   }),
-  law('re-entrancy', 'a request under the grant id in force starts the ttl anew', async (trial) => {
+  law('re-entrancy', 'a request under the grant id in force restarts the ttl', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.refused(other)
@@ -126,7 +126,7 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     await trial.pass(trial.ttl * 0.6)
     await trial.refused(other)
   }),
-  law('re-entrancy', 'the same owner under another grant id is somebody else', async (trial) => {
+  law('re-entrancy', 'a request of the same owner under another grant id is refused', async (trial) => {
     const client = await trial.open()
     await trial.granted(client, { owner: 'same' })
     const holder = await trial.refused(client, { owner: 'same' })

@@ -3,7 +3,7 @@ import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-trial.js'
 
 export const storeExpiryLaws: readonly StoreLaw[] = [
-  law('expiry', 'nobody is granted the name before the ttl is over', async (trial) => {
+  law('expiry', 'no request is granted before the ttl is over', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const begun = trial.clock.now()
     await trial.granted(one)
@@ -13,11 +13,11 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
       // On a machine that is busy, real time may have gone on for longer.
       if (!granted) continue
       const passed = trial.clock.now() - begun
-      assert(passed >= trial.ttl, `granted ${Math.round(passed)} ms after the request of who holds the name`)
+      assert(passed >= trial.ttl, `granted ${Math.round(passed)} ms after the request of the holder`)
       return
     }
   }),
-  law('expiry', 'after the ttl the name is taken over, with a larger token', async (trial) => {
+  law('expiry', 'a request after the ttl is granted, with a larger token', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.expire(other)
@@ -33,7 +33,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
       await trial.refused(other)
     }
   }),
-  law('expiry', 'the record of an expired lease says so', async (trial) => {
+  law('expiry', 'the record of an expired lease is marked as expired', async (trial) => {
     const client = await trial.open()
     const { fencingToken } = await trial.granted(client)
     await trial.expire(client)
@@ -42,7 +42,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
     assert.equal(record.state, 'expired')
     assert.equal(record.fencingToken, fencingToken)
   }),
-  law('expiry', 'who was refused again and again is granted the name when the holder falls silent', async (trial) => {
+  law('expiry', 'a challenger that was refused many times is granted the name of a silent holder', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     await trial.granted(one)
     let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
@@ -52,7 +52,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
     }
     assert(outcome.granted, 'still refused after 1.4 ttls')
   }),
-  lawFor(['clients'], 'expiry', 'a client that has just come takes no name over that is held', async (trial) => {
+  lawFor(['clients'], 'expiry', 'a client that has just connected does not take over a held name', async (trial) => {
     const one = await trial.open()
     const grant = await trial.granted(one)
     await trial.pass(trial.ttl * 0.9)

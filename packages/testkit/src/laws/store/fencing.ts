@@ -28,13 +28,13 @@ export const storeFencingLaws: readonly StoreLaw[] = [
     for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.call)
     assert.equal((await trial.read(client))?.fencingToken, grant.fencingToken)
   }),
-  law('fencing', 'a grant id that was released is granted anew under a larger token', async (trial) => {
+  law('fencing', 'a released grant id is granted again under a larger token', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { grantId: trial.guid('again') })
     await client.release(grant, trial.call)
     assert((await trial.granted(client, { grantId: trial.guid('again') })).fencingToken > grant.fencingToken)
   }),
-  law('fencing', 'a grant id that has expired is granted anew under a larger token', async (trial) => {
+  law('fencing', 'an expired grant id is granted again under a larger token', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { grantId: trial.guid('again') })
     await trial.expire(client)
@@ -60,7 +60,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
     await trial.delete()
     assert((await trial.granted(client)).fencingToken > grant.fencingToken)
   }),
-  lawFor(['restoration'], 'fencing', 'an older record that returns makes no token repeat', async (trial) => {
+  lawFor(['restoration'], 'fencing', 'tokens do not repeat after an older record returns', async (trial) => {
     const [client, other] = [await trial.open(), await trial.open()]
     const seen: bigint[] = []
     const grantAndRelease = async (by: LeaseStore): Promise<void> => {
@@ -85,7 +85,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   lawFor(
     ['restoration'],
     'fencing',
-    'an older record with a holder that returns makes no token repeat',
+    'tokens do not repeat after an older record with a holder returns',
     async (trial) => {
       const [client, other] = [await trial.open(), await trial.open()]
       const grant = await trial.granted(client)
@@ -106,7 +106,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   lawFor(
     ['restoration', 'change'],
     'fencing',
-    'an older record that returns makes no token repeat at a change',
+    'tokens do not repeat in a change after an older record returns',
     async (trial) => {
       const client = await trial.open()
       const grant = await trial.granted(client)
@@ -115,7 +115,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       assert(changed?.granted)
       await trial.pass(10)
       await putBack()
-      // Where the backend keeps who holds the lease apart from the record, it refuses: that is no grant either.
+      // A backend that keeps the holder apart from the record refuses the request: that is no grant either.
       const again = await client.change?.(grant, { grantId: trial.guid('last'), owner: 'last' }, trial.call)
       if (again?.granted !== true) return
       const { fencingToken } = again.grant

@@ -13,14 +13,14 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
     await trial.refused(other)
     assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
   }),
-  lawFor(['infinite'], 'infinite', 'the record of a lease without expiry says so', async (trial) => {
+  lawFor(['infinite'], 'infinite', 'the record of a lease without expiry has an infinite ttl', async (trial) => {
     const client = await trial.open()
     await trial.granted(client, { ttl })
     const record = await trial.read(client)
     assert.equal(record?.ttl, ttl)
     assert(record.remaining === undefined || record.remaining === ttl)
   }),
-  lawFor(['infinite'], 'infinite', 'a lease without expiry is released as any other', async (trial) => {
+  lawFor(['infinite'], 'infinite', 'a lease without expiry can be released', async (trial) => {
     const client = await trial.open()
     assert.deepEqual(await client.release(await trial.granted(client, { ttl }), trial.call), { released: true })
     await trial.granted(client)
@@ -40,11 +40,16 @@ export const storeInfiniteLaws: readonly StoreLaw[] = [
       await trial.granted(client)
     },
   ),
-  lawFor(['infinite', 'change'], 'infinite', 'a lease without expiry is passed on as one', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { ttl })
-    const outcome = await client.change?.(grant, { grantId: trial.guid('other'), owner: 'other' }, trial.call)
-    assert(outcome?.granted)
-    assert.equal(outcome.grant.ttl, ttl)
-  }),
+  lawFor(
+    ['infinite', 'change'],
+    'infinite',
+    'a lease without expiry can be handed over, and stays without expiry',
+    async (trial) => {
+      const client = await trial.open()
+      const grant = await trial.granted(client, { ttl })
+      const outcome = await client.change?.(grant, { grantId: trial.guid('other'), owner: 'other' }, trial.call)
+      assert(outcome?.granted)
+      assert.equal(outcome.grant.ttl, ttl)
+    },
+  ),
 ]

@@ -17,7 +17,7 @@ function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Rec
 }
 
 export const storeLimitLaws: readonly StoreLaw[] = [
-  law('limits', 'a call that is aborted already makes every operation reject, without effect', async (trial) => {
+  law('limits', 'every operation rejects a call that has aborted before, without effect', async (trial) => {
     const client = await trial.open()
     const aborted = new AbortableCall()
     aborted.abort(new Error('enough'))
@@ -42,16 +42,20 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       assert.equal(call.listeners, 0, operation)
     }
   }),
-  law('limits', 'a ttl beyond the limits is a LeaseConfigurationError, and makes no record', async (trial) => {
-    const client = await trial.open()
-    const { minTtl, maxTtl, infinite } = client.limits
-    const wrong = [minTtl / 2, -1, 0, Number.NaN, maxTtl * 2, ...(infinite ? [] : [Number.POSITIVE_INFINITY])]
-    for (const ttl of wrong) {
-      await assert.rejects(trial.acquire(client, { ttl }), LeaseConfigurationError, `a ttl of ${ttl}`)
-    }
-    assert.equal(await trial.read(client), undefined)
-  }),
-  law('limits', 'the ttl of the trials is within what the store says that it accepts', async (trial) => {
+  law(
+    'limits',
+    'a ttl beyond the limits is rejected with a LeaseConfigurationError, and creates no record',
+    async (trial) => {
+      const client = await trial.open()
+      const { minTtl, maxTtl, infinite } = client.limits
+      const wrong = [minTtl / 2, -1, 0, Number.NaN, maxTtl * 2, ...(infinite ? [] : [Number.POSITIVE_INFINITY])]
+      for (const ttl of wrong) {
+        await assert.rejects(trial.acquire(client, { ttl }), LeaseConfigurationError, `a ttl of ${ttl}`)
+      }
+      assert.equal(await trial.read(client), undefined)
+    },
+  ),
+  law('limits', 'the ttl of the trials is within the limits of the store', async (trial) => {
     const { limits } = await trial.open()
     assert(limits.minTtl > 0 && limits.minTtl <= limits.maxTtl)
     assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)

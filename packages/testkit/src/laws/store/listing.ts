@@ -46,7 +46,7 @@ export const storeListingLaws: readonly StoreLaw[] = [
     await trial.granted(client)
     assert.deepEqual(await listed(trial, client, `${trial.name}-`), [])
   }),
-  lawFor(['list', 'any-name'], 'listing', 'gives names back as they were given', async (trial) => {
+  lawFor(['list', 'any-name'], 'listing', 'returns names as they were given', async (trial) => {
     const client = await trial.open()
     const odd = [
       'заявка',

@@ -16,41 +16,41 @@ function metadataOf(bytes: number): Metadata {
 }
 
 export const storeMetadataLaws: readonly StoreLaw[] = [
-  lawFor(['metadata'], 'metadata', 'the first holder of a name finds none', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'the first holder of a name has no previous metadata', async (trial) => {
     assert.equal(await found(trial, await trial.open()), undefined)
   }),
-  lawFor(['metadata'], 'metadata', 'a holder finds what the last holder left at its release', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'a holder gets the metadata of the last release', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { metadata: { step: '1' } })
     await client.release(grant, trial.call, { step: '2', 'a key': 'ü "quoted" \\ \n' })
     assert.deepEqual((await trial.read(client))?.metadata, { step: '2', 'a key': 'ü "quoted" \\ \n' })
     assert.deepEqual(await found(trial, client), { step: '2', 'a key': 'ü "quoted" \\ \n' })
   }),
-  lawFor(['metadata'], 'metadata', 'a release without metadata leaves it as it is', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'a release without metadata leaves the metadata unchanged', async (trial) => {
     const client = await trial.open()
     await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
     assert.deepEqual(await found(trial, client), { step: '1' })
   }),
-  lawFor(['metadata'], 'metadata', 'a holder without metadata leaves none', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'a holder without metadata leaves an empty map', async (trial) => {
     const client = await trial.open()
     await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
     await client.release(await trial.granted(client), trial.call)
     assert.deepEqual(await found(trial, client), {})
   }),
-  lawFor(['metadata'], 'metadata', 'what a holder left survives its expiry', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'the metadata of a holder survives its expiry', async (trial) => {
     const client = await trial.open()
     await trial.granted(client, { metadata: { step: '1' } })
     await trial.expire(client)
     assert.deepEqual(await found(trial, client), { step: '1' })
   }),
-  lawFor(['metadata', 'break'], 'metadata', 'what a holder left survives a break', async (trial) => {
+  lawFor(['metadata', 'break'], 'metadata', 'the metadata of a holder survives a break', async (trial) => {
     const client = await trial.open()
     await trial.granted(client, { metadata: { step: '1' } })
     await client.break?.(trial.name, { period: 0 }, trial.call)
     await trial.pass(150)
     assert.equal((await found(trial, client))?.step, '1')
   }),
-  lawFor(['metadata'], 'metadata', 'a request that is repeated finds the same again', async (trial) => {
+  lawFor(['metadata'], 'metadata', 'a repeated request gets the same previous metadata again', async (trial) => {
     const client = await trial.open()
     await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
     const request = { grantId: trial.guid('own'), metadata: { step: '2' } }
@@ -66,7 +66,7 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
   lawFor(
     ['metadata'],
     'metadata',
-    'an update replaces it, renews the grant and leaves what was found',
+    'an update replaces the metadata, renews the grant and keeps the previous metadata',
     async (trial) => {
       const client = await trial.open()
       await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
@@ -100,7 +100,7 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
     assert.equal((await client.release(old, trial.call, { step: 'stale' })).released, false)
     assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
   }),
-  lawFor(['metadata', 'change'], 'metadata', 'a lease that is handed over brings it along', async (trial) => {
+  lawFor(['metadata', 'change'], 'metadata', 'a handed-over lease keeps its metadata', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client, { metadata: { step: '1' } })
     const outcome = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
@@ -111,7 +111,7 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
   lawFor(
     ['metadata'],
     'metadata',
-    'there is room for as much as the limits say, twice, and for no more',
+    'a record has room for twice the metadata of the limits, and each map for no more than once',
     async (trial) => {
       const client = await trial.open()
       const room = client.limits.metadata ?? 4_096

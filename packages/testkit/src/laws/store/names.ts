@@ -22,7 +22,7 @@ export const storeNameLaws: readonly StoreLaw[] = [
   lawFor(['any-name'], 'names', 'names that differ in case are different', (trial) => {
     return areDistinct(trial, [`${trial.name}-a`, `${trial.name}-A`, trial.name.toUpperCase()])
   }),
-  lawFor(['any-name'], 'names', 'names of any script are as good as others', (trial) => {
+  lawFor(['any-name'], 'names', 'names of any script are accepted', (trial) => {
     return areDistinct(
       trial,
       ['заявка', '租約', 'عقد', '🔒', 'ﬁ', 'fi', 'ß', 'ss'].map((name) => `${trial.name}-${name}`),
@@ -74,17 +74,17 @@ export const storeNameLaws: readonly StoreLaw[] = [
     const long = trial.name.padEnd(1_023, 'x')
     return areDistinct(trial, [`${long}a`, `${long}b`, long])
   }),
-  law('names', 'a name of more than 1,024 bytes is a LeaseNameError', async (trial) => {
+  law('names', 'a name of more than 1,024 bytes is rejected with a LeaseNameError', async (trial) => {
     const client = await trial.open()
     await assert.rejects(trial.acquire(client, { name: 'x'.repeat(1_025) }), LeaseNameError)
     await assert.rejects(trial.acquire(client, { name: 'é'.repeat(513) }), LeaseNameError)
   }),
-  law('names', 'a name that is empty or no well-formed Unicode is a LeaseNameError', async (trial) => {
+  law('names', 'a name that is empty or malformed Unicode is rejected with a LeaseNameError', async (trial) => {
     const client = await trial.open()
     await assert.rejects(trial.acquire(client, { name: '' }), LeaseNameError)
     await assert.rejects(trial.acquire(client, { name: 'a\ud800' }), LeaseNameError)
   }),
-  law('names', 'an owner of any script comes back as it was', async (trial) => {
+  law('names', 'an owner of any script is returned unchanged', async (trial) => {
     const client = await trial.open()
     const owner = 'владелец ☂ "quoted" \\ é e\u0301'
     await trial.granted(client, { owner })

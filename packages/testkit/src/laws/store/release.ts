@@ -3,14 +3,14 @@ import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-trial.js'
 
 export const storeReleaseLaws: readonly StoreLaw[] = [
-  law('release', 'frees the name at once, for everybody', async (trial) => {
+  law('release', 'frees the name at once, for all clients', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.refused(other)
     assert.deepEqual(await one.release(grant, trial.call), { released: true })
     await trial.granted(other)
   }),
-  law('release', 'of somebody who was succeeded frees nothing, and tells who holds the name', async (trial) => {
+  law('release', 'of a grant with a successor frees nothing, and returns the holder', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.expire(other)
@@ -27,19 +27,23 @@ export const storeReleaseLaws: readonly StoreLaw[] = [
     assert.equal((await client.release({ ...grant, grantId: trial.guid('forged') }, trial.call)).released, false)
     assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
   }),
-  law('release', 'asked twice frees nothing the second time, nor whoever came in between', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await one.release(grant, trial.call)
-    const successor = await trial.granted(other)
-    assert.equal((await one.release(grant, trial.call)).released, false)
-    assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
-  }),
-  law('release', 'of a name that nobody ever held is no error, and makes no record', async (trial) => {
+  law(
+    'release',
+    'called twice frees nothing the second time, even if a later holder came in between',
+    async (trial) => {
+      const [one, other] = [await trial.open(), await trial.open()]
+      const grant = await trial.granted(one)
+      await one.release(grant, trial.call)
+      const successor = await trial.granted(other)
+      assert.equal((await one.release(grant, trial.call)).released, false)
+      assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
+    },
+  ),
+  law('release', 'of a name without a record is no error, and creates no record', async (trial) => {
     const client = await trial.open()
     const grant = {
       name: trial.name,
-      owner: 'nobody',
+      owner: 'absent',
       grantId: trial.guid('unknown'),
       fencingToken: 1n,
       ttl: trial.ttl,
@@ -48,14 +52,14 @@ export const storeReleaseLaws: readonly StoreLaw[] = [
     assert.deepEqual(outcome, { released: false })
     assert.equal(await trial.read(client), undefined)
   }),
-  law('release', 'of an expired grant that nobody has taken over leaves the name free', async (trial) => {
+  law('release', 'of an expired grant without a successor leaves the name free', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
     await trial.expire(client)
     await client.release(grant, trial.call)
     await trial.granted(client)
   }),
-  law('release', 'leaves a record that nobody holds, or none', async (trial) => {
+  law('release', 'leaves a record without a holder, or no record', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
     await client.release(grant, trial.call)

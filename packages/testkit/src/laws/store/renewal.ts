@@ -3,7 +3,7 @@ import { law, lawFor } from '../law.js'
 import type { StoreLaw } from '../store-trial.js'
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
-  law('renewal', 'the grant in force is renewed, and stays what it was', async (trial) => {
+  law('renewal', 'the grant in force is renewed and does not change', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
     assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
@@ -11,27 +11,23 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
     assert.equal(record?.fencingToken, grant.fencingToken)
     assert.equal(record.grantId, grant.grantId)
   }),
-  law('renewal', 'a heartbeat that is delivered twice does no harm', async (trial) => {
+  law('renewal', 'a heartbeat that arrives twice renews the grant', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
     const outcomes = await Promise.all([client.renew(grant, trial.call), client.renew(grant, trial.call)])
     assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
   }),
-  law(
-    'renewal',
-    'the grant of somebody who was succeeded is refused, as taken, with who holds the name',
-    async (trial) => {
-      const [one, other] = [await trial.open(), await trial.open()]
-      const grant = await trial.granted(one)
-      await trial.expire(other)
-      const successor = await trial.granted(other, { owner: 'successor' })
-      const outcome = await one.renew(grant, trial.call)
-      assert(!outcome.renewed, 'renewed, though somebody else holds the name')
-      assert.equal(outcome.reason, 'taken')
-      assert.equal(outcome.holder?.owner, 'successor')
-      assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
-    },
-  ),
+  law('renewal', 'a grant with a successor is refused, as taken, with the holder', async (trial) => {
+    const [one, other] = [await trial.open(), await trial.open()]
+    const grant = await trial.granted(one)
+    await trial.expire(other)
+    const successor = await trial.granted(other, { owner: 'successor' })
+    const outcome = await one.renew(grant, trial.call)
+    assert(!outcome.renewed, 'renewed, though somebody else holds the name')
+    assert.equal(outcome.reason, 'taken')
+    assert.equal(outcome.holder?.owner, 'successor')
+    assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
+  }),
   law('renewal', 'a grant that was released is not renewed', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
@@ -39,11 +35,11 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
     assert.equal((await client.renew(grant, trial.call)).renewed, false)
     await trial.granted(client)
   }),
-  law('renewal', 'a grant id that nobody was granted is not renewed, and makes no record', async (trial) => {
+  law('renewal', 'a grant id that was never granted is not renewed, and creates no record', async (trial) => {
     const client = await trial.open()
     const grant = {
       name: trial.name,
-      owner: 'nobody',
+      owner: 'absent',
       grantId: trial.guid('unknown'),
       fencingToken: 1n,
       ttl: trial.ttl,
@@ -61,7 +57,7 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
   lawFor(
     ['deletion'],
     'renewal',
-    'a grant whose record was deleted is not renewed, and not brought back',
+    'a grant whose record was deleted is not renewed, and not restored',
     async (trial) => {
       const client = await trial.open()
       const grant = await trial.granted(client)
@@ -72,28 +68,23 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       await trial.granted(client)
     },
   ),
-  lawFor(
-    ['renewMany'],
-    'renewal',
-    'many grants are renewed in one call, and answered in their order',
-    async (trial) => {
-      const client = await trial.open()
-      const held = await Promise.all(
-        Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
-      )
-      for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.call)
-      const outcomes = await client.renewMany?.(held, trial.call)
-      assert.deepEqual(
-        outcomes?.map((outcome) => 'renewed' in outcome && outcome.renewed),
-        held.map((_, place) => place % 3 !== 0),
-      )
-    },
-  ),
-  lawFor(['renewMany'], 'renewal', 'no grants are renewed in no time', async (trial) => {
+  lawFor(['renewMany'], 'renewal', 'renewMany answers many grants in their order', async (trial) => {
+    const client = await trial.open()
+    const held = await Promise.all(
+      Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
+    )
+    for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.call)
+    const outcomes = await client.renewMany?.(held, trial.call)
+    assert.deepEqual(
+      outcomes?.map((outcome) => 'renewed' in outcome && outcome.renewed),
+      held.map((_, place) => place % 3 !== 0),
+    )
+  }),
+  lawFor(['renewMany'], 'renewal', 'renewMany accepts an empty list', async (trial) => {
     const client = await trial.open()
     assert.deepEqual(await client.renewMany?.([], trial.call), [])
   }),
-  lawFor(['restart'], 'renewal', 'a grant outlives a restart of the backend', async (trial) => {
+  lawFor(['restart'], 'renewal', 'a grant survives a restart of the backend', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     await trial.backend.restart?.()

@@ -26,7 +26,7 @@ export const storeShutdownLaws: readonly StoreLaw[] = [
       await closing
     },
   ),
-  law('shutdown', 'to close twice is no error', async (trial) => {
+  law('shutdown', 'close can be called twice', async (trial) => {
     const client = await trial.open()
     await client.close()
     await client.close()

@@ -10,7 +10,7 @@ async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Prom
 }
 
 export const storeWaitingLaws: readonly StoreLaw[] = [
-  lawFor(['queue'], 'waiting', 'those who wait are served first come, first served', async (trial) => {
+  lawFor(['queue'], 'waiting', 'waiters are granted the name in the order of their requests', async (trial) => {
     const client = await trial.open()
     let holder = await trial.granted(client)
     const waiters = ['one', 'two', 'three']
@@ -21,7 +21,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
     }
   }),
-  lawFor(['queue'], 'waiting', 'one who does not wait does not overtake those who do', async (trial) => {
+  lawFor(['queue'], 'waiting', 'a request without a place in the queue does not overtake waiters', async (trial) => {
     const client = await trial.open()
     const holder = await trial.granted(client)
     await asks(trial, client, 'waiter')
@@ -29,7 +29,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     assert.equal((await trial.acquire(client)).granted, false)
     assert.equal(await asks(trial, client, 'waiter'), true)
   }),
-  lawFor(['queue'], 'waiting', 'a waiter in the middle that withdraws makes way for the next', async (trial) => {
+  lawFor(['queue'], 'waiting', 'the next waiter is granted the name when a waiter withdraws', async (trial) => {
     const client = await trial.open()
     const holder = await trial.granted(client)
     for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
@@ -39,7 +39,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     await client.release(next, trial.call)
     assert.equal(await asks(trial, client, 'three'), true)
   }),
-  lawFor(['queue'], 'waiting', 'a waiter that has died, and does not ask for a ttl, is passed over', async (trial) => {
+  lawFor(['queue'], 'waiting', 'a waiter that has not repeated its request for a ttl is passed over', async (trial) => {
     const client = await trial.open()
     const holder = await trial.granted(client)
     await asks(trial, client, 'dead')
@@ -52,14 +52,14 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     await client.release(holder, trial.call)
     assert.equal(await asks(trial, client, 'alive'), true)
   }),
-  lawFor(['queue'], 'waiting', 'to withdraw without a place has no effect', async (trial) => {
+  lawFor(['queue'], 'waiting', 'withdraw without a place in the queue has no effect', async (trial) => {
     const client = await trial.open()
     const grant = await trial.granted(client)
-    await client.withdraw?.(trial.name, trial.guid('nobody'), trial.call)
-    await client.withdraw?.(`${trial.name}-2`, trial.guid('nobody'), trial.call)
+    await client.withdraw?.(trial.name, trial.guid('absent'), trial.call)
+    await client.withdraw?.(`${trial.name}-2`, trial.guid('absent'), trial.call)
     assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
   }),
-  lawFor(['watch'], 'waiting', 'who watches is woken by a release', async (trial) => {
+  lawFor(['watch'], 'waiting', 'a watch yields after a release', async (trial) => {
     const [one, other] = [await trial.open(), await trial.open()]
     const grant = await trial.granted(one)
     const watch = new AbortableCall()
@@ -74,16 +74,21 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     await trial.time.until(woken, trial.ttl)
     watch.abort()
   }),
-  lawFor(['watch'], 'waiting', 'a watch ends when its call is aborted, and leaves no listener there', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client)
-    const watch = new AbortableCall()
-    const watching = (async () => {
-      for await (const _ of client.watch?.(trial.name, watch) ?? []) if (watch.aborted) return
-    })()
-    await trial.pass(trial.ttl / 100)
-    watch.abort()
-    await trial.time.until(watching, trial.ttl)
-    assert.equal(watch.listeners, 0)
-  }),
+  lawFor(
+    ['watch'],
+    'waiting',
+    'a watch ends when its call is aborted, and leaves no listener on the call',
+    async (trial) => {
+      const client = await trial.open()
+      await trial.granted(client)
+      const watch = new AbortableCall()
+      const watching = (async () => {
+        for await (const _ of client.watch?.(trial.name, watch) ?? []) if (watch.aborted) return
+      })()
+      await trial.pass(trial.ttl / 100)
+      watch.abort()
+      await trial.time.until(watching, trial.ttl)
+      assert.equal(watch.listeners, 0)
+    },
+  ),
 ]

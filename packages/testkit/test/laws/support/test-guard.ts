@@ -3,14 +3,14 @@ import type { GuardBackend, GuardedResource, GuardSubject } from '@leasehold/tes
 
 /** One way in which a guard can be wrong. */
 export type GuardBug =
-  | 'accepts what is one smaller'
+  | 'accepts a token smaller by one'
   | 'refuses the same token'
   | 'remembers the token that came last'
   | 'remembers rejected tokens'
   | 'remembers in the process'
   | 'forgets at a deletion'
   | 'deletes under any token'
-  | 'forgets what it deleted before it was there'
+  | 'forgets the deletion of a missing resource'
   | 'compares once'
   | 'compares as numbers'
   | 'compares as text'
@@ -20,7 +20,7 @@ export type GuardBug =
   | 'moves the fence beyond a failed write'
   | 'moves the fence at a read'
 
-/** What a server keeps. */
+/** The entry of a server. */
 interface Entry {
   fence: bigint | undefined
   value: string | undefined
@@ -53,7 +53,7 @@ class TestGuard implements GuardedResource {
     const isThere = this.#entry.value !== undefined
     await this.run(token, () => undefined)
     if (this.#bug === 'forgets at a deletion' && isThere) this.#entry.fence = undefined
-    if (this.#bug === 'forgets what it deleted before it was there' && !isThere) this.#entry.fence = undefined
+    if (this.#bug === 'forgets the deletion of a missing resource' && !isThere) this.#entry.fence = undefined
   }
 
   read(): string | undefined {
@@ -106,7 +106,7 @@ class TestGuard implements GuardedResource {
   #isOld(token: bigint, seen: bigint): boolean {
     if (this.#bug === 'compares as numbers') return Number(token) < Number(seen)
     if (this.#bug === 'compares as text') return String(token) < String(seen)
-    if (this.#bug === 'accepts what is one smaller') return token < seen - 1n
+    if (this.#bug === 'accepts a token smaller by one') return token < seen - 1n
     return this.#bug === 'refuses the same token' ? token <= seen : token < seen
   }
 }

@@ -1,0 +1,83 @@
+import type { Grant, Metadata } from '@leasehold/core'
+import type { ObservedLease } from './observed-lease.js'
+import type { SeenGrant } from './simulated-store.js'
+
+interface EarlierGrant {
+  readonly grantId: string
+  readonly fencingToken: bigint
+  /** Whether an operator tried to delete the record of this grant. */
+  isForgotten: boolean
+}
+
+/** Compares the `previous` of each holder with the metadata that the grant before it can have left. */
+export class PreviousMonitor {
+  /** Whether a later request reaches the store after an earlier one. */
+  readonly #isOrdered: boolean
+  /** By grant id: the metadata that the record of the grant can have, in the order in which it was sent. */
+  readonly #sent = new Map<string, readonly Metadata[]>()
+  /** By name, in the order in which the store made the grants. */
+  readonly #grants = new Map<string, EarlierGrant[]>()
+  /** The token of each lease for which `previous` was compared. */
+  readonly #compared = new WeakMap<ObservedLease, bigint>()
+
+  constructor(isOrdered: boolean) {
+    this.#isOrdered = isOrdered
+  }
+
+  onGrant({ name, grantId, fencingToken }: SeenGrant): void {
+    const grants = this.#grants.get(name) ?? []
+    this.#grants.set(name, [...grants, { grantId, fencingToken, isForgotten: false }])
+  }
+
+  onForget(name: string): void {
+    const last = this.#grants.get(name)?.at(-1)
+    if (last !== undefined) last.isForgotten = true
+  }
+
+  /** A process sends a write of metadata under a grant id. It counts as possible until a later write is confirmed. */
+  onSent(grantId: string, metadata: Metadata): void {
+    this.#sent.set(grantId, [...(this.#sent.get(grantId) ?? []), metadata])
+  }
+
+  /** The metadata stays when a holder hands its grant off. */
+  onHandOff({ grantId }: Grant, to: string): void {
+    this.#sent.set(to, [...(this.#sent.get(to) ?? []), ...(this.#sent.get(grantId) ?? [])])
+  }
+
+  onConfirmed(name: string, fencingToken: bigint, metadata: Metadata): void {
+    const grantId = this.#grants.get(name)?.find((grant) => grant.fencingToken === fencingToken)?.grantId
+    const sent = this.#sent.get(grantId ?? '')
+    if (!this.#isOrdered || grantId === undefined || sent === undefined) return
+    const place = sent.findLastIndex((one) => textOf(one) === textOf(metadata))
+    if (place > 0) this.#sent.set(grantId, sent.slice(place))
+  }
+
+  /** Returns a description of a wrong `previous`. Compares once per grant. */
+  faultOf(lease: ObservedLease): string | undefined {
+    const { fencingToken, previous } = lease
+    if (fencingToken === undefined || this.#compared.get(lease) === fencingToken) return undefined
+    this.#compared.set(lease, fencingToken)
+    const possible = this.#possible(lease.settings.name, fencingToken)?.map(textOf)
+    if (possible === undefined || possible.includes(textOf(previous))) return undefined
+    return `${textOf(previous)}, and the last holder can have left ${possible.join(' or ')}`
+  }
+
+  /** `undefined` where the store made no such grant: other checks find that. */
+  #possible(name: string, fencingToken: bigint): (Metadata | undefined)[] | undefined {
+    const grants = this.#grants.get(name) ?? []
+    const place = grants.findIndex((grant) => grant.fencingToken === fencingToken)
+    if (place === -1) return undefined
+    const possible: (Metadata | undefined)[] = []
+    // A request that is repeated after its grant expired gets a second grant under the same id.
+    for (let at = place; at === place || grants[at]?.grantId === grants[place]?.grantId; at -= 1) {
+      const last = grants[at - 1]
+      if (last === undefined || last.isForgotten) possible.push(undefined)
+      if (last !== undefined) possible.push(...(this.#sent.get(last.grantId) ?? []))
+    }
+    return possible
+  }
+}
+
+function textOf(metadata: Metadata | undefined): string {
+  return metadata === undefined ? 'nothing' : JSON.stringify(Object.entries(metadata).sort())
+}
