@@ -135,9 +135,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   /** With metadata it takes three more requests: the record is written under the renewed lease before the release. */
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    // Not `grant`: the engine also takes back a lease without a record, whose ttl is unknown.
-    this.#checks.usable(call)
-    checkMetadata(metadata, { leaseName: name, store: this.kind }, METADATA_ROOM)
+    this.#checks.release(grant, call, metadata)
     return await this.#inRounds(
       'release',
       name,
