@@ -1,10 +1,14 @@
-import { generate } from 'selfsigned'
-
 let certificatePromise: Promise<{ key: string; cert: string }> | undefined
 
 /** A self-signed certificate for this machine, the same for all servers of a process. */
 export function certificate(): Promise<{ key: string; cert: string }> {
-  certificatePromise ??= generate([{ name: 'commonName', value: 'localhost' }], {
+  certificatePromise ??= generateCertificate()
+  return certificatePromise
+}
+
+async function generateCertificate(): Promise<{ key: string; cert: string }> {
+  const { generate } = await import('selfsigned')
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keySize: 2048,
     algorithm: 'sha256',
     extensions: [
@@ -17,6 +21,6 @@ export function certificate(): Promise<{ key: string; cert: string }> {
         ],
       },
     ],
-  }).then(({ private: key, cert }) => ({ key, cert }))
-  return certificatePromise
+  })
+  return { key, cert }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { importCycles } from '../conventions/import-cycles.js'
 import { sourceFaults } from '../conventions/source-faults.js'
 import { filesBelow, root, shown } from '../workspaces.js'
 
@@ -11,6 +12,24 @@ const files = ['packages', 'examples', 'bench', 'tools']
 it('no source file has a fault', () => {
   const faults = files.map((file) => [shown(file), sourceFaults(file, readFileSync(file, 'utf8'))] as const)
   expect(faults.filter(([, found]) => found.length > 0)).toEqual([])
+})
+
+it('no source file of a package imports itself through others, types included', () => {
+  const sources = files.filter((file) => /[\\/]packages[\\/][^\\/]+[\\/]src[\\/]/.test(file))
+  const cycles = importCycles(new Map(sources.map((file) => [file, readFileSync(file, 'utf8')])))
+  expect(cycles.map((cycle) => cycle.map(shown))).toEqual([])
+})
+
+it('an import cycle is found where all its imports are of types', () => {
+  const texts = new Map([
+    ['/src/a.ts', "import type { B } from './b.js'"],
+    ['/src/b.ts', "export type { C } from './deep/c.js'\nimport { sort } from 'sorting'"],
+    ['/src/deep/c.ts', "type A = import('../a.js').A"],
+    ['/src/d.ts', "import './a.js'"],
+  ])
+  expect(importCycles(texts)).toEqual([['/src/a.ts', '/src/b.ts', '/src/deep/c.ts', '/src/a.ts']])
+  texts.set('/src/deep/c.ts', '')
+  expect(importCycles(texts)).toEqual([])
 })
 
 describe('a fault is', () => {

@@ -69,7 +69,7 @@ export class TableLeaseStore implements LeaseStore {
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const row = this.#table.rows.get(grant.name)
     if (row === undefined || !this.#isInForce(row)) return { released: false }
     if (row.grant.grantId !== grant.grantId) return { released: false, holder: this.#recordOf(row) }

@@ -1,5 +1,6 @@
 // #region guard
-import { checkFencingToken, LeaseLostError } from '@leasehold/core'
+import { LeaseLostError } from '@leasehold/core'
+import { checkFencingToken } from '@leasehold/core/store'
 
 /** A text that rejects writes under old tokens, as a table does with `UPDATE … WHERE token <= :token`. */
 export class GuardedText {

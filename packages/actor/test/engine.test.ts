@@ -1,4 +1,5 @@
-import { AbortableCall, type Clock, createLease, MemoryLeaseStore } from '@leasehold/core'
+import { type Clock, createLease, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { createActor, SimulatedClock } from 'xstate'

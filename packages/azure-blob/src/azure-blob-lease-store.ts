@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BlobServiceClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   LeaseConfigurationError,
@@ -11,18 +8,25 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
-import { checkLeaseName, StoreChecks } from '@leasehold/core/store'
+import {
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  checkLeaseName,
+  checkMetadata,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
 import type { BlobResource } from './blob-resource.js'
 import { failureOf } from './failure-of.js'
 import { KnownWrites } from './known-writes.js'
 import { holderOf, notGranted, nothingToBreak, notRenewed } from './lease-outcomes.js'
-import { type Found, isLocked, type LeaseResource, type Written } from './lease-resource.js'
+import { type Found, isLocked, type LeaseResource, writeRecord } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { settling } from './settling.js'
@@ -131,7 +135,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   /** With metadata it takes three more requests: the record is written under the renewed lease before the release. */
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     return await this.#inRounds(
       'release',
       name,
@@ -232,7 +236,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (reason !== undefined && stored !== undefined && isLocked(found)) {
         // For information only: the lease is also broken if another writer is faster.
         const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
-        await write(resource, found, stored.grantId, withGrant(found.metadata, record), signal)
+        await writeRecord(resource, found, stored.grantId, withGrant(found.metadata, record), signal)
       }
       const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
@@ -336,7 +340,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
     const abortSignal = call.signal
     try {
-      const written = await write(resource, found, grantId, record, abortSignal)
+      const written = await writeRecord(resource, found, grantId, record, abortSignal)
       this.#known.keep(name, written?.etag)
       return written !== undefined
     } catch (error) {
@@ -357,7 +361,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (found === undefined) return false
     const stored = grantIn(grant.name, found.metadata)
     const kept = stored?.grantId === grant.grantId ? stored : grant
-    const written = await write(
+    const written = await writeRecord(
       resource,
       found,
       grant.grantId,
@@ -374,22 +378,6 @@ export class AzureBlobLeaseStore implements LeaseStore {
       `the ${resource.kind} of lease '${name}' does not exist, and 'create' is off: create it, or turn 'create' on`,
       { leaseName: name, store: this.kind },
     )
-  }
-}
-
-/** Writes the record under its lease, if nothing was written since `found`; `undefined` if another writer was faster. */
-async function write(
-  resource: LeaseResource,
-  found: Found,
-  grantId: string,
-  record: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Written | undefined> {
-  try {
-    return await resource.writeMetadata(record, grantId, found, signal)
-  } catch (error) {
-    if (isStatus(error, 412) || isStatus(error, 404)) return undefined
-    throw error
   }
 }
 

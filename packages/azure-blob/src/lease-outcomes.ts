@@ -1,11 +1,5 @@
-import {
-  type AcquireOutcome,
-  type Grant,
-  LeaseConflictError,
-  type LeaseRecord,
-  type RenewOutcome,
-  type RenewRefusal,
-} from '@leasehold/core'
+import { type Grant, LeaseConflictError, type LeaseRecord } from '@leasehold/core'
+import type { AcquireOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 import { type Found, isLocked } from './lease-resource.js'
 import { codeOf } from './service-answer.js'
 import { grantIn, toRecord } from './stored-grant.js'

@@ -1,5 +1,6 @@
 import type { BlobLeaseClient } from '@azure/storage-blob'
 import type { LeaseState } from '@leasehold/core'
+import { isStatus } from './service-answer.js'
 import type { BlobMetadata } from './stored-grant.js'
 import type { WriteStamp } from './write-time.js'
 
@@ -61,4 +62,20 @@ export function toFound(properties: LeaseProperties): Found {
 /** Whether a lease is in force. */
 export function isLocked({ state }: Found): boolean {
   return state === 'leased' || state === 'breaking'
+}
+
+/** Writes the record under its lease, if nothing was written since `found`; `undefined` if another writer was faster. */
+export async function writeRecord(
+  resource: LeaseResource,
+  found: Found,
+  grantId: string,
+  record: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Written | undefined> {
+  try {
+    return await resource.writeMetadata(record, grantId, found, signal)
+  } catch (error) {
+    if (isStatus(error, 412) || isStatus(error, 404)) return undefined
+    throw error
+  }
 }

@@ -1,5 +1,6 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
-import { encodeLeaseName, LeaseConfigurationError, type LeaseState, type NameAlphabet } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseState } from '@leasehold/core'
+import { encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
 import { BlobResource } from './blob-resource.js'
 import { ContainerResource } from './container-resource.js'
 import type { LeaseResource } from './lease-resource.js'

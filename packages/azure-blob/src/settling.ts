@@ -1,5 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { Clock, StoreCall } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 
 /** The times of the service are whole seconds. */
 const SECOND = 1_000

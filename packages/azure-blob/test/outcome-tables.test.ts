@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Column, cellsOf, LEASE_TABLE, USE_TABLE } from '../../core/test/memory/lease-blob-tables.js'
 import { restFailureOf } from '../src/service-answer.js'

@@ -42,7 +42,7 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   return [...path]
 }
 
-/** The elements of a path given in code; throws a `ConfigOptionError` where it is no path. */
+/** Parses a path given in code. Throws a `ConfigOptionError` if it is invalid. */
 export function parsePath(text: string): readonly string[] {
   if (typeof text !== 'string') throw new ConfigOptionError(`a path must be a string, not ${typeof text}`)
   const scanner = new Scanner(text, 'path')

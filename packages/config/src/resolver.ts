@@ -4,7 +4,7 @@ import { join } from './join.js'
 import type { Limits } from './limits.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
-import { type Append, type Assignment, hasEarlierValue, type Scope, type Slot } from './slot.js'
+import { type Append, type Assignment, lookBackOf, type Scope, type Slot } from './slot.js'
 import {
   type Concatenation,
   type Expression,
@@ -272,21 +272,6 @@ export class Resolver implements Resolution {
     const value = Object.hasOwn(env, name) ? env[name] : undefined
     return value === undefined ? undefined : stringAt(value, { ...origin, source: `environment variable ${name}` })
   }
-}
-
-/**
- * The outermost scope whose key has an earlier value. For a substitution that refers to the key of an inner scope, or to
- * a path below that key, the inner scope is returned if its key has an earlier value.
- */
-function lookBackOf(scope: Scope, path: readonly string[]): Scope {
-  let found = scope
-  for (let within: Scope | undefined = scope; within !== undefined; within = within.outer) {
-    if (!within.looksBack || !hasEarlierValue(within)) continue
-    found = within
-    const key = within.path
-    if (key !== undefined && isSamePath(key, path.slice(0, key.length))) return found
-  }
-  return found
 }
 
 /** Elements of a list have no path. */

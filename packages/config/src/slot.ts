@@ -1,3 +1,4 @@
+import { isSamePath } from './path-expression.js'
 import type { Expression, Origin, Scalar } from './syntax-tree.js'
 
 /** The position of an expression in the configuration. */
@@ -16,8 +17,23 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
+/**
+ * The outermost scope whose key has an earlier value. For a substitution that refers to the key of an inner scope, or to
+ * a path below that key, the inner scope is returned if its key has an earlier value.
+ */
+export function lookBackOf(scope: Scope, path: readonly string[]): Scope {
+  let found = scope
+  for (let within: Scope | undefined = scope; within !== undefined; within = within.outer) {
+    if (!within.looksBack || !hasEarlierValue(within)) continue
+    found = within
+    const key = within.path
+    if (key !== undefined && isSamePath(key, path.slice(0, key.length))) return found
+  }
+  return found
+}
+
 /** Whether the key had an earlier value, or a part of one, before the assignment. */
-export function hasEarlierValue({ slot, order }: Scope): boolean {
+function hasEarlierValue({ slot, order }: Scope): boolean {
   return (slot.events[0]?.order ?? order) < order
 }
 

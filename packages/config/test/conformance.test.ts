@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, type IncludedText, type IncludeRequest } from '@leasehold/config'
+import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
 import { bytes, duration, list, load, parse } from './conformance/adapter.mjs'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 /** One case of the sample. `line`: the expected line of the error. */
 interface Case {

@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigIncludeError, ConfigOptionError, ConfigSyntaxError, loadConfig, parseHocon } from '@leasehold/config'
+import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 function write(folder: string, files: Readonly<Record<string, string>>): string {
   for (const [file, text] of Object.entries(files)) {

@@ -18,6 +18,11 @@ export interface AcquireOptions {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
+export interface ReleaseOptions {
+  /** Replaces the metadata in the record. */
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
 /**
  * One claim, by one owner, on one name. Extend it for a backend that brings its own heartbeat; implement
  * `LeaseStore` and use `StoreLease` where the backend only stores records.

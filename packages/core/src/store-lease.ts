@@ -10,7 +10,7 @@ import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
 import { LeaseLostError } from './errors/lease-lost-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
-import { type AcquireOptions, Lease } from './lease.js'
+import { type AcquireOptions, Lease, type ReleaseOptions } from './lease.js'
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import { describeLoss, type LeaseLost } from './lease-lost.js'
@@ -28,11 +28,6 @@ import { readLease } from './store/operations.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { systemClock } from './system-clock.js'
 import { callGuarded, guardClock, guardRandom } from './user-code.js'
-
-export interface ReleaseOptions {
-  /** Replaces the metadata in the record. */
-  readonly metadata?: Metadata
-}
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
@@ -136,6 +131,10 @@ export class StoreLease extends Lease {
   update(metadata: Metadata): Promise<boolean> {
     const error = this.#metadataError(metadata)
     if (error !== undefined) return Promise.reject(error)
+    if (this.#store.update === undefined) {
+      const message = `the ${this.#engine.rules.kind} store cannot update metadata: give it to acquire, or to release`
+      return Promise.reject(new LeaseConfigurationError(message, this.#details))
+    }
     if (!this.checkLease()) return Promise.resolve(false)
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
     return this.#updates.add({ ...metadata })

@@ -1,5 +1,4 @@
 import {
-  AbortableCall,
   createLease,
   GuardedCell,
   LeaseConfigurationError,
@@ -9,6 +8,7 @@ import {
   MemoryLeaseStore,
   type StoreLease,
 } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, LIMIT, setUp, setUpHeld, silentLogger, TTL } from './support/held-lease.js'

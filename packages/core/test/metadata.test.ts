@@ -144,6 +144,13 @@ describe('update', () => {
     expect(lease.checkLease()).toBe(true)
   })
 
+  it('rejects at once over a store that cannot update', async () => {
+    const { store, lease } = await setUpHeld()
+    Object.assign(store, { update: undefined })
+    await expect(lease.update({ step: '2' })).rejects.toThrow('the scripted store cannot update metadata')
+    expect(lease.state).toBe('held')
+  })
+
   it.each([
     [{ step: 2 }, 'metadata.step must be a text, not 2'],
     [{ step: 'x'.repeat(5_000) }, 'metadata has 5004 bytes, but a record of this store has room for 4096'],

@@ -1,5 +1,4 @@
 import {
-  AbortableCall,
   type Clock,
   createLease,
   type LeaseStore,
@@ -9,6 +8,7 @@ import {
   systemClock,
   TimeoutSettings,
 } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { silentLogger, TTL } from './support/held-lease.js'

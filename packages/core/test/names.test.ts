@@ -1,4 +1,5 @@
-import { checkLeaseName, encodeLeaseName, LeaseNameError, type NameAlphabet } from '@leasehold/core'
+import { LeaseNameError } from '@leasehold/core'
+import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

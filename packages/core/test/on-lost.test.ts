@@ -1,4 +1,5 @@
-import { AbortableCall, createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
+import { createLease, type LeaseLost, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { ARMED, INTERVAL, setUp, setUpHeld, silentLogger, TTL, VALIDITY } from './support/held-lease.js'

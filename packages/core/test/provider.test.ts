@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import {
-  AbortableCall,
   createLease,
   Lease,
   LeaseConfigurationError,
@@ -12,6 +11,7 @@ import {
   memoryLease,
   StoreLease,
 } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from './support/held-lease.js'

@@ -38,6 +38,10 @@ describe('the checks of a store', () => {
     none.acquire({ ...request, metadata: {} })
   })
 
+  it('let a grant be released whose ttl is not known', () => {
+    new StoreChecks('test', limits).release({ ...grant, ttl: Number.NaN })
+  })
+
   it('reject a call that was aborted, with its reason', () => {
     const call = new AbortableCall()
     const reason = new Error('enough')

@@ -1,4 +1,5 @@
-import { AbortableCall, createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
+import { createLease, LeaseUnavailableError, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { groupOf } from '../src/engine/lease-group.js'

@@ -1,4 +1,5 @@
-import { LeaseUnauthorisedError, type StoreCall } from '@leasehold/core'
+import { LeaseUnauthorisedError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { isGranted } from './access-review.js'
 import { statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'

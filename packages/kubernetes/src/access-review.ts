@@ -1,4 +1,4 @@
-import type { StoreCall } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import type { Verb } from './api/role.js'

@@ -1,4 +1,5 @@
-import type { CasRecord, Metadata } from '@leasehold/core'
+import type { Metadata } from '@leasehold/core'
+import type { CasRecord } from '@leasehold/core/store'
 
 /** The annotation with the fields of a held record for which its layout has no room. */
 export const NOTE = 'leasehold.dev/grant'

@@ -1,4 +1,4 @@
-import type { StoreCall } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { unanswered } from './failure-of.js'

@@ -1,4 +1,4 @@
-import { encodeLeaseName } from '@leasehold/core'
+import { encodeLeaseName } from '@leasehold/core/store'
 import type { KubernetesObject } from './kubernetes-object.js'
 
 /** The annotation with the lease name, on an object whose name is an encoded form of it. */

@@ -1,14 +1,12 @@
+import type { Clock, Grant, Logger } from '@leasehold/core'
 import {
   AbortableCall,
   type CasEntry,
   type CasRecord,
   type CasRegister,
   type CasWritten,
-  type Clock,
-  type Grant,
-  type Logger,
   type StoreCall,
-} from '@leasehold/core'
+} from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import type { ApiRequest } from './api/api-request.js'

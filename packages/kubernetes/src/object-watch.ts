@@ -1,4 +1,5 @@
-import { AbortableCall, type Clock, type StoreCall } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'

@@ -1,4 +1,5 @@
-import type { CasEntry, CasRecord, Grant } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
+import type { CasEntry, CasRecord } from '@leasehold/core/store'
 import { type GrantNote, LEFT, NOTE, readNote, readRelease, writeNote, writeRelease } from './grant-note.js'
 import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'

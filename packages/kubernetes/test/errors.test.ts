@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { failure, noNamespace, type Reply } from './support/api-server/status.js'

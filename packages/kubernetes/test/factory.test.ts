@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LeaseConfigurationError, LeaseProvider, LeaseUnauthorisedError, type Logger } from '@leasehold/core'
+import { silentLogger } from '@leasehold/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { akkaLeases, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
 import { startServer } from './support/open-store.js'
-import { silentLogger } from './support/silent-logger.js'
 
 async function providerOn(server: TestApiServer, block: object, token = 'admin') {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-kubernetes-'))

@@ -1,4 +1,4 @@
-import type { CasRecord } from '@leasehold/core'
+import type { CasRecord } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { LEFT, NOTE, readNote, readRelease, writeNote, writeRelease } from '../src/grant-note.js'
 

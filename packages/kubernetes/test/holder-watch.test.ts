@@ -1,10 +1,10 @@
 import { createLease, type LeaseLost } from '@leasehold/core'
+import { silentLogger } from '@leasehold/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { NOTE, readNote } from '../src/grant-note.js'
 import type { LayoutName } from '../src/layouts/layout.js'
 import { akkaLeases, leases, pekkoLeases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { call, openStore, startServer } from './support/open-store.js'
-import { silentLogger } from './support/silent-logger.js'
 
 /** No heartbeat is due while these tests run: only the watch can notify the holder. */
 const PATIENT = { heartbeatTimeout: 60_000, heartbeatInterval: 15_000, operationTimeout: 5_000, logger: silentLogger }

@@ -1,11 +1,11 @@
 import type { Logger } from '@leasehold/core'
+import { silentLogger } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { NOTE } from '../src/grant-note.js'
 import { akkaLeases, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { clientGo } from './support/client-go.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
-import { silentLogger } from './support/silent-logger.js'
 
 const LONGEST = 120_000
 /** How much longer than the duration a challenger waits. */

@@ -1,8 +1,8 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { leaseHealth } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { silentLogger } from './support/silent-logger.js'
 
 const DURATION = 15_000
 

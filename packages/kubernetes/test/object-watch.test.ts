@@ -1,4 +1,4 @@
-import { AbortableCall, type StoreCall } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../src/api/api-answer.js'

@@ -1,4 +1,5 @@
-import type { CasRecord, Grant } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
+import type { CasRecord } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { LEFT, NOTE } from '../src/grant-note.js'
 import type { KubernetesObject } from '../src/kubernetes-object.js'

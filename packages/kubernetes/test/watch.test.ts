@@ -1,10 +1,11 @@
-import { createLease, type StoreCall, type StoreLease } from '@leasehold/core'
+import { createLease, type StoreLease } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
+import { silentLogger } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import type { KubernetesLeaseStore } from '../src/kubernetes-lease-store.js'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
-import { silentLogger } from './support/silent-logger.js'
 
 /** Settings under which a poll alone would come far too late for these tests. */
 const PATIENT = { heartbeatTimeout: 600_000, heartbeatInterval: 60_000, operationTimeout: 5_000, logger: silentLogger }

@@ -123,7 +123,7 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const own = metadata && { ...metadata }
     return this.#batch.add(grant.name, call, () => this.#operations.release(grant, own))
   }

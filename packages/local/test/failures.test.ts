@@ -3,13 +3,13 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import { LeaseConfigurationError, LeaseProvider, LeaseUnavailableError } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootAxis } from '../src/boot.js'
 import { nearestStart } from '../src/boot-id.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 import { Child, canRunAsNobody, NOBODY } from './support/spawn-child.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const isRoot = process.getuid?.() === 0
 

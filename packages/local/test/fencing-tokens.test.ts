@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, openSync, readdirSync, readFileSync, rmSync,
 import { join } from 'node:path'
 import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { LocalGuard } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { tryLock, unlock } from 'fs-native-extensions'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -12,7 +13,6 @@ import { LeaseFolder } from '../src/lease-folder.js'
 import { LeaseOperations } from '../src/lease-operations.js'
 import { thisWaiter } from '../src/waiter-process.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 function openGuard(folder: string): LocalGuard {
   const guard = new LocalGuard({ folder })

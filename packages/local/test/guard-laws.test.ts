@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalGuard } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import type { GuardedResource, GuardSubject, OwnFailure } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 /** The guard, for a file. */
 interface Guarded extends GuardedResource {

@@ -1,8 +1,8 @@
 import { LocalLeaseStore } from '@leasehold/local'
+import { type Finishing, temporaryFolder } from '@leasehold/testing'
 import { leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Child } from './support/spawn-child.js'
-import { type Finishing, temporaryFolder } from './support/temporary-folder.js'
 
 /** Collects the callbacks for the end of a trial, because trials in real time run side by side in one test. */
 function trialEnd(): Finishing & { readonly stop: () => Promise<void> } {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { temporaryFolder } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { LogFile } from '../src/log-file.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const room = vi.hoisted(() => ({ bytes: Number.POSITIVE_INFINITY }))
 

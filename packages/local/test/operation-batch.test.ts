@@ -1,4 +1,6 @@
-import { type AcquireOutcome, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseUnavailableError } from '@leasehold/core'
+import type { AcquireOutcome } from '@leasehold/core/store'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
@@ -9,7 +11,6 @@ import { OperationBatch } from '../src/operation-batch.js'
 import type { Attempt } from '../src/register-log.js'
 import { thisWaiter } from '../src/waiter-process.js'
 import { call } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 interface Fixture {
   readonly acquire: (grantId: string) => Promise<AcquireOutcome>

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { AbortableCall, LeaseConflictError, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConflictError, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import type { LocalLeaseStore } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 type State = LeaseRecord['state']
 

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LocalGuard } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { RegisterLog } from '../src/register-log.js'
@@ -8,7 +9,6 @@ import { monotonicClock } from '../src/wall-clock.js'
 import { bundle } from './support/bundle.js'
 import { call, openStore } from './support/open-store.js'
 import { Child, canRunAsNobody, type Line, NOBODY } from './support/spawn-child.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 /** Of the leases that the children hold, in milliseconds. */
 const TTL = 2_000

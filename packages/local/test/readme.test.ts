@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { importOnce } from './readme/import.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 it('the example of the README writes under the lease and the guard', async () => {
   const folder = temporaryFolder()

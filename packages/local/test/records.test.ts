@@ -1,9 +1,10 @@
-import { AbortableCall, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import type { LocalLeaseStore } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const metadata = { version: '7' }
 

@@ -10,13 +10,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { LeaseConfigurationError, LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { LogFile } from '../src/log-file.js'
 import type { LogFacts } from '../src/log-lines.js'
 import { RegisterLog, type RegisterLogOptions } from '../src/register-log.js'
 import type { RegisterKind } from '../src/register-table.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 type TextLog = RegisterLog<string, string>
 

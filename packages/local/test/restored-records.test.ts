@@ -1,9 +1,9 @@
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { call, claim, granted, openStore } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 afterEach(() => {
   vi.useRealTimers()

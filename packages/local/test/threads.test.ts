@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { LocalGuard } from '@leasehold/local'
+import { temporaryFolder } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { bundle } from './support/bundle.js'
 import { call, openStore } from './support/open-store.js'
 import { Child, type Line } from './support/spawn-child.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const PROCESSES = 4
 /**

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bootOf } from '../src/boot.js'
@@ -13,7 +14,6 @@ import { LeaseOperations } from '../src/lease-operations.js'
 import { isDead, thisWaiter, type WaiterProcess } from '../src/waiter-process.js'
 import { bundle } from './support/bundle.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const self = thisWaiter()
 

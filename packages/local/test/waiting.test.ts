@@ -1,8 +1,8 @@
 import { createLease } from '@leasehold/core'
+import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
-import { temporaryFolder } from './support/temporary-folder.js'
 
 const queue = { queue: true }
 

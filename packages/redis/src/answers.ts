@@ -1,13 +1,5 @@
-import type {
-  AcquireOutcome,
-  Grant,
-  LeaseRecord,
-  LeaseState,
-  Metadata,
-  ReleaseOutcome,
-  RenewOutcome,
-  RenewRefusal,
-} from '@leasehold/core'
+import type { Grant, LeaseRecord, LeaseState, Metadata } from '@leasehold/core'
+import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 const RELEASED: ReleaseOutcome = Object.freeze({ released: true })

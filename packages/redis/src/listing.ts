@@ -1,4 +1,5 @@
-import { type LeaseRecord, LeaseUnavailableError, type StoreCall } from '@leasehold/core'
+import { type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { LazyConnection } from './client/lazy-connection.js'
 import { ForeignKeyError, failureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'

@@ -1,4 +1,5 @@
-import type { Clock, StoreCall } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { Answer } from './answers.js'
 import type { Connection } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'

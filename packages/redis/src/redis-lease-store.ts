@@ -1,8 +1,4 @@
 import {
-  AbortableCall,
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   LeaseConfigurationError,
@@ -10,13 +6,19 @@ import {
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
-import { StoreChecks } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
 import {
   type Answer,
@@ -149,7 +151,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
     return await this.#run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
   }

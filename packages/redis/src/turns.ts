@@ -1,4 +1,5 @@
-import { type Clock, LeaseUnavailableError, type StoreCall } from '@leasehold/core'
+import { type Clock, LeaseUnavailableError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { Connection } from './client/connection.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 

@@ -8,11 +8,11 @@ import {
   type RedisClient,
   RedisLeaseStore,
 } from '@leasehold/redis'
+import { eventually } from '@leasehold/testing'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { describe, expect, it } from 'vitest'
 import { describeRedis } from './support/describe-redis.js'
-import { eventually } from './support/eventually.js'
 import { type Library, libraries } from './support/libraries.js'
 import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'

@@ -1,10 +1,10 @@
 import type { Grant } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import type { RedisLeaseStore } from '@leasehold/redis'
+import { eventually } from '@leasehold/testing'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { describeRedis } from './support/describe-redis.js'
-import { eventually } from './support/eventually.js'
 import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
 

@@ -1,4 +1,5 @@
-import { AbortableCall, type LeaseRecord, type LeaseStore, systemClock } from '@leasehold/core'
+import { type LeaseRecord, type LeaseStore, systemClock } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'

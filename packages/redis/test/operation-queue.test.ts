@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
+import { eventually } from '@leasehold/testing'
 import { describe, it } from 'vitest'
 import { describeRedis } from './support/describe-redis.js'
-import { eventually } from './support/eventually.js'
 import { RedisCluster } from './support/redis-cluster.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
 import { RedisServer, type RedisServerOptions } from './support/redis-server.js'

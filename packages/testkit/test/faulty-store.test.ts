@@ -1,11 +1,5 @@
-import {
-  AbortableCall,
-  type AcquireRequest,
-  createLease,
-  type LeaseStore,
-  LeaseUnavailableError,
-  MemoryLeaseStore,
-} from '@leasehold/core'
+import { createLease, type LeaseStore, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 import { type CallDescription, type Fault, FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 

@@ -1,15 +1,8 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import {
-  type CasEntry,
-  type CasRecord,
-  type CasRegister,
-  type CasWritten,
-  type Clock,
-  LeaseConfigurationError,
-  type StoreCall,
-} from '@leasehold/core'
+import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
 import { failureOf } from '../failure-of.js'
 import { KnownWrites } from '../known-writes.js'
 import { codeOf, isStatus, orMissing } from '../service-answer.js'

@@ -1,5 +1,6 @@
 import type { ContainerClient } from '@azure/storage-blob'
-import { type CasStore, type Clock, casStore, systemClock } from '@leasehold/core'
+import { type Clock, systemClock } from '@leasehold/core'
+import { type CasStore, casStore } from '@leasehold/core/store'
 import { METADATA_ROOM } from '../stored-grant.js'
 import { AkkaBlobRegister } from './akka-blob-register.js'
 import { type AkkaPeerOptions, akkaPeers } from './akka-peers.js'

@@ -1,4 +1,4 @@
-import type { CasRecord } from '@leasehold/core'
+import type { CasRecord } from '@leasehold/core/store'
 import { type BlobMetadata, grantIn, withGrant } from '../stored-grant.js'
 
 /** The fields of a `CasRecord` that a grant does not have. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { BlockBlobClient } from '@azure/storage-blob'
 import type { AzureBlobLeaseStore } from '@leasehold/azure-blob'
-import { AbortableCall, type Grant, LeaseConflictError } from '@leasehold/core'
+import { type Grant, LeaseConflictError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { isStatus } from '../../src/service-answer.js'
 
 /** The lease ids of the tables. */

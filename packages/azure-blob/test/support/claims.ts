@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { AbortableCall, type AcquireRequest, type Grant, type LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 
 /** The shortest ttl of the service, in milliseconds. */
 export const TTL = 15_000

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 
 const [connection = '', container = '', name = '', ttl = ''] = process.argv.slice(2)
 // It must not outlive its parent.

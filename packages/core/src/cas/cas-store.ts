@@ -157,7 +157,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
       if (entry === undefined) return { released: false }

@@ -51,15 +51,21 @@ export class StoreChecks {
   acquire({ name, owner, ttl, metadata }: AcquireRequest, call?: StoreCall): void {
     this.name(name, call)
     checkOwner(owner)
-    this.#ttl(ttl, { ...this.#details(name), owner })
-    checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+    if (!this.#accepts(ttl)) throw this.#wrongTtl(ttl, name, owner)
+    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
   }
 
-  /** For `renew`, `release` and `update`. */
+  /** For `release`. It checks no ttl: a grant that was rebuilt from an incomplete record must be freed as well. */
+  release({ name }: Grant, call?: StoreCall, metadata?: Metadata): void {
+    this.usable(call)
+    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+  }
+
+  /** For `renew` and `update`. */
   grant({ name, owner, ttl }: Grant, call?: StoreCall, metadata?: Metadata): void {
     this.usable(call)
-    this.#ttl(ttl, { ...this.#details(name), owner })
-    checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+    if (!this.#accepts(ttl)) throw this.#wrongTtl(ttl, name, owner)
+    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
   }
 
   change(grant: Grant, to: { readonly owner: string }, call?: StoreCall): void {
@@ -76,11 +82,16 @@ export class StoreChecks {
     )
   }
 
-  #ttl(ttl: number, details: LeaseErrorDetails): void {
+  #accepts(ttl: number): boolean {
     const { minTtl, maxTtl, infinite } = this.#limits
-    if ((ttl >= minTtl && ttl <= maxTtl) || (infinite && ttl === Number.POSITIVE_INFINITY)) return
+    return (ttl >= minTtl && ttl <= maxTtl) || (infinite && ttl === Number.POSITIVE_INFINITY)
+  }
+
+  #wrongTtl(ttl: number, name: string, owner: string): LeaseConfigurationError {
+    const { minTtl, maxTtl, infinite } = this.#limits
     const accepted = `${minTtl} to ${maxTtl} ms${infinite ? ', or Infinity' : ''}`
-    throw new LeaseConfigurationError(`the ttl must be ${accepted}, not ${shownValue(ttl)}`, details)
+    const message = `the ttl must be ${accepted}, not ${shownValue(ttl)}`
+    return new LeaseConfigurationError(message, { ...this.#details(name), owner })
   }
 
   #details(leaseName?: string): LeaseErrorDetails {

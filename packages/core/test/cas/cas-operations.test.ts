@@ -1,14 +1,5 @@
-import {
-  AbortableCall,
-  type CasRecord,
-  type CasRegister,
-  type CasStoreOptions,
-  casStore,
-  type Grant,
-  LeaseConfigurationError,
-  LeaseConflictError,
-  LeaseNameError,
-} from '@leasehold/core'
+import { type Grant, LeaseConfigurationError, LeaseConflictError, LeaseNameError } from '@leasehold/core'
+import { AbortableCall, type CasRecord, type CasRegister, type CasStoreOptions, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { MapRegister } from './map-register.js'

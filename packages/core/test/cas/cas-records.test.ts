@@ -1,4 +1,5 @@
-import { type CasRecord, LeaseConfigurationError } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import type { CasRecord } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import {
   checkRecord,

@@ -1,4 +1,5 @@
-import { AbortableCall, type AcquireOutcome, casStore, type LeaseStore } from '@leasehold/core'
+import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

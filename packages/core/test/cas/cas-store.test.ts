@@ -1,14 +1,11 @@
 import {
-  AbortableCall,
-  type AcquireOutcome,
-  type CasStore,
-  casStore,
   createLease,
   LeaseConfigurationError,
   LeaseConflictError,
   type LeaseStore,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type CasStore, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { Observations } from '../../src/cas/observations.js'

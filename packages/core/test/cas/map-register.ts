@@ -1,4 +1,4 @@
-import type { CasEntry, CasRecord, CasRegister, CasWritten } from '@leasehold/core'
+import type { CasEntry, CasRecord, CasRegister, CasWritten } from '@leasehold/core/store'
 
 /** The fault of the next call: it fails without effect, or takes effect and fails. */
 type Fault = 'fail' | 'lose-answer'

@@ -3,7 +3,7 @@ import { Observations } from '../../src/cas/observations.js'
 
 const LONGEST = 1_000
 
-/** Observes `count` names for the first time at a given time. */
+/** Observes the names from `from` to `to` for the first time. */
 function see(observations: Observations<number>, from: number, to: number, now: number): void {
   for (let name = from; name < to; name += 1) observations.see(`n${name}`, 1, now)
 }

@@ -1,4 +1,5 @@
-import { casStore, createLease } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
+import { casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger, TTL } from '../support/held-lease.js'

@@ -1,4 +1,5 @@
-import { AbortableCall, casStore, type Grant, type LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './map-register.js'

@@ -1,7 +1,7 @@
 import { LeaseTimeoutError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
-import type { ReleaseOutcome } from '../../src/index.js'
+import type { ReleaseOutcome } from '../../src/store/lease-store.js'
 import { recordOf } from '../support/scripted-store.js'
 import { after, grant, releasing } from '../support/transitions.js'
 

@@ -1,4 +1,5 @@
-import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError, type StoreCall } from '@leasehold/core'
+import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { describe, expect, it, vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
 import { INTERVAL, LIMIT, TTL } from '../support/held-lease.js'

@@ -1,4 +1,5 @@
-import { type Grant, LeaseTimeoutError, type RenewOutcome, type StoreCall } from '@leasehold/core'
+import { type Grant, LeaseTimeoutError } from '@leasehold/core'
+import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { alignToBatch, type HeartbeatSender, RenewalBatch } from '../../src/engine/renewal-batch.js'

@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseConfigurationError, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import type { AnswerEvent } from '../../src/engine/engine-event.js'

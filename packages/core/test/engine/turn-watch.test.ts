@@ -1,4 +1,5 @@
-import type { LeaseRecord, LeaseStore, StoreCall } from '@leasehold/core'
+import type { LeaseRecord, LeaseStore } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { TurnWatch } from '../../src/engine/turn-watch.js'

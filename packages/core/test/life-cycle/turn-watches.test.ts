@@ -1,4 +1,4 @@
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { TurnWatches } from '../../src/store/life-cycle/turn-watches.js'

@@ -1,14 +1,12 @@
 import {
-  AbortableCall,
-  type AcquireOutcome,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
   LeaseNameError,
   LeaseTimeoutError,
   LeaseUnavailableError,
-  type StoreCall,
 } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'

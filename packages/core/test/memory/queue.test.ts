@@ -1,4 +1,4 @@
-import type { AcquireOutcome, AcquireRequest } from '@leasehold/core'
+import type { AcquireOutcome, AcquireRequest } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { GuardedCell } from '../../src/memory/guarded-cell.js'

@@ -1,4 +1,5 @@
-import { AbortableCall, type AcquireRequest, type LeaseRecord } from '@leasehold/core'
+import type { LeaseRecord } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'

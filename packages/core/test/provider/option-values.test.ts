@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { LeaseConfigurationError, OptionValues } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import { OptionValues } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 
 type Reader = (values: OptionValues) => unknown

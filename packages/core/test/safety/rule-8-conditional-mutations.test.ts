@@ -1,4 +1,5 @@
-import { AbortableCall, createLease, LeaseTimeoutError, MemoryLeaseStore } from '@leasehold/core'
+import { createLease, LeaseTimeoutError, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, setUp, silentLogger, TTL } from '../support/held-lease.js'

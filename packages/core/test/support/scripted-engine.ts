@@ -1,4 +1,5 @@
-import { type LeaseLost, LeaseSettings, type LeaseStore, type StoreCall, TimeoutSettings } from '@leasehold/core'
+import { type LeaseLost, LeaseSettings, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'

@@ -1,14 +1,5 @@
-import type {
-  AcquireOutcome,
-  AcquireRequest,
-  Grant,
-  LeaseRecord,
-  LeaseStore,
-  Metadata,
-  ReleaseOutcome,
-  RenewOutcome,
-  StoreCall,
-} from '@leasehold/core'
+import type { Grant, LeaseRecord, LeaseStore, Metadata } from '@leasehold/core'
+import type { AcquireOutcome, AcquireRequest, ReleaseOutcome, RenewOutcome, StoreCall } from '@leasehold/core/store'
 
 type Method = 'acquire' | 'renew' | 'release' | 'read' | 'change' | 'update' | 'withdraw'
 

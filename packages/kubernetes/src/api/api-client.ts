@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Clock, StoreCall } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { unanswered } from '../failure-of.js'
 import { type ApiAnswer, toAnswer } from './api-answer.js'
 import { ApiConnection, type ConnectionUse, UnansweredError } from './api-connection.js'

@@ -1,7 +1,8 @@
 import http, { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import https, { type RequestOptions } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
-import { LeaseConfigurationError, type StoreCall } from '@leasehold/core'
+import { LeaseConfigurationError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { ApiRequest } from './api-request.js'
 import type { KubeConfigLike } from './kube-config.js'
 

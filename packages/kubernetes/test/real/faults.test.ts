@@ -1,9 +1,9 @@
 import { createLease } from '@leasehold/core'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
 import { call, granted } from '../support/open-store.js'
-import { silentLogger } from '../support/silent-logger.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
@@ -70,7 +70,7 @@ describeReal((server) => {
   it('names a missing permission, namespace, CRD, or credentials', async () => {
     const nobody = await open({ token: 'nobody' })
     await expect(granted(nobody, { name: 'x' })).rejects.toThrow("the verb 'get' on leases.coordination.k8s.io")
-    await expect(nobody.checkAccess('x')).rejects.toThrow('missing the verbs get, create, update')
+    await expect(nobody.checkAccess('x')).rejects.toThrow('lacks the verbs get, create, update')
     const stranger = await open({ token: 'stranger' })
     await expect(granted(stranger, { name: 'x' })).rejects.toThrow('rejects the credentials')
     const nowhere = await open({ namespace: 'nowhere' })

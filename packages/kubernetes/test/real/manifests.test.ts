@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadAllYaml } from '@kubernetes/client-node'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
 import { call, granted } from '../support/open-store.js'
-import { silentLogger } from '../support/silent-logger.js'
 
 interface Manifest {
   readonly kind: string

@@ -1,5 +1,6 @@
 /** A process of the acceptance test: `elector.ts KUBECONFIG LAYOUT OWNER`. */
-import { AbortableCall, createLease } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import type { LayoutName } from '../../src/layouts/layout.js'
 import { ELECTION } from './election.js'

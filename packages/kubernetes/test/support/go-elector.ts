@@ -1,4 +1,5 @@
-import { AbortableCall, systemClock } from '@leasehold/core'
+import { systemClock } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { ApiClient } from '../../src/api/api-client.js'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
 import { isKubernetesObject, type KubernetesObject } from '../../src/kubernetes-object.js'

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLease, type StoreLease } from '@leasehold/core'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { expect, vi } from 'vitest'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
 import { GoElector, type ReleasedTransitions } from './go-elector.js'
-import { silentLogger } from './silent-logger.js'
 
 const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
 /** Time stands still while a server is at work; a watch may take so long in real time. Milliseconds. */

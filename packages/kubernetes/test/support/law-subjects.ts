@@ -1,9 +1,9 @@
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { type StoreLaw, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import type { LayoutName } from '../../src/layouts/layout.js'
 import { objectName } from '../../src/object-name.js'
 import { kubeConfigFor } from './kube-config-for.js'
-import { silentLogger } from './silent-logger.js'
 
 /** An API server as the laws need it. */
 export interface LawServer {

@@ -1,10 +1,10 @@
 import type { Grant, LeaseStore } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { onTestFinished } from 'vitest'
 import { TestApiServer } from './api-server/test-api-server.js'
 import { kubeConfigFor } from './kube-config-for.js'
-import { silentLogger } from './silent-logger.js'
 
 export const call = new AbortableCall()
 

@@ -1,16 +1,10 @@
-import {
-  AbortableCall,
-  createLease,
-  type LeaseLost,
-  type LeaseStore,
-  type StoreLease,
-  type TimeoutOptions,
-} from '@leasehold/core'
+import { createLease, type LeaseLost, type LeaseStore, type StoreLease, type TimeoutOptions } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { TcpProxy } from '@leasehold/testkit'
 import { TestApiServer } from './api-server/test-api-server.js'
 import { kubeConfigFor } from './kube-config-for.js'
-import { silentLogger } from './silent-logger.js'
 
 /** Of the leases of a scene, unless others are given. */
 const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }

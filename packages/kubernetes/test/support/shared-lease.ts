@@ -1,11 +1,11 @@
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
+import { silentLogger } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
 import { GoElector } from './go-elector.js'
 import { releaseLate } from './late-release.js'
 import { call, granted } from './open-store.js'
-import { silentLogger } from './silent-logger.js'
 
 const TTL = 6_000
 /** How much longer than the ttl a challenger waits, and how late it may ask. */

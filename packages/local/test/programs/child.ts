@@ -1,5 +1,6 @@
 /** The program of the tests with several processes: `child.cjs FOLDER MODE …`. */
-import { AbortableCall, createLease } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 

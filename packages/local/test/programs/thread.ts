@@ -1,6 +1,7 @@
 /** A thread that uses a folder as fast as it can, until it is terminated. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { AbortableCall, type Grant, LeaseLostError } from '@leasehold/core'
+import { type Grant, LeaseLostError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 
 const { folder, kept } = workerData as { readonly folder: string; readonly kept: string }

@@ -5,7 +5,8 @@
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { AbortableCall, type Grant } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 

@@ -1,6 +1,6 @@
 /** A thread that takes a place in the queue of a name, and keeps it until it is terminated. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { LocalLeaseStore } from '@leasehold/local'
 
 const { folder } = workerData as { readonly folder: string }

@@ -1,7 +1,8 @@
-import { AbortableCall, type AcquireOutcome, type AcquireRequest, type Grant, type LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type AcquireRequest } from '@leasehold/core/store'
 import { LocalLeaseStore, type LocalLeaseStoreOptions } from '@leasehold/local'
+import type { Finishing } from '@leasehold/testing'
 import { onTestFinished } from 'vitest'
-import type { Finishing } from './temporary-folder.js'
 
 export const TTL = 10_000
 /** It is never aborted, so tests may share it. */

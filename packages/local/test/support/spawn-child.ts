@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Finishing } from '@leasehold/testing'
 import { afterAll } from 'vitest'
 import { bundle } from './bundle.js'
-import type { Finishing } from './temporary-folder.js'
 
 /** One line of a child: an event, and its time on the monotonic clock of the machine, in milliseconds. */
 export interface Line {

@@ -1,4 +1,5 @@
-import type { AcquireOutcome, AcquireRequest, Clock, Grant, LeaseRecord, StoreCall } from '@leasehold/core'
+import type { Clock, Grant, LeaseRecord } from '@leasehold/core'
+import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
 import type { CallGroup, Electorate, QuorumMember } from './electorate.js'
 import type { Floors } from './floors.js'
 import { agreedToken, type GrantOutcome, grantOutcome, tokensIn } from './outcomes.js'

@@ -1,4 +1,5 @@
-import type { Clock, Grant, ReleaseOutcome } from '@leasehold/core'
+import type { Clock, Grant } from '@leasehold/core'
+import type { ReleaseOutcome } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
 import { type Electorate, within } from './electorate.js'
 

@@ -1,14 +1,5 @@
-import {
-  AbortableCall,
-  type AcquireOutcome,
-  type Clock,
-  type Grant,
-  type LeaseStore,
-  LeaseTimeoutError,
-  type Metadata,
-  type ReleaseOutcome,
-  type StoreCall,
-} from '@leasehold/core'
+import { type Clock, type Grant, type LeaseStore, LeaseTimeoutError, type Metadata } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type ReleaseOutcome, type StoreCall } from '@leasehold/core/store'
 import type { Floor } from '../answers.js'
 import { KIND, Tally, type Vote } from './tally.js'
 

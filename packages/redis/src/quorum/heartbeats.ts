@@ -1,4 +1,5 @@
-import type { Clock, Grant, Metadata, RenewOutcome, StoreCall } from '@leasehold/core'
+import type { Clock, Grant, Metadata } from '@leasehold/core'
+import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { type CallGroup, type Electorate, type QuorumMember, within } from './electorate.js'
 import type { Floors } from './floors.js'
 import { renewOutcome } from './outcomes.js'

@@ -1,11 +1,5 @@
-import {
-  type AcquireOutcome,
-  LeaseConflictError,
-  type LeaseRecord,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type RenewRefusal,
-} from '@leasehold/core'
+import { LeaseConflictError, type LeaseRecord } from '@leasehold/core'
+import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 import { agreedRecord, isLocked, majorityHolder, mostRecent } from './records.js'
 import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
 

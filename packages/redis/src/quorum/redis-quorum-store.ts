@@ -1,7 +1,4 @@
 import {
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   LeaseConfigurationError,
@@ -10,13 +7,18 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreCall,
   type StoreLimits,
   systemClock,
 } from '@leasehold/core'
-import { StoreChecks } from '@leasehold/core/store'
+import {
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
 import { Acquisition, confirmed } from './acquisition.js'
@@ -116,7 +118,7 @@ export class RedisQuorumStore implements LeaseStore {
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
-    this.#checks.grant(grant, call, metadata)
+    this.#checks.release(grant, call, metadata)
     const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
     this.#heartbeats.end(grantId)
     this.#cleanup.ids.forget(grantId)

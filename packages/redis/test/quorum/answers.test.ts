@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConflictError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes, TTL } from './support/quorum-of-fakes.js'
 

@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'

@@ -1,4 +1,4 @@
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { QuorumOfFakes } from './support/quorum-of-fakes.js'
 

@@ -1,5 +1,5 @@
 import type { LeaseStore } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { RedisQuorumStore } from '@leasehold/redis'
 import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'

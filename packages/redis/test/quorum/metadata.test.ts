@@ -1,9 +1,10 @@
-import { AbortableCall, type LeaseStore, type Metadata } from '@leasehold/core'
+import type { LeaseStore, Metadata } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { RedisQuorumStore } from '@leasehold/redis'
+import { eventually } from '@leasehold/testing'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { describeRedis } from '../support/describe-redis.js'
-import { eventually } from '../support/eventually.js'
 import type { RedisServer } from '../support/redis-server.js'
 import { claimOf, granted, Scene } from '../support/scene.js'
 

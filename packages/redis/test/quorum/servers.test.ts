@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  AbortableCall,
-  type AcquireOutcome,
-  createLease,
-  type Grant,
-  LeaseUnavailableError,
-  type StoreCall,
-  systemClock,
-} from '@leasehold/core'
+import { createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type StoreCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
+import { eventually } from '@leasehold/testing'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { it } from 'vitest'
 import { describeRedis } from '../support/describe-redis.js'
-import { eventually } from '../support/eventually.js'
 import { RedisServer } from '../support/redis-server.js'
 import { storedLease } from '../support/stored-lease.js'
 

@@ -1,4 +1,5 @@
-import { AbortableCall, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 

@@ -1,6 +1,6 @@
 /** A process of its own that takes one lease and holds it until it is killed: `holder.ts PORT PREFIX NAME TTL`. */
 import { randomUUID } from 'node:crypto'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 

@@ -1,4 +1,4 @@
-import { eventually } from './eventually.js'
+import { eventually } from '@leasehold/testing'
 import type { RedisServer } from './redis-server.js'
 
 /** How many have a place in the line of a name, alive or not. */

@@ -1,5 +1,4 @@
-import { eventually } from './eventually.js'
-import { freeClusterPort } from './free-port.js'
+import { eventually, freeClusterPort } from '@leasehold/testing'
 import { RedisServer } from './redis-server.js'
 
 const NODES = 3

@@ -1,4 +1,4 @@
-import { eventually } from './eventually.js'
+import { eventually } from '@leasehold/testing'
 import { RedisServer } from './redis-server.js'
 
 const SENTINELS = 3

@@ -1,12 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { certificate } from './certificate.js'
-import { eventually } from './eventually.js'
-import { freePort } from './free-port.js'
+import { certificate, eventually, freePort, ServerProcess } from '@leasehold/testing'
 import { redisBinary, whyNoRedis } from './redis-binary.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
-import { ServerProcess } from './server-process.js'
 
 export interface RedisServerOptions {
   /** Or where to get one that is free, as often as somebody else was faster; any that is free unless given. */

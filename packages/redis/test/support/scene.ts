@@ -1,21 +1,19 @@
 import {
-  AbortableCall,
-  type AcquireRequest,
   type CreateLeaseOptions,
   createLease,
   type Grant,
   type LeaseLost,
   type LeaseStore,
-  type StoreCall,
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore, type RedisLeaseStoreOptions } from '@leasehold/redis'
+import { silentLogger } from '@leasehold/testing'
 import { TcpProxy } from '@leasehold/testkit'
 import { RedisCluster } from './redis-cluster.js'
 import { RedisSentinel } from './redis-sentinel.js'
 import { RedisServer, type RedisServerOptions } from './redis-server.js'
-import { silentLogger } from './silent-logger.js'
 
 /** Of the leases of a scene, unless others are given. */
 export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }

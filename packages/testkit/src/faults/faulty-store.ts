@@ -1,11 +1,5 @@
-import {
-  AbortableCall,
-  type Clock,
-  type LeaseStore,
-  LeaseUnavailableError,
-  type StoreCall,
-  systemClock,
-} from '@leasehold/core'
+import { type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {

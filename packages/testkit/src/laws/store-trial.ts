@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import {
-  AbortableCall,
-  type AcquireOutcome,
-  type AcquireRequest,
-  type Clock,
-  type Grant,
-  type LeaseRecord,
-  type LeaseStore,
-} from '@leasehold/core'
+import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type AcquireRequest } from '@leasehold/core/store'
 import type { Law } from './law.js'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'

@@ -1,4 +1,4 @@
-import type { StoreCall } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
 import type { Nonsense } from './nonsense.js'

@@ -1,15 +1,13 @@
+import { type Clock, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import {
   AbortableCall,
   type CasEntry,
   type CasRecord,
   type CasRegister,
   type CasWritten,
-  type Clock,
   casStore,
-  LeaseConflictError,
-  type LeaseStore,
   type StoreCall,
-} from '@leasehold/core'
+} from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
 import { PushStream } from './push-stream.js'
 import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'

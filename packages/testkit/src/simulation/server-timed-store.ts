@@ -1,8 +1,4 @@
 import {
-  AbortableCall,
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   LeaseConflictError,
@@ -10,8 +6,14 @@ import {
   type LeaseStore,
   MemoryLeaseStore,
   type Metadata,
-  type StoreCall,
 } from '@leasehold/core'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  type AcquireRequest,
+  type BreakOptions,
+  type StoreCall,
+} from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
 import { PushStream } from './push-stream.js'
 import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'

@@ -138,7 +138,7 @@ export const misuseMutants: readonly Mutant[] = [
         replace: `return store.${call}`,
       })),
     ],
-    caughtBy: { check: ['shared-call'], under: 'nonsense' },
+    caughtBy: { check: ['no-progress'], under: 'nonsense' },
   },
   {
     name: 'a failure that cannot be printed is printed',

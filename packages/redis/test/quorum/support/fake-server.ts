@@ -1,17 +1,19 @@
 import {
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
   type Clock,
   type Grant,
   type LeaseRecord,
   LeaseUnavailableError,
   MemoryLeaseStore,
   type Metadata,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type StoreCall,
 } from '@leasehold/core'
+import type {
+  AcquireOutcome,
+  AcquireRequest,
+  BreakOptions,
+  ReleaseOutcome,
+  RenewOutcome,
+  StoreCall,
+} from '@leasehold/core/store'
 import type { Floor } from '../../../src/answers.js'
 import { NoFloorError } from '../../../src/failure-of.js'
 import type { QuorumMember } from '../../../src/quorum/electorate.js'

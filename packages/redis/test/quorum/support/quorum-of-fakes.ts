@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AbortableCall, type AcquireRequest, type Grant, type StoreCall } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
+import { AbortableCall, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect } from 'vitest'
 import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'

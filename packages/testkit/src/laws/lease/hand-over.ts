@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { lawFor } from '../law.js'
 import type { LeaseLaw } from '../lease-trial.js'
 

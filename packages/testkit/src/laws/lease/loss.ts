@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { AbortableCall, LeaseLostError, type LeaseLostReason } from '@leasehold/core'
+import { LeaseLostError, type LeaseLostReason } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { lawFor } from '../law.js'
 import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
 

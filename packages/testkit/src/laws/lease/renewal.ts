@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { AbortableCall, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import type { Fault } from '../../faults/fault.js'
 import { law, lawFor } from '../law.js'
 import type { LeaseLaw, LeaseTrial } from '../lease-trial.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { AbortableCall, type BreakOptions, LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import { LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, type BreakOptions } from '@leasehold/core/store'
 import { lawFor } from '../law.js'
 import type { StoreLaw, StoreTrial } from '../store-trial.js'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AcquireOutcome, Grant, LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
+import type { AcquireOutcome } from '@leasehold/core/store'
 import { lawFor } from '../law.js'
 import type { StoreLaw, StoreTrial } from '../store-trial.js'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { AbortableCall, LeaseConfigurationError, type LeaseStore, type StoreCall } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { law, lawFor } from '../law.js'
 import type { StoreLaw, StoreTrial } from '../store-trial.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { lawFor } from '../law.js'
 import type { StoreLaw, StoreTrial } from '../store-trial.js'
 

@@ -1,4 +1,5 @@
-import { type CasEntry, type CasRecord, type CasRegister, casStore, type LeaseStore } from '@leasehold/core'
+import type { LeaseStore } from '@leasehold/core'
+import { type CasEntry, type CasRecord, type CasRegister, casStore } from '@leasehold/core/store'
 import type { StoreSubject } from '@leasehold/testkit'
 
 /** Each client observes the register on a clock of its own, and can be cut off; entries can be deleted. */
