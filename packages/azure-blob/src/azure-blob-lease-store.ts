@@ -16,7 +16,6 @@ import {
   type AcquireRequest,
   type BreakOptions,
   checkLeaseName,
-  checkMetadata,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,

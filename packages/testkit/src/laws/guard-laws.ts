@@ -4,11 +4,8 @@ import { guardRaceLaws } from './guard/races.js'
 import { guardRejectionLaws } from './guard/rejection.js'
 import { guardTokenLaws } from './guard/tokens.js'
 import type { GuardAbility, GuardSubject } from './guard-subject.js'
-import { GuardTrial } from './guard-trial.js'
-import type { Law, LawOutcome } from './law.js'
-
-/** A rule that a fencing guard has to keep. */
-export type GuardLaw = Law<GuardTrial, GuardAbility>
+import { type GuardLaw, GuardTrial } from './guard-trial.js'
+import type { LawOutcome } from './law.js'
 
 /** The conformance suite of fencing guards: they reject every write under a token that is not the largest one seen. */
 export const guardLaws: readonly GuardLaw[] = [

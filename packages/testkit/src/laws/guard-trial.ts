@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import type { GuardAbility, GuardBackend, GuardedResource, GuardSubject } from './guard-subject.js'
+import type { Law } from './law.js'
+
+/** A rule that a fencing guard has to keep. */
+export type GuardLaw = Law<GuardTrial, GuardAbility>
 
 /** How often a write is repeated that was rejected because of others that wrote at the same time. */
 const ATTEMPTS = 50

@@ -1,4 +1,4 @@
-import type { GuardLaw } from '../guard-laws.js'
+import type { GuardLaw } from '../guard-trial.js'
 import { lawFor } from '../law.js'
 
 export const guardDeletionLaws: readonly GuardLaw[] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GuardLaw } from '../guard-laws.js'
+import type { GuardLaw } from '../guard-trial.js'
 import { rejectionOf, shown } from '../guard-trial.js'
 import { lawFor } from '../law.js'
 

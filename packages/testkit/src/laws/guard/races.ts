@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseLostError } from '@leasehold/core'
-import type { GuardLaw } from '../guard-laws.js'
 import type { GuardedResource } from '../guard-subject.js'
+import type { GuardLaw } from '../guard-trial.js'
 import { type GuardTrial, rejectionOf, shown } from '../guard-trial.js'
 import { law, lawFor } from '../law.js'
 

@@ -1,4 +1,4 @@
-import type { GuardLaw } from '../guard-laws.js'
+import type { GuardLaw } from '../guard-trial.js'
 import { law, lawFor } from '../law.js'
 
 export const guardRejectionLaws: readonly GuardLaw[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseError } from '@leasehold/core'
-import type { GuardLaw } from '../guard-laws.js'
+import type { GuardLaw } from '../guard-trial.js'
 import { rejectionOf, shown } from '../guard-trial.js'
 import { law } from '../law.js'
 
