@@ -1,4 +1,5 @@
-import type { Grant, LeaseStore, Metadata, RenewOutcome } from '@leasehold/core'
+import type { Grant, LeaseStore, Metadata } from '@leasehold/core'
+import type { RenewOutcome } from '@leasehold/core/store'
 
 /** Sees the calls that the leases of one process make to their store. */
 export interface CallObserver {
