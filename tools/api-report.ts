@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from '@microsoft/api-extractor'
 import { packages, shown, type Workspace } from './workspaces.js'
@@ -9,10 +9,27 @@ import { packages, shown, type Workspace } from './workspaces.js'
  * Returns whether all reports are up to date.
  */
 export function reportApis({ update }: { readonly update: boolean }): boolean {
-  const results = packages().flatMap((workspace) => {
-    return entriesOf(workspace).map((entry) => reportApi(workspace, entry, update))
+  const results = packages().map((workspace) => {
+    const missing = new Set<string>()
+    const reports = entriesOf(workspace).map((entry) => reportApi(workspace, entry, update, missing))
+    return [...reports, areExported(workspace, missing)].every(Boolean)
   })
   return results.every(Boolean)
+}
+
+/** Whether the symbols that an entry uses and does not export are exported by another entry of the package. */
+function areExported(workspace: Workspace, missing: ReadonlySet<string>): boolean {
+  const exported = entriesOf(workspace)
+    .map((entry) => readFileSync(join(workspace.folder, reportOf(workspace, entry)), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/^export (?:\w+ )*?(?:class|interface|type|const|function) (\w+)/gm)])
+    .map(([, name]) => name)
+  const lacking = [...missing].filter((name) => !exported.includes(name))
+  for (const name of lacking) console.error(`${shown(workspace.folder)}: no entry exports ${name}, which its API uses`)
+  return lacking.length === 0
+}
+
+function reportOf({ id }: Workspace, entry: string): string {
+  return `${[id, ...entry.split('/').slice(1)].join('-')}.api.md`
 }
 
 /** The entries of a package, such as `.` and `./store`. */
@@ -22,7 +39,7 @@ function entriesOf({ manifest }: Workspace): string[] {
   )
 }
 
-function reportApi(workspace: Workspace, name: string, update: boolean): boolean {
+function reportApi(workspace: Workspace, name: string, update: boolean, missing: Set<string>): boolean {
   const where = shown(workspace.folder)
   const target = workspace.manifest.exports?.[name]
   const entry = join(workspace.folder, typeof target === 'object' ? (target.types ?? '') : '')
@@ -30,7 +47,7 @@ function reportApi(workspace: Workspace, name: string, update: boolean): boolean
     console.error(`${where}: no declarations in dist; run "npm run build" first`)
     return false
   }
-  const report = `${[workspace.id, ...name.split('/').slice(1)].join('-')}.api.md`
+  const report = reportOf(workspace, name)
   const config = ExtractorConfig.prepare({
     configObject: configOf(workspace, entry, report),
     configObjectFullPath: undefined,
@@ -41,6 +58,10 @@ function reportApi(workspace: Workspace, name: string, update: boolean): boolean
     messageCallback: (message) => {
       // Most of the output would be messages of the extractor about itself.
       if (message.messageId.startsWith('console-')) message.logLevel = ExtractorLogLevel.None
+      const [, symbol] = /^The symbol "(\w+)"/.exec(message.text) ?? []
+      if (message.messageId !== 'ae-forgotten-export' || symbol === undefined) return
+      missing.add(symbol)
+      message.logLevel = ExtractorLogLevel.None
     },
   })
   console.log(`${join(where, report)}: ${resultText(apiReportChanged, errorCount, update)}`)

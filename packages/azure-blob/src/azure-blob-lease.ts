@@ -2,7 +2,7 @@ import { type LeaseStore, StoreLease } from '@leasehold/core'
 import { type OpenContext, providerFactory } from '@leasehold/core/store'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
-import { type AzureBlobOptions, checkOptions, options } from './azure-blob-options.js'
+import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'
 import { AzureBlobLease } from './blob-lease.js'
 import { openServiceClient } from './service-client.js'
 
@@ -11,7 +11,7 @@ import { openServiceClient } from './service-client.js'
  * the same options share a store and its client. The leases are {@link AzureBlobLease}s, except with Akka's layout. The
  * options in the block are {@link AzureBlobOptions}.
  */
-export const azureBlobLease = providerFactory(options, openStore, (settings, store, environment) => {
+export const azureBlobLease = providerFactory(azureBlobOptions, openStore, (settings, store, environment) => {
   if (store instanceof AzureBlobLeaseStore) return new AzureBlobLease(settings, store, environment)
   return new StoreLease(settings, store, environment)
 })

@@ -2,7 +2,7 @@ import { LeaseConfigurationError } from '@leasehold/core'
 import { type OptionsOf, ProviderOptions } from '@leasehold/core/store'
 
 /** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:options`. */
-export const options = new ProviderOptions('azure-blob', {
+export const azureBlobOptions = new ProviderOptions('azure-blob', {
   connectionString: {
     type: 'secret',
     description:
@@ -65,7 +65,7 @@ export const options = new ProviderOptions('azure-blob', {
 })
 
 /** The options of a configuration block, in camel case; durations in milliseconds. */
-export type AzureBlobOptions = OptionsOf<typeof options.declarations>
+export type AzureBlobOptions = OptionsOf<(typeof azureBlobOptions)['declarations']>
 
 /** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
 export function checkOptions(values: AzureBlobOptions): void {

@@ -1,4 +1,5 @@
 export type { KubeCluster, KubeConfigLike } from './api/kube-config.js'
+export { kubernetesOptions } from './kubernetes-block.js'
 export { type GuardedObject, KubernetesGuard } from './kubernetes-guard.js'
 export { kubernetesLease } from './kubernetes-lease.js'
 export { KubernetesLeaseStore } from './kubernetes-lease-store.js'

@@ -1,7 +1,7 @@
 import { ProviderOptions } from '@leasehold/core/store'
 
 /** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:options`. */
-export const options = new ProviderOptions('kubernetes', {
+export const kubernetesOptions = new ProviderOptions('kubernetes', {
   layout: {
     type: 'choice',
     words: ['lease', 'akka', 'pekko'],

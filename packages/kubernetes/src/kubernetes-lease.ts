@@ -1,6 +1,6 @@
 import { LeaseUnavailableError, type Logger } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
-import { options } from './kubernetes-block.js'
+import { kubernetesOptions } from './kubernetes-block.js'
 import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 
 /**
@@ -8,12 +8,15 @@ import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
  * with the same options share a store. For the first one, the factory checks the permissions, and rejects with a
  * `LeaseUnauthorisedError` or a `LeaseConfigurationError` if leases cannot be held.
  */
-export const kubernetesLease = providerFactory(options, async ({ checkAccess = true, ...values }, context) => {
-  const { clock, logger, leaseName } = context
-  const store = new KubernetesLeaseStore({ ...values, clock, logger })
-  if (checkAccess) await check(store, leaseName, logger)
-  return store
-})
+export const kubernetesLease = providerFactory(
+  kubernetesOptions,
+  async ({ checkAccess = true, ...values }, context) => {
+    const { clock, logger, leaseName } = context
+    const store = new KubernetesLeaseStore({ ...values, clock, logger })
+    if (checkAccess) await check(store, leaseName, logger)
+    return store
+  },
+)
 
 /** Without an answer, the first `acquire` reports the problem. */
 async function check(store: KubernetesLeaseStore, name: string, logger: Logger): Promise<void> {

@@ -1,10 +1,10 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
 import { LocalLeaseStore } from './local-lease-store.js'
-import { options } from './local-options.js'
+import { localOptions } from './local-options.js'
 
 /** The factory of leases in a folder, for `lease-class = "@leasehold/local"`. Leases of one folder share a store. */
-export const localLease = providerFactory(options, ({ folder = '', mode }, { clock }) => {
+export const localLease = providerFactory(localOptions, ({ folder = '', mode }, { clock }) => {
   return new LocalLeaseStore({ folder, mode: toMode(mode), clock })
 })
 

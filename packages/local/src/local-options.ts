@@ -1,7 +1,7 @@
 import { ProviderOptions } from '@leasehold/core/store'
 
 /** The options of the block `leasehold.local`. */
-export const options = new ProviderOptions('local', {
+export const localOptions = new ProviderOptions('local', {
   folder: {
     type: 'text',
     example: '"var/leases"',

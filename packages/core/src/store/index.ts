@@ -20,11 +20,13 @@ export { TurnWatches, type TurnWatchesOptions } from './life-cycle/turn-watches.
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { OptionValues } from './option-values.js'
-export { type OpenContext, providerFactory } from './provider-factory.js'
+export { type OpenContext, type ProviderFactory, providerFactory } from './provider-factory.js'
 export {
   type OptionDeclaration,
   type OptionDeclarations,
+  type OptionDescription,
   type OptionsOf,
+  type OptionValue,
   ProviderOptions,
 } from './provider-options.js'
 export { AbortableCall, type StoreCall } from './store-call.js'

@@ -18,8 +18,8 @@ export interface OpenContext {
   readonly logger: Logger
 }
 
-/** Makes a lease over the store: a subclass of `StoreLease` with methods of the provider. */
-type CreateLease<S> = (settings: LeaseSettings, store: S, environment: LeaseEnvironment) => StoreLease
+/** A factory that carries the options that it reads. */
+export type ProviderFactory = LeaseFactory & { readonly options: ProviderOptions }
 
 /**
  * The factory of a provider's leases, which `lease-class` names: leases of one `LeaseProvider` with the same options share
@@ -28,8 +28,9 @@ type CreateLease<S> = (settings: LeaseSettings, store: S, environment: LeaseEnvi
 export function providerFactory<D extends OptionDeclarations, S extends LeaseStore>(
   options: ProviderOptions<D>,
   open: (values: OptionsOf<D>, context: OpenContext) => S | Promise<S>,
-  create: CreateLease<S> = (settings, store, environment) => new StoreLease(settings, store, environment),
-): LeaseFactory & { readonly options: ProviderOptions<D> } {
+  create: (settings: LeaseSettings, store: S, environment: LeaseEnvironment) => StoreLease = (...lease) =>
+    new StoreLease(...lease),
+): ProviderFactory {
   const make: LeaseFactory = async (settings, { configPath, clock, logger, share }: LeaseFactoryContext) => {
     const values = options.read(settings.options)
     const key = `${options.kind}:${JSON.stringify(options.keys.map((name) => values[name] ?? null))}`
@@ -39,5 +40,5 @@ export function providerFactory<D extends OptionDeclarations, S extends LeaseSto
     )
     return create(settings, store, { clock, logger })
   }
-  return Object.assign(make, { optionKeys: options.keys, options })
+  return Object.assign(make, { optionKeys: options.keys, options: options as unknown as ProviderOptions })
 }

@@ -2,7 +2,8 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { toKebabCase } from '../provider/key-case.js'
 import { OptionValues } from './option-values.js'
 
-interface Described {
+/** What users read about an option. */
+export interface OptionDescription {
   /** One or two sentences for users, in `reference.conf` and in the README. */
   readonly description: string
   /** The default as a configuration writes it, such as `7d`, `on` or `"leases"`; `""` or `[]` unless given. */
@@ -13,18 +14,19 @@ interface Described {
 
 /** One option of a provider's block. */
 export type OptionDeclaration =
-  | (Described & {
+  | (OptionDescription & {
       /**
        * `text`; `secret`: a text that no error shows; `texts`: a list of them; `duration`: milliseconds in code, `12s` in a
        * configuration; `switch`: `on` or `off`.
        */
       readonly type: 'text' | 'secret' | 'texts' | 'duration' | 'switch'
     })
-  | (Described & { readonly type: 'choice'; readonly words: readonly [string, ...string[]] })
+  | (OptionDescription & { readonly type: 'choice'; readonly words: readonly [string, ...string[]] })
 
 export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 
-type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' }
+/** The value of an option in code. */
+export type OptionValue<D extends OptionDeclaration> = D extends { readonly type: 'choice' }
   ? D['words'][number]
   : D['type'] extends 'duration'
     ? number
@@ -35,7 +37,7 @@ type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' 
         : string
 
 /** What a provider reads of its block; `undefined` where an option is not given. */
-export type OptionsOf<D extends OptionDeclarations> = { readonly [K in keyof D]: ValueOf<D[K]> | undefined }
+export type OptionsOf<D extends OptionDeclarations> = { readonly [K in keyof D]: OptionValue<D[K]> | undefined }
 
 /**
  * The options of a provider's block, declared once: the reader, the keys that are known, `reference.conf` and the table of

@@ -27,7 +27,7 @@ export class StoreChecks {
     return this.#closing.signal
   }
 
-  /** Aborts {@link closed}; operations throw from now on. Returns whether the store was still open. */
+  /** Aborts `closed`; operations throw from now on. Returns whether the store was still open. */
   close(): boolean {
     if (this.#closing.signal.aborted) return false
     this.#closing.abort()

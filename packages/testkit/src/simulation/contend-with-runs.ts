@@ -1,6 +1,14 @@
-import type { LeasedWork } from '@leasehold/core'
-import type { Contender } from './contend.js'
+import type { LeasedWork, Metadata, StoreLease } from '@leasehold/core'
 import { expectLeaseErrors, WorkError } from './expected-errors.js'
+import type { SimulatedProcess } from './workload.js'
+
+/** A process, and its present lease: a closed lease is replaced. */
+export interface Contender {
+  readonly process: SimulatedProcess
+  lease: StoreLease
+  /** Returns the next metadata, unlike any before, or nothing. */
+  readonly metadata: () => { readonly metadata?: Metadata }
+}
 
 /** Several runs of one lease at a time, together with every other use of the lease. */
 export async function contendWithRuns(contender: Contender): Promise<void> {

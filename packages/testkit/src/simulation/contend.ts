@@ -1,16 +1,7 @@
-import type { Metadata, StoreLease } from '@leasehold/core'
-import { contendWithRuns } from './contend-with-runs.js'
+import { type Contender, contendWithRuns } from './contend-with-runs.js'
 import { expectLeaseErrors } from './expected-errors.js'
 import { handleRequests } from './handle-requests.js'
 import type { SimulatedProcess } from './workload.js'
-
-/** A process, and its present lease: a closed lease is replaced. */
-export interface Contender {
-  readonly process: SimulatedProcess
-  lease: StoreLease
-  /** Returns the next metadata, unlike any before, or nothing. */
-  readonly metadata: () => { readonly metadata?: Metadata }
-}
 
 /** The shared key for whether the processes use `run`. */
 const RUNS = 'runs'

@@ -1,16 +1,22 @@
 export { Random } from '../random.js'
 export { type CheckName, checks, type Violation } from './checks.js'
 export type { Actor, HistoryEntry, HistoryEvent } from './history.js'
-export type { NonsenseKind } from './nonsense.js'
 export type {
   MachinePlan,
   PlannedTimeouts,
   SimulatedStoreKind,
   SimulationPlan,
 } from './plan.js'
-export { type FaultKind, type FaultSpan, faultKinds, type PlannedFault } from './planned-fault.js'
+export {
+  type FaultKind,
+  type FaultSpan,
+  faultKinds,
+  type Misdeed,
+  type NonsenseKind,
+  type PlannedFault,
+  type UserPart,
+} from './planned-fault.js'
 export type { SimulationReport } from './run-plan.js'
 export { type SimulationOptions, simulate } from './simulate.js'
 export { SimulationError } from './simulation-error.js'
-export type { Misdeed, UserPart } from './user-code.js'
 export type { SimulatedProcess, Workload } from './workload.js'

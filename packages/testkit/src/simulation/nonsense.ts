@@ -1,29 +1,5 @@
 import type { Random } from '../random.js'
-import type { PlannedFault } from './planned-fault.js'
-
-/** The fault of a client of the store. */
-export type NonsenseKind =
-  /** Answers with something of another shape: a field that is missing, or is of another type. */
-  | 'garbled'
-  /** Answers with a value that looks like a confirmation, without a request to the server. */
-  | 'agreeing'
-  /** Rejects with a value that cannot be converted to a string. */
-  | 'unprintable'
-  /** Throws before it returns a promise, or returns no promise. */
-  | 'thrown'
-  /** Answers by a thenable that settles twice. */
-  | 'twice'
-  /** Never answers, even if the call is aborted. */
-  | 'never'
-
-export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
-  'garbled',
-  'agreeing',
-  'unprintable',
-  'thrown',
-  'twice',
-  'never',
-]
+import type { NonsenseKind, PlannedFault } from './planned-fault.js'
 
 /** The methods for which `undefined` is a valid answer. */
 const mayBeUndefined: ReadonlySet<string> = new Set(['read', 'create', 'replace', 'withdraw'])

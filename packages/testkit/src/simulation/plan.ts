@@ -1,8 +1,6 @@
 import type { TimeoutOptions } from '@leasehold/core'
 import { Random } from '../random.js'
-import { nonsenseKinds } from './nonsense.js'
-import { type FaultKind, faultKinds, type PlannedFault } from './planned-fault.js'
-import type { UserPart } from './user-code.js'
+import { type FaultKind, faultKinds, nonsenseKinds, type PlannedFault, type UserPart } from './planned-fault.js'
 
 const HOUR = 3_600_000
 

@@ -1,5 +1,32 @@
-import type { NonsenseKind } from './nonsense.js'
-import type { Misdeed, UserPart } from './user-code.js'
+/** The fault of a client of the store. */
+export type NonsenseKind =
+  /** Answers with something of another shape: a field that is missing, or is of another type. */
+  | 'garbled'
+  /** Answers with a value that looks like a confirmation, without a request to the server. */
+  | 'agreeing'
+  /** Rejects with a value that cannot be converted to a string. */
+  | 'unprintable'
+  /** Throws before it returns a promise, or returns no promise. */
+  | 'thrown'
+  /** Answers by a thenable that settles twice. */
+  | 'twice'
+  /** Never answers, even if the call is aborted. */
+  | 'never'
+
+export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
+  'garbled',
+  'agreeing',
+  'unprintable',
+  'thrown',
+  'twice',
+  'never',
+]
+
+/** The code of a user that a lease calls. */
+export type UserPart = 'strategy' | 'random' | 'logger' | 'callback'
+
+/** The fault of user code. A callback with `nonsense` returns a promise that rejects. */
+export type Misdeed = 'throws' | 'nonsense'
 
 /** A span of true time, in milliseconds from the beginning of the run. */
 export interface FaultSpan {

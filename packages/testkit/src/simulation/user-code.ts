@@ -1,13 +1,7 @@
 import type { HeartbeatPlan, LeaseEvents, Logger, RenewalStrategy, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
-import type { PlannedFault } from './planned-fault.js'
-
-/** The code of a user that a lease calls. */
-export type UserPart = 'strategy' | 'random' | 'logger' | 'callback'
-
-/** The fault of user code. A callback with `nonsense` returns a promise that rejects. */
-export type Misdeed = 'throws' | 'nonsense'
+import type { PlannedFault, UserPart } from './planned-fault.js'
 
 /** An error of the user's own code. */
 class UserError extends Error {
