@@ -24,8 +24,6 @@ export class StoreTrial {
   readonly time: PassingTime
   readonly backend: StoreBackend
   readonly clock: Clock
-  /** Never aborted. */
-  readonly call = new AbortableCall()
   readonly #subject: StoreSubject
   readonly #guids = new Map<string, string>()
   readonly #clients = new Set<LeaseStore>()
@@ -42,6 +40,11 @@ export class StoreTrial {
     const time = subject.time === 'virtual' ? virtualTime() : realTime
     const { clock } = time.createMachine()
     return new StoreTrial(subject, time, clock, await subject.start(clock))
+  }
+
+  /** A call of its own for each operation; never aborted. */
+  get call(): AbortableCall {
+    return new AbortableCall()
   }
 
   /** A client of the backend; the same again where there can only be one. */

@@ -91,11 +91,12 @@ export const storeListingLaws: readonly StoreLaw[] = [
   lawFor(['list'], 'listing', 'ends when its reader leaves the loop, and leaves no listener', async (trial) => {
     const client = await trial.open()
     await fill(trial, client, [trial.name, `${trial.name}-2`, `${trial.name}-3`])
-    for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
+    const call = trial.call
+    for await (const { name } of client.list?.(trial.name, call) ?? []) {
       assert(name.startsWith(trial.name))
       break
     }
-    assert.equal(trial.call.listeners, 0)
+    assert.equal(call.listeners, 0)
   }),
 ]
 
