@@ -111,7 +111,7 @@ describe('an invalid block is rejected when it is read', () => {
     { block: { ...key, layout: 'akka', 'akka-heartbeat-timeout': '20s' }, says: /the Akka side are invalid/ },
     { block: { ...key, 'akka-clock-skew': 'soon' }, says: /akka-clock-skew must be a duration/ },
     { block: { ...key, create: 'perhaps' }, says: /create must be on or off, not perhaps/ },
-    { block: { ...key, prefix: 7 }, says: /prefix must be a text, not 7/ },
+    { block: { ...key, prefix: [7] }, says: /prefix must be a text, not a list/ },
     { block: { account: ACCOUNT, 'account-key': ['c2VjcmV0'] }, says: /account-key must be a text, not a list/ },
     { block: { 'connection-string': 'c2VjcmV0' }, says: /connectionString is invalid: copy all of it/ },
     {

@@ -113,34 +113,6 @@ export const misuseMutants: readonly Mutant[] = [
     caughtBy: { check: ['validity-outlives-grant', 'granted-but-not-held', 'revived'], under: 'nonsense' },
   },
   {
-    name: 'a thenable of the store that settles twice is heard twice',
-    edits: [
-      {
-        file: 'engine/store-caller.ts',
-        find: '  /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */\n  async #send(',
-        replace: '  #send(',
-      },
-      {
-        file: 'engine/store-caller.ts',
-        find: 'this.#send(request, call, metadata).then(',
-        replace: `let sent: Promise<unknown> | undefined
-    try {
-      sent = this.#send(request, call, metadata)
-    } catch (failure) {
-      sent = Promise.reject(failure)
-    }
-    if (typeof sent?.then !== 'function') sent = Promise.reject(new Error('no promise'))
-    sent.then(`,
-      },
-      ...['acquire(this.', 'change(', 'read(', 'renew(', 'update(', 'release('].map((call) => ({
-        file: 'engine/store-caller.ts',
-        find: `return await store.${call}`,
-        replace: `return store.${call}`,
-      })),
-    ],
-    caughtBy: { check: ['no-progress'], under: 'nonsense' },
-  },
-  {
     name: 'a failure that cannot be printed is printed',
     edits: [
       {
