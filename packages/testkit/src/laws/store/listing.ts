@@ -26,10 +26,10 @@ async function fill(trial: StoreTrial, client: LeaseStore, names: readonly strin
 }
 
 /** How many names are filled at a time. */
-const WORKERS = 10
+const WORKERS = 4
 
-/** More than one page of most backends. */
-const MANY = 250
+/** Few, because laws over real servers run side by side: providers test listings of several pages themselves. */
+const MANY = 40
 
 export const storeListingLaws: readonly StoreLaw[] = [
   lawFor(['list'], 'listing', 'yields the record of each name with the prefix once, held or not', async (trial) => {
@@ -79,7 +79,7 @@ export const storeListingLaws: readonly StoreLaw[] = [
     let others = 0
     for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
       seen.push(name)
-      if (seen.length % 25 !== 0) continue
+      if (seen.length % 4 !== 0) continue
       others += 1
       const grant = await trial.granted(client, { name: `${trial.name}-${others}-new` })
       if (others % 2 === 0) await client.release(grant, trial.call)
