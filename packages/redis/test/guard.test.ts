@@ -52,7 +52,10 @@ describeRedis('RedisGuard', () => {
       await guard.write(10n, 'APPEND', key, 'c')
       const late = guard.write(9n, 'SET', key, 'late')
       await expect(late).rejects.toBeInstanceOf(LeaseLostError)
-      await expect(late).rejects.toMatchObject({ reason: 'taken', message: expect.stringContaining('is older than 10') })
+      await expect(late).rejects.toMatchObject({
+        reason: 'taken',
+        message: expect.stringContaining('is older than 10'),
+      })
       expect(await server.command('GET', key)).toBe('bc')
     })
 
