@@ -18,13 +18,24 @@ export interface EngineEnvironment {
   readonly random: () => number
 }
 
-export function contextOf({ clock, random }: EngineEnvironment): EventContext {
-  return {
-    now: clock.now(),
-    suspended: clock.suspended?.() ?? 0,
-    // Drawn where it is used: the numbers that a seed brings then do not depend on events without jitter.
-    get random() {
-      return random()
-    },
+/**
+ * The context of an event that happens now. Suspended time and random numbers are read where a transition uses them: the
+ * boot clock costs microseconds, and most events need neither.
+ */
+export class CurrentContext implements EventContext {
+  readonly now: number
+  readonly #environment: EngineEnvironment
+
+  constructor(environment: EngineEnvironment) {
+    this.now = environment.clock.now()
+    this.#environment = environment
+  }
+
+  get suspended(): number {
+    return this.#environment.clock.suspended?.() ?? 0
+  }
+
+  get random(): number {
+    return this.#environment.random()
   }
 }

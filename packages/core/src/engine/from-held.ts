@@ -145,10 +145,10 @@ function onRenewed(
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   if (call.method === 'update') effects.push({ type: 'updated' })
   const update = call.method === 'update' ? undefined : state.update
-  const renewed = { ...confirmed(rules, state, call.sentAt, context), update }
+  const renewed = confirmed(rules, state, call.sentAt, context)
   if (state.changed !== true && update === undefined) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.
-  const next = sendHeartbeat(rules, renewed, context.now, context.now)
+  const next = sendHeartbeat(rules, { ...renewed, update }, context.now, context.now)
   return { state: next.state, effects: [...effects, ...next.effects] }
 }
 

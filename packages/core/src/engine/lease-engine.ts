@@ -8,7 +8,7 @@ import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
-import { contextOf, type EngineEnvironment, type EventContext } from './event-context.js'
+import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
 import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { GrantWatch } from './grant-watch.js'
@@ -136,7 +136,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
 
   dispatch(event: EngineEvent): void {
     const before = this.#state.phase
-    const context = contextOf(this.#environment)
+    const context = new CurrentContext(this.#environment)
     const { state, effects } = transition(this.rules, this.#state, event, context)
     this.#state = state
     for (const effect of effects) this.#perform(effect, context)
