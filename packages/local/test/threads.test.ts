@@ -9,11 +9,7 @@ import { call, openStore } from './support/open-store.js'
 import { Child, type Line } from './support/spawn-child.js'
 
 const PROCESSES = 4
-/**
- * Enough: if a change takes a lock that a terminated thread keeps, the test fails after about 50 terminations (tried with
- * a lock file around the append). Each costs about 100 ms of CPU.
- */
-const TERMINATIONS = 200
+const TERMINATIONS = 1_000
 /** The time limit of an operation, in milliseconds: far more than a busy machine needs, far less than for ever. */
 const TIME_LIMIT = 30_000
 
