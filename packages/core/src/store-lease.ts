@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { acquireOptionsError } from './acquire-options.js'
 import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
+import { createGrantId } from './engine/grant-id.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
@@ -196,7 +196,7 @@ export class StoreLease extends Lease {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
     if (!workContext.includes(this)) this.#runs?.onReleased()
-    const target = { grantId: randomUUID(), owner }
+    const target = { grantId: createGrantId(), owner }
     const result = await new Promise<ReleaseResult>((resolve) => {
       this.#leave(resolve)
       this.#engine.dispatch({ type: 'hand-off', to: target })

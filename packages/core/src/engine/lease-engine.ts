@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
@@ -11,6 +10,7 @@ import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } f
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
 import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
+import { createGrantId } from './grant-id.js'
 import { GrantWatch } from './grant-watch.js'
 import { type Armable, type Engaged, groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
@@ -218,7 +218,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
-    this.dispatch({ type: 'acquire', grantId: randomUUID(), queue: this.#queues, adopted })
+    this.dispatch({ type: 'acquire', grantId: createGrantId(), queue: this.#queues, adopted })
   }
 
   get #queues(): boolean {
