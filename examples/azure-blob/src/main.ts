@@ -18,14 +18,13 @@ process.env.LEASEHOLD_CONTAINER = `leasehold-demo-${randomUUID()}`
 
 const container = BlobServiceClient.fromConnectionString(connection).getContainerClient(process.env.LEASEHOLD_CONTAINER)
 try {
-  const holds = await runDemo({
+  process.exitCode = await runDemo({
     worker: new URL('./worker.ts', import.meta.url),
     ttl: 15_000,
     // Waiters poll about every second.
     longestHandOver: 6_000,
     readLedger: () => readBlobLedger(container),
   })
-  process.exitCode = holds ? 0 : 1
 } finally {
   await container.deleteIfExists()
   azurite?.stop()

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fleet, type WorkerProcess } from './fleet.js'
+import { Fleet, type Received, type WorkerProcess } from './fleet.js'
+import { Interruption } from './interruption.js'
 import type { Entry } from './ledger.js'
 import { machineNow } from './machine-clock.js'
 import { summarise, type Takeover, toText } from './summary.js'
@@ -23,18 +24,23 @@ export interface DemoOptions {
 }
 
 /**
- * Runs four processes that contend for one lease. Kills, stops and ends its holders. Resolves `true` if all checks of the
- * summary pass.
+ * Runs four processes that contend for one lease. Kills, stops and ends its holders. Resolves with the exit code: 0 if all
+ * checks of the summary pass, else 1. An interruption (SIGINT, SIGTERM, SIGHUP, or an output that is closed) ends all
+ * processes first, and has its own exit code.
  */
-export async function runDemo(options: DemoOptions): Promise<boolean> {
+export async function runDemo(options: DemoOptions): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-failover-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const demo = new Demo(options, folder)
-  process.once('SIGINT', () => void demo.end().then(() => process.exit(130)))
+  const interruption = new Interruption(process.stdout)
+  const demo = new Demo(options, folder, interruption.signal)
   try {
-    return await demo.run()
+    return (await demo.run()) ? 0 : 1
+  } catch (error) {
+    if (interruption.exitCode === undefined) throw error
+    return interruption.exitCode
   } finally {
     await demo.end()
+    interruption.close()
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -44,14 +50,16 @@ class Demo {
   readonly #fleet: Fleet
   readonly #timeline: Timeline
   readonly #timers: readonly NodeJS.Timeout[]
+  readonly #interrupted: AbortSignal
   readonly #takeovers: Takeover[] = []
   readonly #tally = { sent: 0, refused: 0, accepted: 0, foundItselfLost: false }
 
-  constructor(options: DemoOptions, folder: string) {
+  constructor(options: DemoOptions, folder: string, interrupted: AbortSignal) {
     const { worker, ttl } = options
+    this.#interrupted = interrupted
     this.#options = options
     this.#folder = folder
-    this.#fleet = new Fleet(NAMES, worker, folder, 2 * ttl + 15_000)
+    this.#fleet = new Fleet(NAMES, worker, folder, 2 * ttl + 15_000, interrupted)
     this.#timeline = new Timeline(this.#fleet, process.stdout, ttl, machineNow)
     this.#fleet.onReport((_, report) => {
       if (report.type === 'late-write') this.#tally[report.refused ? 'refused' : 'accepted'] += 1
@@ -70,13 +78,13 @@ class Demo {
   async run(): Promise<boolean> {
     const first = await this.#fleet.nextReport('granted')
     this.#timeline.log(`${first.worker.name} is the first to be granted the lease, with token ${first.report.token}`)
-    await pause(2_000)
+    await this.#pause(2_000)
     await this.#killTheHolder()
-    await pause(1_500)
+    await this.#pause(1_500)
     await this.#stopTheHolder()
-    await pause(1_500)
+    await this.#pause(1_500)
     await this.#endTheHolder()
-    await pause(1_000)
+    await this.#pause(1_000)
     await this.#fleet.end('SIGTERM')
     return await this.#summarise()
   }
@@ -84,6 +92,10 @@ class Demo {
   async end(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#fleet.end('SIGKILL')
+  }
+
+  async #pause(duration: number): Promise<void> {
+    await pause(duration, undefined, { signal: this.#interrupted })
   }
 
   async #killTheHolder(): Promise<void> {
@@ -102,7 +114,7 @@ class Demo {
     holder.stop()
     this.#timeline.log(`SIGSTOP to ${holder.name}, the holder, for longer than its ttl: it runs no code meanwhile`)
     await this.#takenOver('SIGSTOP', holder, endedAt, granted)
-    await pause(Math.max(0, endedAt + 1.5 * this.#options.ttl - machineNow()))
+    await this.#pause(Math.max(0, endedAt + 1.5 * this.#options.ttl - machineNow()))
     const lost = this.#fleet.nextReport('lost', holder)
     const lateWrite = this.#fleet.nextReport('late-write', holder)
     holder.signal('SIGCONT', 'running')
@@ -126,7 +138,7 @@ class Demo {
     cause: Takeover['cause'],
     from: WorkerProcess,
     endedAt: number,
-    granted: Promise<{ worker: WorkerProcess; report: { at: number; token: string } }>,
+    granted: Promise<Received<'granted'>>,
   ): Promise<void> {
     const { worker, report } = await granted
     this.#takeovers.push({ cause, from: from.name, to: worker.name, endedAt, grantedAt: report.at })
@@ -143,7 +155,7 @@ class Demo {
     const bounds = { handOver: longestHandOver, takeover: ttl + 5_000 }
     const figures = summarise(this.#folder, NAMES, entries, observations, bounds)
     for (const timer of this.#timers) clearInterval(timer)
-    process.stdout.write(`\nSummary\n${toText(figures)}\n`)
+    process.stdout.write(`\nSummary\n${toText(figures, process.stdout)}\n`)
     return figures.every(({ holds }) => holds)
   }
 }

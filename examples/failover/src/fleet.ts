@@ -45,16 +45,27 @@ export class WorkerProcess {
   }
 }
 
+/** A report of a type, and its sender. */
+export interface Received<T extends Report['type']> {
+  readonly worker: WorkerProcess
+  readonly report: Extract<Report, { type: T }>
+}
+
 /** The worker processes and their reports. */
 export class Fleet {
   readonly workers: readonly WorkerProcess[]
   readonly #reports = new EventEmitter()
   readonly #longest: number
+  readonly #stopped: AbortSignal
   #holder: WorkerProcess | undefined
 
-  /** `longest`: the maximum time that the script waits for a report, in milliseconds. */
-  constructor(names: readonly string[], program: URL, folder: string, longest: number) {
+  /**
+   * `longest`: the maximum time that the script waits for a report, in milliseconds. `stopped` ends every wait for a
+   * report.
+   */
+  constructor(names: readonly string[], program: URL, folder: string, longest: number, stopped: AbortSignal) {
     this.#longest = longest
+    this.#stopped = stopped
     this.workers = names.map((name) => new WorkerProcess(name, program, folder, this.#reports))
     this.#reports.on('report', (worker: WorkerProcess, report: Report) => {
       if (report.type === 'granted') this.#holder = worker
@@ -68,11 +79,16 @@ export class Fleet {
   }
 
   /** Resolves with the next report of a type, from one worker or from any worker. */
-  async nextReport<T extends Report['type']>(
-    type: T,
-    from?: WorkerProcess,
-  ): Promise<{ worker: WorkerProcess; report: Extract<Report, { type: T }> }> {
-    for await (const [worker, report] of on(this.#reports, 'report', { signal: AbortSignal.timeout(this.#longest) })) {
+  nextReport<T extends Report['type']>(type: T, from?: WorkerProcess): Promise<Received<T>> {
+    const report = this.#nextReport(type, from)
+    // The script asks for some reports before it waits for them. An early failure must not be unhandled.
+    report.catch(() => {})
+    return report
+  }
+
+  async #nextReport<T extends Report['type']>(type: T, from?: WorkerProcess): Promise<Received<T>> {
+    const signal = AbortSignal.any([this.#stopped, AbortSignal.timeout(this.#longest)])
+    for await (const [worker, report] of on(this.#reports, 'report', { signal })) {
       if (report.type === type && (from === undefined || worker === from)) return { worker, report }
     }
     throw new Error(`no worker sent a report '${type}'`)

@@ -1,6 +1,7 @@
 import { type Holding, readHoldings } from './holding-record.js'
 import type { Entry } from './ledger.js'
 import { overlapOf } from './overlap.js'
+import { coloured, columnsOf, wrapped } from './terminal-text.js'
 
 /** A change of the holder. */
 export interface Takeover {
@@ -94,7 +95,17 @@ export function isInOrder(entries: readonly Entry[]): boolean {
   })
 }
 
-export function toText(figures: readonly Figure[]): string {
+/** One line for each figure. In a narrow terminal, the value has a line of its own. */
+export function toText(figures: readonly Figure[], out: NodeJS.WriteStream): string {
   const width = Math.max(...figures.map(({ label }) => label.length))
-  return figures.map(({ label, value, holds }) => `  ${holds ? '✔' : '✘'} ${label.padEnd(width)}  ${value}`).join('\n')
+  const longest = Math.max(...figures.map(({ value }) => value.length))
+  const isNarrow = 6 + width + longest >= columnsOf(out)
+  return figures
+    .map(({ label, value, holds }) => {
+      const mark = holds ? coloured(out, 'green', '✔') : coloured(out, 'red', '✘')
+      return isNarrow
+        ? `  ${mark} ${wrapped('', label, columnsOf(out) - 4).replaceAll('\n', '\n    ')}\n      ${value}`
+        : `  ${mark} ${label.padEnd(width)}  ${value}`
+    })
+    .join('\n')
 }

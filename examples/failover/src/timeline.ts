@@ -1,6 +1,7 @@
 import type { Fleet, WorkerProcess } from './fleet.js'
+import { coloured, columnsOf, fitting, wrapped } from './terminal-text.js'
 
-const WIDTH = 20
+const BAR = 20
 
 /** Shows the state of all workers: redrawn in place on a terminal, line by line otherwise. */
 export class Timeline {
@@ -24,14 +25,14 @@ export class Timeline {
   log(text: string): void {
     this.#erase()
     const seconds = ((this.#now() - this.#start) / 1_000).toFixed(2).padStart(6)
-    this.#out.write(`${seconds} s  ${text}\n`)
+    this.#out.write(`${wrapped(`${seconds} s  `, text, columnsOf(this.#out))}\n`)
   }
 
   /** Draws the current state over the previous drawing. */
   draw(): void {
     if (!this.#out.isTTY) return
     this.#erase()
-    const lines = this.#fleet.workers.map((worker) => lineOf(worker, this.#ttl))
+    const lines = this.#fleet.workers.map((worker) => this.#lineOf(worker))
     this.#out.write(`${lines.join('\n')}\n`)
     this.#drawn = lines.length
   }
@@ -42,23 +43,31 @@ export class Timeline {
     this.log(this.#fleet.workers.map((worker) => briefOf(worker)).join('   '))
   }
 
+  /** Fits into one line of the terminal: `#erase` counts lines. */
+  #lineOf({ name, condition, status }: WorkerProcess): string {
+    const label = `  ${name.padEnd(6)} `
+    if (condition !== 'running') return coloured(this.#out, 'red', `${label}${condition}`)
+    if (status === undefined) return coloured(this.#out, 'dim', `${label}starts`)
+    const { state, token, remaining, stashed, written } = status
+    if (state === 'acquiringLease') {
+      return coloured(this.#out, 'dim', `${label}waits    ${String(stashed).padStart(4)} stashed`)
+    }
+    const filled = Math.round((BAR * Math.min(remaining, this.#ttl)) / this.#ttl)
+    const bar = '█'.repeat(filled).padEnd(BAR, '░')
+    const validity = `${(remaining / 1_000).toFixed(1)} s valid`
+    const parts = [`${label}HOLDS    ${bar} ${validity}`, `   ${written} written`, `   token ${token}`]
+    return coloured(this.#out, 'green', fitting(parts, columnsOf(this.#out)))
+  }
+
   #erase(): void {
     if (this.#drawn > 0) this.#out.write(`\u001b[${this.#drawn}A\u001b[J`)
     this.#drawn = 0
   }
 }
 
-function lineOf({ name, condition, status }: WorkerProcess, ttl: number): string {
-  if (condition !== 'running' || status === undefined) return `  ${name.padEnd(6)} ${condition}`
-  const { state, token, remaining, stashed, written } = status
-  if (state === 'acquiringLease') return `  ${name.padEnd(6)} waits    ${String(stashed).padStart(4)} stashed`
-  const bar = '█'.repeat(Math.round((WIDTH * Math.min(remaining, ttl)) / ttl)).padEnd(WIDTH, '░')
-  const left = `${(remaining / 1_000).toFixed(1)} s valid`
-  return `  ${name.padEnd(6)} HOLDS    ${bar} ${left}   token ${token}   ${written} written`
-}
-
 function briefOf({ name, condition, status }: WorkerProcess): string {
-  if (condition !== 'running' || status === undefined) return `${name}: ${condition}`
+  if (condition !== 'running') return `${name}: ${condition}`
+  if (status === undefined) return `${name}: starts`
   if (status.state === 'acquiringLease') return `${name}: waits, ${status.stashed} stashed`
   return `${name}: HOLDS, ${(status.remaining / 1_000).toFixed(1)} s valid, ${status.written} written`
 }

@@ -6,6 +6,10 @@ import { KubernetesLeaseStore, leaseHealth } from '@leasehold/kubernetes'
 
 const [name = '', command = '', ...args] = process.argv.slice(2)
 const { POD_NAME: owner, PORT = '8080' } = process.env
+if (command === '') {
+  console.error('Usage: main.ts LEASE COMMAND [ARGUMENT…], in a pod of a cluster. See examples/kubernetes/README.md.')
+  process.exit(2)
+}
 
 // #region leader
 const store = new KubernetesLeaseStore()

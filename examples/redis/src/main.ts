@@ -18,13 +18,12 @@ process.env.LEASEHOLD_PREFIX = `leasehold-demo-${randomUUID()}:`
 
 const redis = new Redis(url)
 try {
-  const holds = await runDemo({
+  process.exitCode = await runDemo({
     worker: new URL('./worker.ts', import.meta.url),
     ttl: 3_000,
     longestHandOver: 1_000,
     readLedger: () => readRedisLedger(redis, `${process.env.LEASEHOLD_PREFIX}ledger`),
   })
-  process.exitCode = holds ? 0 : 1
 } finally {
   await redis.del(`${process.env.LEASEHOLD_PREFIX}ledger`)
   redis.disconnect()
