@@ -5,11 +5,17 @@ import { fileURLToPath } from 'node:url'
 /** The root folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** The web page of the repository. */
+export const repositoryUrl = 'https://github.com/leasehold/leasehold'
+
 /** The fields of a `package.json` that the tools use. */
 export interface Manifest {
   readonly name: string
   readonly version: string
   readonly license?: string
+  readonly repository?: { readonly url: string; readonly directory: string }
+  readonly homepage?: string
+  readonly bugs?: string
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly private?: boolean

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importedPackages } from '../conventions/imports.js'
 import { forbiddenImports } from '../conventions/layers.js'
-import { filesBelow, packages, readManifest, root } from '../workspaces.js'
+import { filesBelow, packages, readManifest, repositoryUrl, root } from '../workspaces.js'
 
 const repository = readManifest(root)
 
@@ -17,6 +17,13 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(manifest.engines).toEqual(repository.engines)
     expect(manifest.license).toBe('MIT')
     expect(manifest.type).toBe('module')
+  })
+
+  it('names its repository, its home page and where to report bugs', () => {
+    const directory = `packages/${id}`
+    expect(manifest.repository).toEqual({ type: 'git', url: `git+${repositoryUrl}.git`, directory })
+    expect(manifest.homepage).toBe(`${repositoryUrl}/tree/main/${directory}#readme`)
+    expect(manifest.bugs).toBe(`${repositoryUrl}/issues`)
   })
 
   it('has a README', () => {
@@ -42,11 +49,12 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(forbiddenImports(id, new Set([...declared, ...imported]))).toEqual([])
   })
 
-  it('depends on the other packages in the common version', () => {
-    const own = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([name]) =>
-      name.startsWith('@leasehold/'),
-    )
-    for (const [name, range] of own) expect(range, name).toBe(repository.version)
+  it('has the other packages as peers, so that a service has one copy of core', () => {
+    const isOwn = (name: string) => name.startsWith('@leasehold/')
+    expect(Object.keys(manifest.dependencies ?? {}).filter(isOwn)).toEqual([])
+    for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
+      if (isOwn(name)) expect(range, name).toBe(`^${repository.version}`)
+    }
   })
 
   it('is part of the build', () => {

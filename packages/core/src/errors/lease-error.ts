@@ -18,8 +18,20 @@ export interface LeaseErrorDetails {
   readonly cause?: unknown
 }
 
-/** The base of every error that this library throws or rejects with; `code` identifies the kind. */
+/** In the global registry, so that all copies of this package share it. */
+const BRAND = Symbol.for('@leasehold/core/LeaseError')
+
+/**
+ * The base of every error that this library throws or rejects with; `code` identifies the kind.
+ *
+ * `instanceof` also recognises the errors of another copy of this package: a process can have two, if its dependencies
+ * need different versions.
+ */
 export abstract class LeaseError extends Error {
+  static {
+    Object.defineProperty(LeaseError, Symbol.hasInstance, { value: isInstance })
+  }
+
   abstract override readonly name: string
   abstract readonly code: LeaseErrorCode
   readonly leaseName: string | undefined
@@ -32,4 +44,16 @@ export abstract class LeaseError extends Error {
     this.owner = details.owner
     this.store = details.store
   }
+
+  /** @internal */
+  get [BRAND](): true {
+    return true
+  }
+}
+
+/** The `instanceof` of `LeaseError` and of the classes that extend it. */
+function isInstance(this: { readonly name: string }, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(this, value)) return true
+  if (typeof value !== 'object' || value === null || !(BRAND in value)) return false
+  return this === LeaseError || (value as Partial<LeaseError>).name === this.name
 }
