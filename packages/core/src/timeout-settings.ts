@@ -1,3 +1,4 @@
+import { akkaTimes, fittingTimes, type GivenTimes } from './default-timeouts.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { adaptiveStrategy } from './renewal/adaptive-strategy.js'
 import { eagerStrategy, lazyStrategy } from './renewal/fraction-strategy.js'
@@ -10,22 +11,18 @@ import { readGuarded } from './user-code.js'
 export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive'
 
 export interface TimeoutOptions {
-  /** How often a grant is renewed, in milliseconds; max(heartbeatTimeout / 10, 5 s) unless given. */
+  /** How often a grant is renewed, in milliseconds. Default: max(heartbeatTimeout / 10, 5 s), or less if that does not fit. */
   readonly heartbeatInterval?: number | undefined
-  /** The ttl of a grant, in milliseconds; 120 s unless given. `Infinity` where the store allows it. */
+  /**
+   * The ttl of a grant, in milliseconds; `Infinity` where the store allows it. Default: 120 s, or more if the other
+   * durations need it.
+   */
   readonly heartbeatTimeout?: number | undefined
-  /** The time limit of each call to the store, in milliseconds; 5 s unless given. */
+  /** The time limit of each call to the store, in milliseconds. Default: 5 s, or less if that does not fit. */
   readonly operationTimeout?: number | undefined
   /** When heartbeats are sent: `interval` unless given. */
   readonly strategy?: RenewalStrategyName | RenewalStrategy | undefined
 }
-
-const DEFAULT_HEARTBEAT_TIMEOUT = 120_000
-const DEFAULT_OPERATION_TIMEOUT = 5_000
-const LEAST_DEFAULT_INTERVAL = 5_000
-
-/** For a lease that does not expire: its heartbeats only detect that it was broken. */
-const DEFAULT_INFINITE_INTERVAL = 12_000
 
 /** The margin and the drift leave nothing worth having of a shorter ttl. */
 const LEAST_HEARTBEAT_TIMEOUT = 100
@@ -38,7 +35,8 @@ const strategies: Readonly<Record<RenewalStrategyName, () => RenewalStrategy>> =
 }
 
 /**
- * The durations of a lease, in milliseconds; the defaults are Akka's (12 s, 120 s, 5 s). Validated when built: throws a
+ * The durations of a lease, in milliseconds. The defaults are Akka's (12 s, 120 s, 5 s) if they suit the durations that
+ * were given; otherwise, the missing ones are derived from these. Validated when built: throws a
  * `LeaseConfigurationError` that says which number to change.
  */
 export class TimeoutSettings implements RenewalTimes {
@@ -48,26 +46,34 @@ export class TimeoutSettings implements RenewalTimes {
   readonly strategy: RenewalStrategy
 
   constructor(options: TimeoutOptions = {}) {
-    this.heartbeatTimeout = options.heartbeatTimeout ?? DEFAULT_HEARTBEAT_TIMEOUT
-    this.heartbeatInterval = options.heartbeatInterval ?? defaultInterval(this.heartbeatTimeout)
-    this.operationTimeout = options.operationTimeout ?? DEFAULT_OPERATION_TIMEOUT
-    checkDuration('heartbeatInterval', this.heartbeatInterval)
-    checkDuration('operationTimeout', this.operationTimeout)
-    if (this.heartbeatTimeout !== Number.POSITIVE_INFINITY) checkDuration('heartbeatTimeout', this.heartbeatTimeout)
-    if (this.heartbeatTimeout < LEAST_HEARTBEAT_TIMEOUT) {
-      throw new LeaseConfigurationError(
-        `heartbeatTimeout must be at least ${LEAST_HEARTBEAT_TIMEOUT} ms, not ${this.heartbeatTimeout}`,
-      )
-    }
+    checkGiven(options)
     this.strategy = strategyOf(options.strategy ?? 'interval')
-    const fault = faultOf(this.strategy, this)
-    if (fault !== undefined) throw new LeaseConfigurationError(fault)
+    const times = timesFor(this.strategy, options)
+    this.heartbeatTimeout = times.heartbeatTimeout
+    this.heartbeatInterval = times.heartbeatInterval
+    this.operationTimeout = times.operationTimeout
   }
 }
 
-function defaultInterval(heartbeatTimeout: number): number {
-  if (heartbeatTimeout === Number.POSITIVE_INFINITY) return DEFAULT_INFINITE_INTERVAL
-  return Math.max(heartbeatTimeout / 10, LEAST_DEFAULT_INTERVAL)
+function timesFor(strategy: RenewalStrategy, given: GivenTimes): RenewalTimes {
+  const usual = akkaTimes(given)
+  if (faultOf(strategy, usual) === undefined) return usual
+  const times = fittingTimes(given)
+  const fault = faultOf(strategy, times)
+  if (fault !== undefined) throw new LeaseConfigurationError(fault)
+  return times
+}
+
+function checkGiven({ heartbeatInterval, heartbeatTimeout, operationTimeout }: TimeoutOptions): void {
+  if (heartbeatInterval !== undefined) checkDuration('heartbeatInterval', heartbeatInterval)
+  if (operationTimeout !== undefined) checkDuration('operationTimeout', operationTimeout)
+  if (heartbeatTimeout === undefined || heartbeatTimeout === Number.POSITIVE_INFINITY) return
+  checkDuration('heartbeatTimeout', heartbeatTimeout)
+  if (heartbeatTimeout < LEAST_HEARTBEAT_TIMEOUT) {
+    throw new LeaseConfigurationError(
+      `heartbeatTimeout must be at least ${LEAST_HEARTBEAT_TIMEOUT} ms, not ${heartbeatTimeout}`,
+    )
+  }
 }
 
 function checkDuration(field: string, value: unknown): void {

@@ -94,7 +94,7 @@ describe('LeaseProvider.getLease', () => {
     [{ 'lease-class': 'memory', 'lease-retry-interval': 0 }, 'retryInterval must be a positive, finite number'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '5000 us' }, 'heartbeatTimeout must be'],
     [{ 'lease-class': 'memory', 'heartbeat-timeout': '5 parsecs' }, 'heartbeat-timeout must be a duration'],
-    [{ 'lease-class': 'memory', 'heartbeat-timeout': '10s' }, 'raise heartbeatTimeout'],
+    [{ 'lease-class': 'memory', 'heartbeat-timeout': '10s', 'heartbeat-interval': '4s' }, 'raise heartbeatTimeout'],
   ])('of the block %j fails: %s', async (block, message) => {
     await using provider = new LeaseProvider({ a: block }, factories)
     await expect(provider.getLease('nightly', 'a')).rejects.toThrow(message)

@@ -30,6 +30,43 @@ describe('TimeoutSettings', () => {
     expect(new TimeoutSettings({ heartbeatTimeout }).heartbeatInterval).toBe(interval)
   })
 
+  it.each<[TimeoutOptions, heartbeatTimeout: number, heartbeatInterval: number, operationTimeout: number]>([
+    // Akka's defaults where they fit.
+    [{ heartbeatTimeout: 20_001 }, 20_001, 5_000, 5_000],
+    [{ operationTimeout: 50_000 }, 120_000, 12_000, 50_000],
+    // A short ttl: a fifth of it for each.
+    [{ heartbeatTimeout: 20_000 }, 20_000, 4_000, 4_000],
+    [{ heartbeatTimeout: 15_000 }, 15_000, 3_000, 3_000],
+    [{ heartbeatTimeout: 10_000 }, 10_000, 2_000, 2_000],
+    [{ heartbeatTimeout: 5_000 }, 5_000, 1_000, 1_000],
+    [{ heartbeatTimeout: 100 }, 100, 20, 20],
+    // The rest of a ttl.
+    [{ heartbeatTimeout: 10_000, heartbeatInterval: 2_500 }, 10_000, 2_500, 1_250],
+    [{ heartbeatTimeout: 10_000, operationTimeout: 4_000 }, 10_000, 1_500, 4_000],
+    // A ttl that is long enough.
+    [{ heartbeatInterval: 60_000 }, 245_000, 60_000, 5_000],
+    [{ operationTimeout: 200_000 }, 1_000_000, 200_000, 200_000],
+    // The other strategies have rules of their own.
+    [{ heartbeatTimeout: 10_000, strategy: 'lazy' }, 10_000, 2_000, 2_000],
+    [{ heartbeatTimeout: 12_000, strategy: 'lazy' }, 12_000, 5_000, 5_000],
+    [{ operationTimeout: 100_000, strategy: 'adaptive' }, 500_000, 100_000, 100_000],
+  ])('derives the missing durations from %j', (given, heartbeatTimeout, heartbeatInterval, operationTimeout) => {
+    expect(new TimeoutSettings(given)).toMatchObject({ heartbeatTimeout, heartbeatInterval, operationTimeout })
+  })
+
+  it('derives valid durations from every one or two valid durations that do not contradict each other', () => {
+    const strategies = ['interval', 'eager', 'lazy', 'adaptive'] as const
+    for (const strategy of strategies) {
+      for (const duration of [100, 101, 999, 5_000, 20_000, 61_234.5, 86_400_000]) {
+        expect(new TimeoutSettings({ strategy, heartbeatTimeout: duration }).heartbeatTimeout).toBe(duration)
+        expect(new TimeoutSettings({ strategy, heartbeatInterval: duration }).heartbeatInterval).toBe(duration)
+        expect(new TimeoutSettings({ strategy, operationTimeout: duration }).operationTimeout).toBe(duration)
+        const pair = { strategy, heartbeatTimeout: duration, heartbeatInterval: duration / 4 }
+        expect(new TimeoutSettings(pair)).toMatchObject({ heartbeatInterval: duration / 4 })
+      }
+    }
+  })
+
   it('requires heartbeatTimeout > 3 × heartbeatInterval + operationTimeout, and says which number to change', () => {
     const times = { heartbeatInterval: 1_000, operationTimeout: 500 }
     expect(new TimeoutSettings({ ...times, heartbeatTimeout: 3_501 }).heartbeatTimeout).toBe(3_501)
