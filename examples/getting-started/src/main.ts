@@ -15,7 +15,8 @@ import {
 } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
-import { reportOnce } from './idea.js'
+import { reportOnce } from './once.js'
+import { readMailbox } from './one-at-a-time.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-getting-started-'))
 
@@ -134,6 +135,7 @@ await inspect(new MemoryLeaseStore())
 await loseIt(store)
 await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()
+for (const _ of ['first', 'second']) console.log(`report: ${await reportOnce(store, '2026-11-22', async () => {})}`)
 await store.close()
-console.log(await reportOnce(folder, async (token) => `reported with a token of ${String(token).length} digits`))
+await readMailbox(folder, async (_, token) => console.log(`read with a token of ${String(token).length} digits`))
 rmSync(folder, { recursive: true })

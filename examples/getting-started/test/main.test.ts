@@ -15,7 +15,9 @@ it('the snippets of the guide print these lines', () => {
     'stopped: broken',
     'printed by the holder',
     'by configuration: true',
-    'reported with a token of 19 digits',
+    'report: written',
+    'report: done by another instance',
+    'read with a token of 19 digits',
   ])
   expect(status).toBe(0)
 })
