@@ -3,9 +3,22 @@ import { ClosingLineReporter } from './tools/closing-line-reporter.js'
 
 const conditions = ['@leasehold/source']
 
+const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'tools/test/**/*.test.ts']
+
+/** Tests that need a server. */
 const served = [
   'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
   'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
+]
+
+/** Tests that take more than about ten seconds each: thousands of schedules, deliberate bugs, fleets of processes. */
+const long = [
+  'packages/testkit/test/{simulation,mutants}/**/*.test.ts',
+  'packages/local/test/{threads,processes}.test.ts',
+  'packages/actor/test/{linear,schedules}.test.ts',
+  'packages/config/test/hostile.test.ts',
+  'examples/{failover,hocon,testing}/test/**/*.test.ts',
+  'tools/test/time-lint.test.ts',
 ]
 
 export default defineConfig({
@@ -19,14 +32,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'own',
-          include: ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'tools/test/**/*.test.ts'],
-          exclude: served,
-          // Some wait for other processes rather than compute; a single worker would leave half of two cores idle.
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
+        // Some wait for other processes rather than compute; a single worker would leave half of two cores idle.
+        test: { name: 'fast', include: all, exclude: [...served, ...long], maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'long', include: long, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
@@ -34,8 +45,9 @@ export default defineConfig({
         test: { name: 'served', include: served, maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
     ],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Long enough for a busy machine: these limits only end tests that hang.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ['default', new ClosingLineReporter()],
   },
 })

@@ -166,18 +166,18 @@ function fieldsIn(fields: readonly (readonly [string, string])[]): string {
 describe('any input returns a configuration or throws a ConfigError', () => {
   const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true })
 
-  it('random words', { timeout: 150_000 }, () => {
+  it('random words', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...words, ...scraps), { maxLength: 30 }), (all) => behaves(all.join(''))),
       runs(8_000),
     )
   })
 
-  it('random documents', { timeout: 150_000 }, () => {
+  it('random documents', { timeout: 600_000 }, () => {
     fc.assert(fc.property(structured, behaves), runs(8_000))
   })
 
-  it('mutations of valid documents', { timeout: 150_000 }, () => {
+  it('mutations of valid documents', { timeout: 600_000 }, () => {
     const cut = fc.tuple(structured, fc.nat(), fc.nat({ max: 3 }), fc.constantFrom(...words, ...scraps))
     fc.assert(
       fc.property(cut, ([text, place, count, scrap]) => {

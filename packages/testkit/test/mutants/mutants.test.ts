@@ -22,7 +22,7 @@ describe('deliberate bugs are caught', () => {
 
   for (const [place, { name, edits, caughtBy }] of mutants.entries()) {
     const by = 'law' in caughtBy ? [caughtBy.law] : caughtBy.check
-    it(`${name}: ${by.join(' or ')}`, { timeout: 300_000 }, async () => {
+    it(`${name}: ${by.join(' or ')}`, { timeout: 900_000 }, async () => {
       const bundle = join(folder, `${place}.mjs`)
       await buildMutant({ edits }, bundle)
       const caught = await hunt(bundle, 'law' in caughtBy ? 'laws' : (caughtBy.under ?? 'simulator'))

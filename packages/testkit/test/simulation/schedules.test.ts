@@ -9,7 +9,7 @@ describe('no two holders overlap, nor is any other rule broken', () => {
   for (let part = 0; part < PARTS; part += 1) {
     const from = 1 + part * (SCHEDULES / PARTS)
     const to = from + SCHEDULES / PARTS - 1
-    it(`seeds ${from} to ${to}`, { timeout: 180_000 }, async () => {
+    it(`seeds ${from} to ${to}`, { timeout: 900_000 }, async () => {
       let grants = 0
       let losses = 0
       for (let seed = from; seed <= to; seed += 1) {
