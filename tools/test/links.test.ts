@@ -13,6 +13,11 @@ describe('a broken link', () => {
     ])
   })
 
+  it('is also found in the web address of a file of this repository', () => {
+    const page = 'https://github.com/leasehold/leasehold/blob/main'
+    expect(broken(`[a](${page}/LICENSE) [b](${page}/docs/none.md#part)`)).toEqual([`${page}/docs/none.md#part`])
+  })
+
   it('is also found in a reference', () => {
     expect(broken('See [a].\n\n[a]: ./none.md\n')).toEqual(['./none.md'])
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importedPackages } from '../conventions/imports.js'
 import { forbiddenImports } from '../conventions/layers.js'
+import { relativeLinks } from '../docs/links.js'
 import { filesBelow, packages, readManifest, repositoryUrl, root } from '../workspaces.js'
 
 const repository = readManifest(root)
@@ -26,8 +27,8 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(manifest.bugs).toBe(`${repositoryUrl}/issues`)
   })
 
-  it('has a README', () => {
-    expect(existsSync(join(folder, 'README.md'))).toBe(true)
+  it('has a README whose links work on a package page', () => {
+    expect(relativeLinks(readFileSync(join(folder, 'README.md'), 'utf8'))).toEqual([])
   })
 
   it('has the licence', () => {
