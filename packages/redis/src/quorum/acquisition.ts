@@ -1,7 +1,8 @@
-import type { Clock, Grant, LeaseRecord } from '@leasehold/core'
+import type { Grant, LeaseRecord } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import type { CallGroup, Electorate, QuorumMember } from './electorate.js'
-import type { Floors } from './floors.js'
+import { untilAborted } from '../until-aborted.js'
+import type { Electorate } from './electorate.js'
+import { type Floors, largestOf } from './floors.js'
 import { agreedToken, type GrantOutcome, grantOutcome, tokensIn } from './outcomes.js'
 import { latestMetadata } from './records.js'
 import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
@@ -13,7 +14,8 @@ const ROUNDS = 8
 const SHORTEST_PAUSE = 2
 const LONGEST_PAUSE = 200
 
-interface Round {
+/** A decision on a request, and the votes on which it is based. */
+export interface Round {
   readonly tally: Tally<AcquireOutcome>
   readonly outcome: GrantOutcome
 }
@@ -30,7 +32,6 @@ interface Round {
 export class Acquisition {
   readonly #electorate: Electorate
   readonly #floors: Floors
-  readonly #clock: Clock
   readonly #request: AcquireRequest
   readonly #question: Question
   #isSent = false
@@ -38,10 +39,9 @@ export class Acquisition {
   #tally: Tally<AcquireOutcome> | undefined
 
   /** The grant id of the request is that of the attempt. */
-  constructor(electorate: Electorate, floors: Floors, clock: Clock, request: AcquireRequest) {
+  constructor(electorate: Electorate, floors: Floors, request: AcquireRequest) {
     this.#electorate = electorate
     this.#floors = floors
-    this.#clock = clock
     this.#request = request
     this.#question = { operation: 'acquire', leaseName: request.name }
   }
@@ -50,68 +50,66 @@ export class Acquisition {
   async run(call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = this.#request
     for (let round = 1; ; round += 1) {
-      const since = this.#clock.now()
+      const since = this.#electorate.clock.now()
       const { tally, outcome } = await this.#ask(call)
       if (outcome.type === 'granted') {
         const grant = { name, owner, grantId, ttl }
         return await confirmed(this.#electorate, this.#floors, this.#question, tally, grant, call)
       }
-      if (outcome.type === 'failed') throw outcome.error
       if (outcome.type === 'refused') return refusedBy(outcome.holder)
       if (outcome.rivals.some((rival) => rival < grantId)) return refusedBy(undefined)
       if (round === ROUNDS) {
         if (outcome.isCertain) return refusedBy(undefined)
         throw undecided(this.#question, tally)
       }
-      await this.#pause(round, this.#clock.now() - since, call)
+      await this.#pause(round, this.#electorate.clock.now() - since, call)
     }
   }
 
   /** Sends no claim from now on. Returns the places of the servers that it may have locked. */
-  abandon(): ReadonlySet<number> {
+  abandon(): readonly number[] {
     this.#isAbandoned = true
-    const places = new Set<number>()
-    if (!this.#isSent) return places
-    for (const place of this.#electorate.members.keys()) {
+    if (!this.#isSent) return []
+    return [...this.#electorate.members.keys()].filter((place) => {
       const vote = this.#tally?.votes[place]
-      const isFree = vote !== undefined && ('error' in vote ? isDefinitive(vote.error) : !vote.value.granted)
-      if (!isFree) places.add(place)
-    }
-    return places
+      if (vote === undefined) return true
+      return 'error' in vote ? !isDefinitive(vote.error) : vote.value.granted
+    })
   }
 
   #ask(call: StoreCall): Promise<Round> {
-    const { name, owner, grantId, ttl, metadata } = this.#request
-    const request = metadata === undefined ? { name, owner, grantId, ttl } : { name, owner, grantId, ttl, metadata }
+    const { queue: _, ...request } = this.#request
     this.#tally = undefined
     return this.#electorate.poll<AcquireOutcome, Round>(
       {
-        ask: (member, calls, place) => {
+        ask: (member, whole, place) => {
           this.#isSent = true
-          return this.#floors.ask(place, name, () => this.#claim(member, request, calls))
+          return this.#floors.ask(place, request.name, whole, async (own) => {
+            // A server that had to learn a floor first is late: the attempt may have been taken back.
+            return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
+          })
         },
         decide: (tally) => {
           this.#tally = tally
           const outcome = grantOutcome(this.#question, tally)
-          return outcome === undefined ? undefined : { tally, outcome }
+          return outcome && { tally, outcome }
         },
       },
       call,
     )
   }
 
-  /** The claim at a server that had to learn a floor first is late: the attempt may have been taken back. */
-  async #claim(member: QuorumMember, request: AcquireRequest, calls: CallGroup): Promise<AcquireOutcome> {
-    return this.#isAbandoned ? { granted: false } : await member.acquire(request, calls.newCall())
-  }
-
   async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {
     const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-    await this.#electorate.pause(longest * (0.5 + 0.5 * Math.random()), call)
+    let cancel = (): void => {}
+    const pause = new Promise<void>((resolve) => {
+      cancel = this.#electorate.clock.schedule(longest * (0.5 + 0.5 * Math.random()), resolve)
+    })
+    await untilAborted(pause, call).finally(() => cancel())
   }
 }
 
-function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
+export function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
   return holder === undefined ? { granted: false } : { granted: false, holder }
 }
 
@@ -147,15 +145,15 @@ async function raised(
   call: StoreCall,
 ): Promise<bigint> {
   const tokens = tokensIn(tally)
-  const largest = tokens.reduce<bigint>((one, other) => (other !== undefined && other > one ? other : one), 0n)
+  const largest = largestOf(tokens.filter((token) => token !== undefined))
   const raisedGrant = { ...grant, fencingToken: largest }
   return await electorate.poll<AcquireOutcome, bigint>(
     {
-      ask: async (member, calls, place) => {
+      ask: async (member, own, place) => {
         if (tokens[place] === largest) return { granted: true, grant: raisedGrant }
         // A server that has not answered may have granted the request meanwhile, with a token of its own.
         const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
-        return mayHaveIt ? await member.raise(raisedGrant, largest, calls.newCall()) : { granted: false }
+        return mayHaveIt ? await member.raise(raisedGrant, largest, own) : { granted: false }
       },
       decide: (raises) => {
         const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)

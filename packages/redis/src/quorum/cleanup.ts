@@ -1,7 +1,6 @@
 import type { Clock, Grant } from '@leasehold/core'
-import type { ReleaseOutcome } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
-import { type Electorate, within } from './electorate.js'
+import { type Electorate, partOf } from './electorate.js'
 
 /** How long a cleanup may take, in milliseconds; later the locks expire. */
 const LIMIT = 1_000
@@ -19,29 +18,20 @@ interface Abandoned {
 export class Cleanup {
   readonly ids: AttemptIds
   readonly #electorate: Electorate
-  readonly #clock: Clock
   readonly #underWay = new Set<Promise<void>>()
 
-  constructor(electorate: Electorate, clock: Clock) {
-    this.ids = new AttemptIds(clock)
+  constructor(electorate: Electorate) {
+    this.ids = new AttemptIds(electorate.clock)
     this.#electorate = electorate
-    this.#clock = clock
   }
 
   /** Takes the grant back at these places. Servers that are yet to answer get the claim first: a connection keeps order. */
-  begin(grant: Grant, places: ReadonlySet<number>): void {
-    const nothing: ReleaseOutcome = { released: false }
-    const work = within(this.#clock, LIMIT, 'the cleanup of a server', grant.name, async (calls) => {
-      await this.#electorate.poll<ReleaseOutcome, true>(
-        {
-          ask: async (member, own, place) => (places.has(place) ? await member.retract(grant, own.newCall()) : nothing),
-          decide: (tally) => (tally.isFinal ? true : undefined),
-        },
-        calls.newCall(),
-      )
+  begin(grant: Grant, places: readonly number[]): void {
+    const work = this.#electorate.within(LIMIT, 'the cleanup of a server', grant.name, async (call) => {
+      await Promise.allSettled(places.map((place) => this.#electorate.members[place]?.retract(grant, partOf(call))))
     })
     // A lock that is left expires.
-    const ended = work.catch(() => {}).finally(() => this.#underWay.delete(ended))
+    const ended = work.finally(() => this.#underWay.delete(ended))
     this.#underWay.add(ended)
   }
 

@@ -1,7 +1,7 @@
-import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { Floor } from '../answers.js'
 import { NoFloorError } from '../failure-of.js'
-import { type Electorate, within } from './electorate.js'
+import { type Electorate, partOf } from './electorate.js'
 import { KIND, type Tally } from './tally.js'
 
 /** How long the servers may take to return their floors and to learn, in milliseconds. */
@@ -26,16 +26,14 @@ interface Lesson {
  */
 export class Floors {
   readonly #electorate: Electorate
-  readonly #clock: Clock
   /** The largest token that this store was granted. */
   #largest = 0n
   #learning: Promise<void> | undefined
   /** The places of the servers that are to learn. */
   readonly #pupils = new Set<number>()
 
-  constructor(electorate: Electorate, clock: Clock) {
+  constructor(electorate: Electorate) {
     this.#electorate = electorate
-    this.#clock = clock
   }
 
   /** The servers have agreed on this token. */
@@ -44,10 +42,10 @@ export class Floors {
   }
 
   /** Sends an operation that gives a token, and repeats it when the server has learned the floor that it lacked. */
-  async ask<T>(place: number, name: string, send: () => Promise<T>): Promise<T> {
+  async ask<T>(place: number, name: string, call: StoreCall, send: (call: StoreCall) => Promise<T>): Promise<T> {
     for (let repetition = 0; ; repetition += 1) {
       try {
-        return await send()
+        return await send(partOf(call))
       } catch (error) {
         if (!(error instanceof NoFloorError) || repetition === REPETITIONS) throw error
       }
@@ -61,32 +59,31 @@ export class Floors {
   }
 
   async #learn(name: string): Promise<void> {
-    await within(this.#clock, LIMIT, 'learning the floor of the servers', name, async (calls) => {
+    await this.#electorate.within(LIMIT, 'learning the floor of the servers', name, async (call) => {
       const { floor, places } = await this.#electorate.poll<Floor, Lesson>(
         {
-          ask: (member, own) => member.floor(name, own.newCall()),
+          ask: (member, own) => member.floor(name, own),
           decide: (tally) => this.#lessonIn(name, tally),
         },
-        calls.newCall(),
+        call,
       )
       // The votes of the others may have decided before the vote of a pupil came in.
       const pupils = new Set([...places, ...this.#pupils])
       const { members } = this.#electorate
-      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, calls.newCall())))
+      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, partOf(call))))
     })
   }
 
   #lessonIn(name: string, tally: Tally<Floor>): Lesson | undefined {
-    const { values, size, majority } = tally
+    const { values, votes, majority } = tally
     const floors = values.flatMap(({ floor }) => floor ?? [])
-    const places = [...tally.votes.keys()].filter((place) => {
-      const vote = tally.votes[place]
-      return vote !== undefined && 'value' in vote && vote.value.floor === undefined
+    const places = votes.flatMap((vote, place) => {
+      return vote !== undefined && 'value' in vote && vote.value.floor === undefined ? [place] : []
     })
     if (floors.length >= majority) return { floor: largestOf(floors), places }
     // Too many servers have lost their data to know all tokens: the clocks must then be ahead of them.
     const guessed: Lesson = { floor: largestOf([...floors, ...values.map(({ now }) => now), this.#largest]), places }
-    if (values.length === size) return guessed
+    if (values.length === votes.length) return guessed
     // The reachable servers are new: the first lease must not need all servers.
     if (floors.length === 0 && values.length >= majority && !tally.isOpen) return guessed
     if (!tally.isFinal) return undefined
@@ -97,7 +94,7 @@ export class Floors {
   }
 }
 
-function largestOf(tokens: readonly bigint[]): bigint {
+export function largestOf(tokens: readonly bigint[]): bigint {
   let largest = 0n
   for (const token of tokens) if (token > largest) largest = token
   return largest

@@ -13,9 +13,8 @@ export type GrantOutcome =
    * certainly has no majority.
    */
   | { readonly type: 'split'; readonly rivals: readonly string[]; readonly isCertain: boolean }
-  | { readonly type: 'failed'; readonly error: unknown }
 
-/** `undefined` while more votes may change the outcome. */
+/** `undefined` while more votes may change the outcome. Throws if the votes decide nothing. */
 export function grantOutcome(question: Question, tally: Tally<AcquireOutcome>): GrantOutcome | undefined {
   const { values, errors, majority } = tally
   const granted = values.filter((outcome) => outcome.granted).length
@@ -23,20 +22,23 @@ export function grantOutcome(question: Question, tally: Tally<AcquireOutcome>): 
     // A later vote may have the largest token, or be one of those that have agreed on theirs.
     return tally.isOpen && agreedToken(tally) === undefined ? undefined : { type: 'granted' }
   }
-  const holders = values.flatMap((outcome) => (outcome.granted ? [] : [outcome.holder]))
-  const holder = majorityHolder(
-    holders.filter((record) => record !== undefined),
-    majority,
-  )
+  const holder = namedHolder(tally)
   if (holder !== undefined) return { type: 'refused', holder }
   if (tally.isOpen) return undefined
-  if (errors.filter(isDefinitive).length >= majority) return { type: 'failed', error: undecided(question, tally) }
-  const isCertain = holders.length + errors.filter(isDefinitive).length >= majority
-  if (granted > 0 && holders.length > 0) {
-    return { type: 'split', rivals: holders.map((record) => record?.grantId ?? ''), isCertain }
-  }
+  const definitive = errors.filter(isDefinitive).length
+  if (definitive >= majority) throw undecided(question, tally)
+  const rivals = values.flatMap((outcome) => (outcome.granted ? [] : [outcome.holder?.grantId ?? '']))
+  const isCertain = rivals.length + definitive >= majority
+  if (granted > 0 && rivals.length > 0) return { type: 'split', rivals, isCertain }
   if (isCertain) return { type: 'refused' }
-  return tally.isFinal ? { type: 'failed', error: undecided(question, tally) } : undefined
+  if (tally.isFinal) throw undecided(question, tally)
+  return undefined
+}
+
+/** The holder that the refusals of a majority name. */
+function namedHolder(tally: Tally<AcquireOutcome | RenewOutcome | ReleaseOutcome>): LeaseRecord | undefined {
+  const holders = tally.values.flatMap((outcome) => ('holder' in outcome ? (outcome.holder ?? []) : []))
+  return majorityHolder(holders, tally.majority)
 }
 
 /** By the place of the server, the fencing token under which it has granted the request. */
@@ -58,15 +60,13 @@ export function agreedToken(tally: Tally<AcquireOutcome>): bigint | undefined {
 const REASONS: readonly RenewRefusal[] = ['taken', 'broken', 'deleted', 'expired']
 
 /** Refused if a majority refuses: the grant then has no majority, and a heartbeat restores nothing. */
-export function renewOutcome(outcomes: readonly RenewOutcome[], majority: number): RenewOutcome | undefined {
-  const refusals = outcomes.filter((outcome) => !outcome.renewed)
-  if (outcomes.length - refusals.length >= majority) return { renewed: true }
+export function renewOutcome(tally: Tally<RenewOutcome>): RenewOutcome | undefined {
+  const { values, majority } = tally
+  const refusals = values.filter((outcome) => !outcome.renewed)
+  if (values.length - refusals.length >= majority) return { renewed: true }
   if (refusals.length < majority) return undefined
   const reason = REASONS.find((each) => refusals.some((refusal) => refusal.reason === each)) ?? 'expired'
-  const holder = majorityHolder(
-    refusals.flatMap((refusal) => refusal.holder ?? []),
-    majority,
-  )
+  const holder = namedHolder(tally)
   return { renewed: false, reason, ...(holder === undefined ? {} : { holder }) }
 }
 
@@ -79,14 +79,11 @@ export function releaseOutcome(question: Question, tally: Tally<ReleaseOutcome>)
   const { values, majority } = tally
   const released = values.filter((outcome) => outcome.released).length
   if (released >= majority) return { released: true }
-  const holder = majorityHolder(
-    values.flatMap((outcome) => (outcome.released ? [] : (outcome.holder ?? []))),
-    majority,
-  )
+  const holder = namedHolder(tally)
   if (holder !== undefined) return { released: false, holder }
   if (tally.isOpen) return undefined
   if (values.length < majority) throw undecided(question, tally)
-  return released > 0 ? { released: true } : { released: false }
+  return { released: released > 0 }
 }
 
 /** The record, in an object because there may be none. */

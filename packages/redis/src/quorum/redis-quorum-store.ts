@@ -1,5 +1,4 @@
 import {
-  type Clock,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -21,7 +20,7 @@ import {
 } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
-import { Acquisition, confirmed } from './acquisition.js'
+import { Acquisition, confirmed, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
 import { Floors } from './floors.js'
@@ -51,7 +50,6 @@ export class RedisQuorumStore implements LeaseStore {
   /** A grant takes two round trips: little would be left of a ttl below `minTtl`. */
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
   readonly #electorate: Electorate
-  readonly #clock: Clock
   readonly #floors: Floors
   readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
@@ -68,11 +66,10 @@ export class RedisQuorumStore implements LeaseStore {
     checkServers(servers)
     const { clock = systemClock } = options
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
-    this.#clock = clock
     this.#electorate = new Electorate(members, clock)
-    this.#floors = new Floors(this.#electorate, clock)
-    this.#cleanup = new Cleanup(this.#electorate, clock)
-    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors, clock)
+    this.#floors = new Floors(this.#electorate)
+    this.#cleanup = new Cleanup(this.#electorate)
+    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors)
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
@@ -80,7 +77,7 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.acquire(request, call)
     const { ids } = this.#cleanup
     const grantId = ids.idOf(proposed)
-    const acquisition = new Acquisition(this.#electorate, this.#floors, this.#clock, { ...request, grantId })
+    const acquisition = new Acquisition(this.#electorate, this.#floors, { ...request, grantId })
     let outcome: AcquireOutcome | undefined
     try {
       outcome = await acquisition.run(call)
@@ -91,15 +88,15 @@ export class RedisQuorumStore implements LeaseStore {
       return outcome
     } finally {
       // A grant that is already held stays held, even if it could not be confirmed again.
-      const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : undefined
-      if (places !== undefined && places.size > 0) {
+      const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : []
+      if (places.length > 0) {
         ids.abandon(proposed)
         this.#cleanup.begin({ name, owner, grantId, fencingToken: 0n, ttl }, places)
       }
     }
   }
 
-  /** Starts the recorded ttl anew, if a majority has the grant. */
+  /** Restarts the recorded ttl, if a majority has the grant. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call)
     return await this.#heartbeats.renew(grant, call)
@@ -124,7 +121,7 @@ export class RedisQuorumStore implements LeaseStore {
     this.#cleanup.ids.forget(grantId)
     return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(
       {
-        ask: (member, calls) => member.release(grant, calls.newCall(), left),
+        ask: (member, own) => member.release(grant, own, left),
         decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
       },
       call,
@@ -136,7 +133,7 @@ export class RedisQuorumStore implements LeaseStore {
     const isAbandoned = (grantId: string): boolean => this.#cleanup.ids.isAbandoned(grantId)
     const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(
       {
-        ask: (member, calls) => member.read(name, calls.newCall()),
+        ask: (member, own) => member.read(name, own),
         decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
       },
       call,
@@ -153,22 +150,21 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.change(grant, to, call)
     const { name, ttl } = grant
     const question = { operation: 'change', leaseName: name }
-    const { outcome, tally } = await this.#electorate.poll(
+    const { outcome, tally } = await this.#electorate.poll<AcquireOutcome, Round>(
       {
-        ask: (member, calls, place) => this.#floors.ask(place, name, () => member.change(grant, to, calls.newCall())),
+        ask: (member, whole, place) => {
+          return this.#floors.ask(place, name, whole, (own) => member.change(grant, to, own))
+        },
         decide: (votes) => {
           const found = grantOutcome(question, votes)
-          const isOpen = found?.type === 'split' && !found.isCertain && !votes.isFinal
-          return found === undefined || isOpen ? undefined : { outcome: found, tally: votes }
+          if (found?.type !== 'split' || found.isCertain) return found && { outcome: found, tally: votes }
+          if (votes.isFinal) throw undecided(question, votes)
+          return undefined
         },
       },
       call,
     )
-    if (outcome.type === 'failed') throw outcome.error
-    if (outcome.type === 'split' && !outcome.isCertain) throw undecided(question, tally)
-    if (outcome.type !== 'granted') {
-      return { granted: false, ...('holder' in outcome ? { holder: outcome.holder } : {}) }
-    }
+    if (outcome.type !== 'granted') return refusedBy(outcome.type === 'refused' ? outcome.holder : undefined)
     const passed = await confirmed(this.#electorate, this.#floors, question, tally, { ...to, name, ttl }, call)
     this.#heartbeats.end(grant.grantId)
     return passed
@@ -179,9 +175,9 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.break(name, options, call)
     return await this.#electorate.poll<Broken, { remaining: number }>(
       {
-        ask: async (member, calls) => {
+        ask: async (member, own) => {
           try {
-            return await member.break(name, options, calls.newCall())
+            return await member.break(name, options, own)
           } catch (error) {
             if (error instanceof LeaseConflictError) return 'nothing'
             throw error
@@ -218,12 +214,8 @@ function checkServers(servers: readonly unknown[]): void {
 
 function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumMember {
   const store = new RedisLeaseStore(client, options, 'member')
-  if (hasRenewMany(store)) return store
+  if (store.renewMany !== undefined) return store as QuorumMember
   throw unfit('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
-}
-
-function hasRenewMany(store: RedisLeaseStore): store is RedisLeaseStore & QuorumMember {
-  return store.renewMany !== undefined
 }
 
 function unfit(message: string): LeaseConfigurationError {
