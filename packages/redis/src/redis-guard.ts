@@ -5,7 +5,8 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { checkFencingToken, fenced } from '@leasehold/core/store'
-import { isReply, type OwnClient, ownClientOf } from './client/client-adapter.js'
+import { adapterFor, isReply } from './client/client-adapter.js'
+import type { ClientAdapter } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
 
@@ -68,11 +69,11 @@ export interface FencedScript {
  * If the server answers the command or the script itself with an error, they reject with the error of the client.
  */
 export class RedisGuard {
-  readonly #client: OwnClient
+  readonly #client: ClientAdapter
 
   /** The client, of ioredis or node-redis, over which the commands are sent. */
   constructor(client: RedisClient) {
-    this.#client = ownClientOf(client)
+    this.#client = adapterFor(client)
   }
 
   /**

@@ -15,6 +15,7 @@ async function callsAfter(
   let calls = 0
   const connection: Connection = {
     traffic: new Traffic(),
+    connect: () => Promise.resolve(),
     takesBack: false,
     nodeOf: () => '',
     prepare: () => undefined,
@@ -28,10 +29,8 @@ async function callsAfter(
     onEnd: () => {},
     destroy: () => {},
   }
-  const lazy = new LazyConnection(
-    { clustered: false, keyPrefix: '', open: () => Promise.resolve(connection) },
-    systemClock,
-  )
+  const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: connection.run }
+  const lazy = new LazyConnection(adapter, systemClock)
   await lazy.connect()
   const context = { recordLife: 1_000, channel: 'c', clustered: false }
   const queue = new OperationQueue(lazy, systemClock, context)

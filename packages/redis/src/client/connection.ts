@@ -12,9 +12,11 @@ export interface ScriptCall {
 /** Sends one SCAN to one server. */
 export type Scan = (cursor: string, pattern: string, count: number) => Promise<unknown>
 
-/** An open connection; after its end it never comes back. In a cluster it consists of one connection to each node. */
+/** After its end it never comes back. In a cluster it consists of one connection to each node. */
 export interface Connection {
   readonly traffic: Traffic
+  /** Must be called once, before all others. Rejects with the reason why no server could be reached. */
+  connect(): Promise<void>
   /** The node of a cluster that has the key; the same for all keys if there is one server. */
   nodeOf(key: string): string
   /** Connects to the node that has the key, if that takes time. Rejects if there is no such node. */
@@ -28,16 +30,17 @@ export interface Connection {
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
   /** Calls back when the connection has ended; at once if it already has. */
   onEnd(callback: () => void): void
-  /** Has no effect the second time. */
+  /** Also ends an attempt to connect, which then may never settle. Has no effect the second time. */
   destroy(): void
 }
 
-/** Opens connections with the options of a given client. */
+/** Makes connections with the options of a given client, and runs scripts over that client itself. */
 export interface ClientAdapter {
   /** Whether keys are spread over nodes. */
   readonly clustered: boolean
   /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
-  /** Rejects if no connection can be opened. Abort `signal` to give up. */
-  open(signal: AbortSignal): Promise<Connection>
+  newConnection(): Connection
+  /** Runs a script over the given client, without its key prefix. */
+  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
 }
