@@ -1,10 +1,9 @@
-import type { Grant, LeaseRecord } from '@leasehold/core'
+import type { LeaseRecord } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '../until-aborted.js'
 import type { Electorate } from './electorate.js'
-import { type Floors, largestOf } from './floors.js'
-import { agreedToken, type GrantOutcome, grantOutcome, tokensIn } from './outcomes.js'
-import { latestMetadata } from './records.js'
+import type { FencingTokens } from './fencing-tokens.js'
+import { type GrantOutcome, grantOutcome } from './outcomes.js'
 import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
 
 /** How often the first of several rivals asks for the remaining servers. */
@@ -31,7 +30,7 @@ export interface Round {
  */
 export class Acquisition {
   readonly #electorate: Electorate
-  readonly #floors: Floors
+  readonly #tokens: FencingTokens
   readonly #request: AcquireRequest
   readonly #question: Question
   #isSent = false
@@ -39,9 +38,9 @@ export class Acquisition {
   #tally: Tally<AcquireOutcome> | undefined
 
   /** The grant id of the request is that of the attempt. */
-  constructor(electorate: Electorate, floors: Floors, request: AcquireRequest) {
+  constructor(electorate: Electorate, tokens: FencingTokens, request: AcquireRequest) {
     this.#electorate = electorate
-    this.#floors = floors
+    this.#tokens = tokens
     this.#request = request
     this.#question = { operation: 'acquire', leaseName: request.name }
   }
@@ -54,7 +53,7 @@ export class Acquisition {
       const { tally, outcome } = await this.#ask(call)
       if (outcome.type === 'granted') {
         const grant = { name, owner, grantId, ttl }
-        return await confirmed(this.#electorate, this.#floors, this.#question, tally, grant, call)
+        return await this.#tokens.confirm(this.#question, tally, grant, call)
       }
       if (outcome.type === 'refused') return refusedBy(outcome.holder)
       if (outcome.rivals.some((rival) => rival < grantId)) return refusedBy(undefined)
@@ -84,7 +83,7 @@ export class Acquisition {
       {
         ask: (member, whole, place) => {
           this.#isSent = true
-          return this.#floors.ask(place, request.name, whole, async (own) => {
+          return this.#tokens.ask(place, request.name, whole, async (own) => {
             // A server that had to learn a floor first is late: the attempt may have been taken back.
             return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
           })
@@ -111,57 +110,4 @@ export class Acquisition {
 
 export function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
   return holder === undefined ? { granted: false } : { granted: false, holder }
-}
-
-/**
- * Agrees on the fencing token of a grant that a majority has given, each server under a token of its own counter. The
- * agreed token is the largest of these, and a majority has it in its records and floors before the caller learns it. Any
- * later majority has a server of this one, which gives a larger token, whatever the counters and clocks of the others are;
- * see `Floors` for servers that have lost their data.
- *
- * If a majority already has the same token, that is the agreed one: a repeated grant keeps its token. Rejects if no majority
- * accepts the token: the grant must not be used then.
- */
-export async function confirmed(
-  electorate: Electorate,
-  floors: Floors,
-  question: Question,
-  tally: Tally<AcquireOutcome>,
-  grant: Omit<Grant, 'fencingToken'>,
-  call: StoreCall,
-): Promise<AcquireOutcome> {
-  const fencingToken = agreedToken(tally) ?? (await raised(electorate, question, tally, grant, call))
-  floors.note(fencingToken)
-  const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
-  return { granted: true, grant: { ...grant, fencingToken }, ...(previous === undefined ? {} : { previous }) }
-}
-
-/** Raises the token of each server to the largest. */
-async function raised(
-  electorate: Electorate,
-  question: Question,
-  tally: Tally<AcquireOutcome>,
-  grant: Omit<Grant, 'fencingToken'>,
-  call: StoreCall,
-): Promise<bigint> {
-  const tokens = tokensIn(tally)
-  const largest = largestOf(tokens.filter((token) => token !== undefined))
-  const raisedGrant = { ...grant, fencingToken: largest }
-  return await electorate.poll<AcquireOutcome, bigint>(
-    {
-      ask: async (member, own, place) => {
-        if (tokens[place] === largest) return { granted: true, grant: raisedGrant }
-        // A server that has not answered may have granted the request meanwhile, with a token of its own.
-        const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
-        return mayHaveIt ? await member.raise(raisedGrant, largest, own) : { granted: false }
-      },
-      decide: (raises) => {
-        const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
-        if (carriers.length >= tally.majority) return largest
-        if (raises.isFinal) throw undecided(question, raises)
-        return undefined
-      },
-    },
-    call,
-  )
 }

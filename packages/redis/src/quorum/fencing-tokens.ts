@@ -1,8 +1,11 @@
-import type { StoreCall } from '@leasehold/core/store'
+import type { Grant } from '@leasehold/core'
+import type { AcquireOutcome, StoreCall } from '@leasehold/core/store'
 import type { Floor } from '../answers.js'
 import { NoFloorError } from '../failure-of.js'
 import { type Electorate, partOf } from './electorate.js'
-import { KIND, type Tally } from './tally.js'
+import { agreedToken, tokensIn } from './outcomes.js'
+import { latestMetadata } from './records.js'
+import { KIND, type Question, type Tally, undecided } from './tally.js'
 
 /** How long the servers may take to return their floors and to learn, in milliseconds. */
 const LIMIT = 2_000
@@ -10,21 +13,15 @@ const LIMIT = 2_000
 /** How often an operation is repeated after its server has learned: the server may lose its data again. */
 const REPETITIONS = 2
 
-/** A floor, and the places of the servers that have none. */
-interface Lesson {
-  readonly floor: bigint
-  readonly places: readonly number[]
-}
-
 /**
- * Keeps fencing tokens growing when a server has lost its data. Each server keeps a floor: the largest token that it has
- * given or taken over, of any name. A server without a floor gives no token until it has learned one that is at least as
- * large as each token that it may have forgotten.
+ * Agrees on the fencing token of each grant, and keeps tokens growing when a server has lost its data.
  *
- * An agreed token is in the floors of a majority of m servers. If one of these loses its data, m - 1 are left, and any m of
- * the other 2m - 2 servers contain one of them. So the floors of a majority of other servers are enough.
+ * Each server keeps a floor: the largest token that it has given or taken over, of any name. A server without a floor gives
+ * no token until it has learned one that is at least as large as each token that it may have forgotten. An agreed token is
+ * in the floors of a majority of m servers. If one of these loses its data, m - 1 are left, and any m of the other 2m - 2
+ * servers contain one of them. So the floors of a majority of other servers are enough.
  */
-export class Floors {
+export class FencingTokens {
   readonly #electorate: Electorate
   /** The largest token that this store was granted. */
   #largest = 0n
@@ -36,9 +33,24 @@ export class Floors {
     this.#electorate = electorate
   }
 
-  /** The servers have agreed on this token. */
-  note(fencingToken: bigint): void {
-    if (fencingToken > this.#largest) this.#largest = fencingToken
+  /**
+   * Agrees on the token of a grant that a majority has given, each server under a token of its own counter. The agreed token
+   * is the largest of these, and a majority has it in its records and floors before the caller learns it. Any later majority
+   * has a server of this one, which gives a larger token, whatever the counters and clocks of the others are.
+   *
+   * If a majority already has the same token, that is the agreed one: a repeated grant keeps its token. Rejects if no
+   * majority accepts the token: the grant must not be used then.
+   */
+  async confirm(
+    question: Question,
+    tally: Tally<AcquireOutcome>,
+    grant: Omit<Grant, 'fencingToken'>,
+    call: StoreCall,
+  ): Promise<AcquireOutcome> {
+    const fencingToken = agreedToken(tally) ?? (await this.#raise(question, tally, grant, call))
+    this.#largest = largestOf([this.#largest, fencingToken])
+    const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
+    return { granted: true, grant: { ...grant, fencingToken }, ...(previous === undefined ? {} : { previous }) }
   }
 
   /** Sends an operation that gives a token, and repeats it when the server has learned the floor that it lacked. */
@@ -58,34 +70,59 @@ export class Floors {
     }
   }
 
+  /** Raises the token of each server to the largest. */
+  async #raise(
+    question: Question,
+    tally: Tally<AcquireOutcome>,
+    grant: Omit<Grant, 'fencingToken'>,
+    call: StoreCall,
+  ): Promise<bigint> {
+    const tokens = tokensIn(tally)
+    const largest = largestOf(tokens.filter((token) => token !== undefined))
+    const raised = { ...grant, fencingToken: largest }
+    return await this.#electorate.poll<AcquireOutcome, bigint>(
+      {
+        ask: async (member, own, place) => {
+          if (tokens[place] === largest) return { granted: true, grant: raised }
+          // A server that has not answered may have granted the request meanwhile, with a token of its own.
+          const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
+          return mayHaveIt ? await member.raise(raised, largest, own) : { granted: false }
+        },
+        decide: (raises) => {
+          const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
+          if (carriers.length >= raises.majority) return largest
+          if (raises.isFinal) throw undecided(question, raises)
+          return undefined
+        },
+      },
+      call,
+    )
+  }
+
   async #learn(name: string): Promise<void> {
     await this.#electorate.within(LIMIT, 'learning the floor of the servers', name, async (call) => {
-      const { floor, places } = await this.#electorate.poll<Floor, Lesson>(
+      const floor = await this.#electorate.poll<Floor, bigint>(
         {
           ask: (member, own) => member.floor(name, own),
-          decide: (tally) => this.#lessonIn(name, tally),
+          decide: (tally) => this.#floorIn(name, tally),
         },
         call,
       )
-      // The votes of the others may have decided before the vote of a pupil came in.
-      const pupils = new Set([...places, ...this.#pupils])
       const { members } = this.#electorate
-      await Promise.allSettled([...pupils].map((place) => members[place]?.learn(name, floor, partOf(call))))
+      await Promise.allSettled([...this.#pupils].map((place) => members[place]?.learn(name, floor, partOf(call))))
     })
   }
 
-  #lessonIn(name: string, tally: Tally<Floor>): Lesson | undefined {
+  #floorIn(name: string, tally: Tally<Floor>): bigint | undefined {
     const { values, votes, majority } = tally
     const floors = values.flatMap(({ floor }) => floor ?? [])
-    const places = votes.flatMap((vote, place) => {
-      return vote !== undefined && 'value' in vote && vote.value.floor === undefined ? [place] : []
-    })
-    if (floors.length >= majority) return { floor: largestOf(floors), places }
-    // Too many servers have lost their data to know all tokens: the clocks must then be ahead of them.
-    const guessed: Lesson = { floor: largestOf([...floors, ...values.map(({ now }) => now), this.#largest]), places }
-    if (values.length === votes.length) return guessed
-    // The reachable servers are new: the first lease must not need all servers.
-    if (floors.length === 0 && values.length >= majority && !tally.isOpen) return guessed
+    if (floors.length >= majority) return largestOf(floors)
+    // If all servers have answered, too many have lost their data to know all tokens: the clocks must then be ahead of them.
+    // If none of a majority has a floor, they are new: the first lease must not need all servers.
+    const areNew = floors.length === 0 && values.length >= majority && !tally.isOpen
+    if (values.length === votes.length || areNew) {
+      return largestOf([...floors, ...values.map(({ now }) => now), this.#largest])
+    }
     if (!tally.isFinal) return undefined
     throw new NoFloorError(
       `a server has lost its data: it takes part again when ${majority} others, or all servers, can be reached`,
@@ -94,7 +131,7 @@ export class Floors {
   }
 }
 
-export function largestOf(tokens: readonly bigint[]): bigint {
+function largestOf(tokens: readonly bigint[]): bigint {
   let largest = 0n
   for (const token of tokens) if (token > largest) largest = token
   return largest

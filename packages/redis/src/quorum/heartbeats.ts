@@ -1,7 +1,7 @@
 import type { Grant, Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { type Electorate, partOf, type QuorumMember } from './electorate.js'
-import type { Floors } from './floors.js'
+import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
 import { withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
@@ -17,14 +17,14 @@ type Outcomes = readonly (RenewOutcome | Error)[]
 /** Renews grants that a majority has, and restores them on the other servers. */
 export class Heartbeats {
   readonly #electorate: Electorate
-  readonly #floors: Floors
+  readonly #tokens: FencingTokens
   /** The grants that this store knows to be held: how often their metadata was replaced, by grant id. */
   readonly #held = new Map<string, number>()
   readonly #repairing = new Set<string>()
 
-  constructor(electorate: Electorate, floors: Floors) {
+  constructor(electorate: Electorate, tokens: FencingTokens) {
     this.#electorate = electorate
-    this.#floors = floors
+    this.#tokens = tokens
   }
 
   isHeld(grantId: string): boolean {
@@ -139,7 +139,7 @@ export class Heartbeats {
       if (record?.grantId !== grantId || record.state !== 'leased') return
       const { metadata, previous } = record
       // It may be repeated when the server has learned a floor, and the lease may have been released by then.
-      await this.#floors.ask(place, name, call, async (own) => {
+      await this.#tokens.ask(place, name, call, async (own) => {
         if (this.isHeld(grantId)) await this.#electorate.members[place]?.repair(grant, metadata, previous, own)
       })
     })

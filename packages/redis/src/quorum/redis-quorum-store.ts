@@ -20,10 +20,10 @@ import {
 } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
-import { Acquisition, confirmed, type Round, refusedBy } from './acquisition.js'
+import { Acquisition, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
-import { Floors } from './floors.js'
+import { FencingTokens } from './fencing-tokens.js'
 import { Heartbeats } from './heartbeats.js'
 import { type Broken, breakOutcome, grantOutcome, type ReadOutcome, readOutcome, releaseOutcome } from './outcomes.js'
 import { KIND, undecided } from './tally.js'
@@ -50,7 +50,7 @@ export class RedisQuorumStore implements LeaseStore {
   /** A grant takes two round trips: little would be left of a ttl below `minTtl`. */
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
   readonly #electorate: Electorate
-  readonly #floors: Floors
+  readonly #tokens: FencingTokens
   readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
   readonly #checks = new StoreChecks(KIND, this.limits)
@@ -67,9 +67,9 @@ export class RedisQuorumStore implements LeaseStore {
     const { clock = systemClock } = options
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
     this.#electorate = new Electorate(members, clock)
-    this.#floors = new Floors(this.#electorate)
+    this.#tokens = new FencingTokens(this.#electorate)
     this.#cleanup = new Cleanup(this.#electorate)
-    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors)
+    this.#heartbeats = new Heartbeats(this.#electorate, this.#tokens)
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
@@ -77,7 +77,7 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.acquire(request, call)
     const { ids } = this.#cleanup
     const grantId = ids.idOf(proposed)
-    const acquisition = new Acquisition(this.#electorate, this.#floors, { ...request, grantId })
+    const acquisition = new Acquisition(this.#electorate, this.#tokens, { ...request, grantId })
     let outcome: AcquireOutcome | undefined
     try {
       outcome = await acquisition.run(call)
@@ -153,7 +153,7 @@ export class RedisQuorumStore implements LeaseStore {
     const { outcome, tally } = await this.#electorate.poll<AcquireOutcome, Round>(
       {
         ask: (member, whole, place) => {
-          return this.#floors.ask(place, name, whole, (own) => member.change(grant, to, own))
+          return this.#tokens.ask(place, name, whole, (own) => member.change(grant, to, own))
         },
         decide: (votes) => {
           const found = grantOutcome(question, votes)
@@ -165,7 +165,7 @@ export class RedisQuorumStore implements LeaseStore {
       call,
     )
     if (outcome.type !== 'granted') return refusedBy(outcome.type === 'refused' ? outcome.holder : undefined)
-    const passed = await confirmed(this.#electorate, this.#floors, question, tally, { ...to, name, ttl }, call)
+    const passed = await this.#tokens.confirm(question, tally, { ...to, name, ttl }, call)
     this.#heartbeats.end(grant.grantId)
     return passed
   }
