@@ -20,8 +20,7 @@ export function openClients(options: RedisOptions): readonly [RedisClient, ...Re
 }
 
 function openServer(url: string, options: RedisOptions): RedisClient {
-  const { host, port } = addressOf(url)
-  return new Redis({ lazyConnect: true, host, port, ...accessOf(url, options), db: databaseOf(url) })
+  return new Redis({ lazyConnect: true, ...addressOf(url), ...accessOf(url, options), db: databaseOf(url) })
 }
 
 function openMaster(sentinels: readonly string[], options: RedisOptions): RedisClient {

@@ -67,28 +67,18 @@ export class OperationQueue {
   }
 
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
-  runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    return new Promise((resolve) => {
-      const outcomes = new Array<T | Error>(requests.length)
-      let open = requests.length
-      const settle = (place: number, outcome: T | Error): void => {
-        outcomes[place] = outcome
-        open -= 1
-        if (open > 0) return
-        removeListener()
-        resolve(outcomes)
-      }
-      const operations = requests.map((request, place) => {
-        const onOutcome = (outcome: unknown): void => settle(place, outcome as T | Error)
-        return new Operation<unknown>(request, onOutcome, onOutcome)
+  async runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
+    const operations: Operation[] = []
+    const outcomes = requests.map((request) => {
+      return new Promise<T | Error>((settle) => {
+        operations.push(new Operation(request, settle, (error) => settle(error as Error)) as Operation)
       })
-      let removeListener = (): void => {}
-      if (open === 0) return resolve(outcomes)
-      removeListener = call.onAbort(() => {
-        for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
-      })
-      this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
     })
+    const removeListener = call.onAbort(() => {
+      for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
+    })
+    this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
+    return await Promise.all(outcomes).finally(removeListener)
   }
 
   /** Rejects the operations that are not sent yet; those under way end with their connection. */

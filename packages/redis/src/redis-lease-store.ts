@@ -97,9 +97,8 @@ export class RedisLeaseStore implements LeaseStore {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
-      throw new LeaseConfigurationError(`recordLife must be at least 1000 ms and finite, not ${recordLife}`, {
-        store: 'redis',
-      })
+      const message = `recordLife must be at least 1000 ms and finite, not ${recordLife}`
+      throw new LeaseConfigurationError(message, { store: 'redis' })
     }
     const adapter = adapterFor(client)
     const { clustered, keyPrefix } = adapter
@@ -118,10 +117,8 @@ export class RedisLeaseStore implements LeaseStore {
     if (!clustered || this.#keys.areTogether) {
       this.renewMany = async (grants, call) => {
         this.#checks.usable(call)
-        return await this.#queue.runMany(
-          grants.map(({ name, grantId }) => this.#request('renew', name, toGrantId(grantId), renewOutcome)),
-          call,
-        )
+        const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
+        return await this.#queue.runMany(grants.map(toRequest), call)
       }
     }
   }
@@ -136,7 +133,7 @@ export class RedisLeaseStore implements LeaseStore {
     return await this.#claim(request, true, call)
   }
 
-  /** Starts the recorded ttl anew. */
+  /** Restarts the recorded ttl. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
     this.#checks.grant(grant, call)
@@ -167,12 +164,8 @@ export class RedisLeaseStore implements LeaseStore {
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
-    const readPage = (names: readonly string[]): Promise<(LeaseRecord | undefined | Error)[]> => {
-      return this.#queue.runMany(
-        names.map((name) => this.#request('read', name, '', this.#toRecord)),
-        call,
-      )
-    }
+    const toRequest = (name: string) => this.#request('read', name, '', this.#toRecord)
+    const readPage = (names: readonly string[]) => this.#queue.runMany(names.map(toRequest), call)
     yield* listRecords(this.#connection, this.#keys, prefix, readPage, call)
   }
 
@@ -187,49 +180,29 @@ export class RedisLeaseStore implements LeaseStore {
     return await this.#run('change', name, args, call, this.#toGrant({ ...to, name, ttl }))
   }
 
-  /**
-   * Gives the grant in force a larger fencing token, if it has a smaller one: the members of a quorum must agree on it.
-   *
-   * @internal
-   */
+  /** @internal See `QuorumMember`, as for the next four methods. */
   raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
     return this.#run('raise', grant.name, `${toGrantId(grant.grantId)} ${fencingToken}`, call, this.#toGrant(grant))
   }
 
-  /**
-   * Restores a grant of a majority of a quorum on a member that has lost it, under its fencing token.
-   *
-   * @internal
-   */
+  /** @internal */
   repair(grant: Grant, metadata: Metadata, previous: Metadata | undefined, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, fencingToken } = grant
     const claim = `${toGrantId(grantId)} ${toDuration(ttl)} ${fencingToken} ${JSON.stringify(metadata)}`
     return this.#run('repair', name, `${claim}\n${toPrevious(previous)}\n${owner}`, call, this.#toGrant(grant))
   }
 
-  /**
-   * Releases a claim that found no majority of a quorum, and restores the metadata of the last holder.
-   *
-   * @internal
-   */
+  /** @internal */
   retract({ name, grantId }: Grant, call: StoreCall): Promise<ReleaseOutcome> {
     return this.#run('retract', name, toGrantId(grantId), call, releaseOutcome)
   }
 
-  /**
-   * The floor of the fencing tokens of a member of a quorum. `name` is for errors.
-   *
-   * @internal
-   */
+  /** @internal */
   floor(name: string, call: StoreCall): Promise<Floor> {
     return this.#run('floor', name, '', call, floorOutcome)
   }
 
-  /**
-   * Raises the floor of a member of a quorum to that of the others, if it is smaller.
-   *
-   * @internal
-   */
+  /** @internal */
   learn(name: string, floor: bigint, call: StoreCall): Promise<void> {
     return this.#run('learn', name, String(floor), call, () => undefined)
   }
@@ -242,10 +215,8 @@ export class RedisLeaseStore implements LeaseStore {
       answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
     )
     if (remaining !== undefined) return { remaining }
-    throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, {
-      leaseName: name,
-      store: 'redis',
-    })
+    const message = `'${name}' has no holder: there is nothing to break`
+    throw new LeaseConflictError(message, { leaseName: name, store: 'redis' })
   }
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
@@ -267,10 +238,7 @@ export class RedisLeaseStore implements LeaseStore {
       if (call.aborted) return
       throw error
     }
-    if (grantId !== undefined) {
-      yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
-      return
-    }
+    if (grantId !== undefined) return yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
     const stop = this.#registerWatch(name, key)
     try {
       yield* this.#turns.listen(`free ${key}`, call)
@@ -354,13 +322,7 @@ export class RedisLeaseStore implements LeaseStore {
     return { operation, leaseName, key: this.#keys.keyOf(leaseName), args, toOutcome }
   }
 
-  async #run<T>(
-    operation: string,
-    leaseName: string,
-    args: string,
-    call: StoreCall,
-    toOutcome: Request<T>['toOutcome'],
-  ): Promise<T> {
-    return await this.#queue.run(this.#request(operation, leaseName, args, toOutcome), call)
+  async #run<T>(operation: string, name: string, args: string, call: StoreCall, toOutcome: Request<T>['toOutcome']) {
+    return await this.#queue.run(this.#request(operation, name, args, toOutcome), call)
   }
 }
