@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Grant,
-  LeaseConfigurationError,
   LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
@@ -26,7 +25,7 @@ import {
   durationIn,
   type Floor,
   floorOutcome,
-  readOutcome,
+  recordIn,
   releaseOutcome,
   renewOutcome,
   toDuration,
@@ -41,6 +40,7 @@ import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import type { Request } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
+import { wrong } from './redis-options.js'
 import { Turns } from './turns.js'
 
 const DAY = 86_400_000
@@ -53,20 +53,16 @@ const MEMBER_METADATA = 4_200
 
 /** Durations are milliseconds. */
 export interface RedisLeaseStoreOptions {
-  /**
-   * The prefix of all keys and channels; `leasehold:` unless given. With a hash tag in it, such as `{leases}:`, all leases
-   * of a cluster are in one slot, and are renewed together.
-   */
+  /** Of all keys and channels; `leasehold:` unless given. With a hash tag, all leases of a cluster are in one slot. */
   readonly prefix?: string | undefined
-  /** For how long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
+  /** How long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
   readonly recordLife?: number | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Leases on Redis or Valkey: each lease is a hash, and a script changes it in one round trip. Expiry is by the server's
- * clock.
+ * Leases on Redis or Valkey. Each lease is a hash, which a script changes in one round trip. It expires by the server's clock.
  *
  * A fencing token is the last token of its name plus one, and at least the server's time in microseconds. So tokens keep
  * growing after the server has forgotten some of them (a flush, a failover to a replica that lagged behind), unless its
@@ -78,10 +74,7 @@ export interface RedisLeaseStoreOptions {
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
   readonly limits: StoreLimits
-  /**
-   * In few calls. In a cluster it exists only if the prefix puts all leases into one slot: otherwise a node that hangs would
-   * hold up the heartbeats at all others.
-   */
+  /** In a cluster only if all leases are in one slot: otherwise a node that hangs would hold up the others. */
   readonly renewMany?: (grants: readonly Grant[], call: StoreCall) => Promise<readonly (RenewOutcome | Error)[]>
   readonly #connection: LazyConnection
   readonly #keys: KeySpace
@@ -97,8 +90,7 @@ export class RedisLeaseStore implements LeaseStore {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
-      const message = `recordLife must be at least 1000 ms and finite, not ${recordLife}`
-      throw new LeaseConfigurationError(message, { store: 'redis' })
+      throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
     const adapter = adapterFor(client)
     const { clustered, keyPrefix } = adapter
@@ -159,8 +151,8 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /**
-   * By SCAN, at every master of a cluster, in pages of a few hundred keys. The store keeps all listed names until the end,
-   * because SCAN may repeat them. Names of slots that move to another node meanwhile may be missing.
+   * By SCAN, at every master of a cluster, in pages of 250 keys. Keeps all listed names until the end, because SCAN may
+   * repeat them. While a slot moves to another node, names in it may be missing: list again when it has moved.
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
@@ -287,7 +279,7 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  /** Registers the watch again and again, because it ends on the server. Each time the name may be found free. */
+  /** Repeats the registration, because it expires on the server. Each time the name may be free. */
   #registerWatch(name: string, key: string): () => void {
     let current = new AbortableCall()
     const register = (): void => {
@@ -310,9 +302,7 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  readonly #toRecord = (answer: Answer, name: string): LeaseRecord | undefined => {
-    return readOutcome(answer, name, this.#isMember)
-  }
+  readonly #toRecord = (answer: Answer, name: string) => recordIn(answer, name, this.#isMember)
 
   #toGrant(grant: Omit<Grant, 'fencingToken'>): (answer: Answer) => AcquireOutcome {
     return (answer) => acquireOutcome(answer, grant, this.#isMember)

@@ -23,8 +23,8 @@ const EARLY_MESSAGES = 1_000
 
 /**
  * The messages of the server to this store, over one channel: `turn <grant id>` when it may be that waiter's turn, and
- * `free <key>` when the name may be free. While the subscription is broken, messages may be missed; therefore all listeners
- * are notified when it is renewed.
+ * `free <key>` when the name may be free. Messages may be lost while the subscription is broken: when it is renewed, all
+ * listeners are notified.
  */
 export class Turns {
   readonly channel: string

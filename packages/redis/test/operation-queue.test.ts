@@ -16,7 +16,6 @@ async function callsAfter(
   const connection: Connection = {
     traffic: new Traffic(),
     connect: () => Promise.resolve(),
-    takesBack: false,
     nodeOf: () => '',
     prepare: () => undefined,
     run: () => {
@@ -29,7 +28,7 @@ async function callsAfter(
     onEnd: () => {},
     destroy: () => {},
   }
-  const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: connection.run }
+  const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
   const lazy = new LazyConnection(adapter, systemClock)
   await lazy.connect()
   const context = { recordLife: 1_000, channel: 'c', clustered: false }

@@ -21,9 +21,8 @@ export interface Connection {
   nodeOf(key: string): string
   /** Connects to the node that has the key, if that takes time. Rejects if there is no such node. */
   prepare(key: string): Promise<unknown> | undefined
-  /** Whether the client may send or repeat an abandoned call later, unless its signal aborts. */
-  readonly takesBack: boolean
-  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
+  /** Reads the signal only if the client may send or repeat an abandoned call later. */
+  run(call: ScriptCall, attempt: { readonly signal: AbortSignal }): Promise<unknown>
   /** One for each server that has keys: in a cluster for each master. */
   scans(): Promise<readonly Scan[]>
   /** Must be called once for a connection. */

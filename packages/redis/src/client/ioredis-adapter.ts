@@ -93,7 +93,6 @@ function scanOf(client: Pick<IoRedisClient, 'scan'>): Scan {
 }
 
 class IoRedisConnection implements Connection {
-  readonly takesBack = false
   readonly traffic = new Traffic()
   readonly #client: Duplicate
   #failure: unknown

@@ -89,7 +89,6 @@ function send(
 }
 
 class NodeRedisConnection implements Connection {
-  readonly takesBack = true
   readonly traffic = new Traffic()
   readonly #client: NodeRedisLike
   readonly #onEnd: (() => void)[] = []
@@ -129,7 +128,7 @@ class NodeRedisConnection implements Connection {
     return shard === undefined ? undefined : client.nodeClient(shard.master as never)
   }
 
-  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown> {
+  run(call: ScriptCall, { signal }: { readonly signal: AbortSignal }): Promise<unknown> {
     return runScript(this.#client, call, signal)
   }
 

@@ -6,7 +6,7 @@ import type { FencingTokens } from './fencing-tokens.js'
 import { type GrantOutcome, grantOutcome } from './outcomes.js'
 import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
 
-/** How often the first of several rivals asks for the remaining servers. */
+/** How often one of several rivals asks for the remaining servers. */
 const ROUNDS = 8
 
 /** The pauses in between, in milliseconds. The first is about as long as the servers took, so that the rivals give way. */
@@ -22,11 +22,11 @@ export interface Round {
 /**
  * One attempt to be granted a lease by a majority (Redis: "Distributed Locks with Redis"; the algorithm is called Redlock).
  *
- * The holder's validity is counted from before the attempt, and the ttl of each server starts later. So neither rounds nor
- * slow servers have to be subtracted from the ttl; only drift is, by the engine.
+ * The engine counts the holder's validity from before the attempt, and the ttl of each server starts later: the time of the
+ * rounds need not be subtracted.
  *
- * Rivals that ask at the same time may each be granted some servers, and none a majority. Then the one with the smallest
- * grant id keeps its servers and asks for the others after a pause. Its rivals give way.
+ * If each of several rivals is granted some servers and none a majority, the rival with the smallest grant id keeps its
+ * servers and asks for the others after a pause. The others give way.
  */
 export class Acquisition {
   readonly #electorate: Electorate
@@ -37,7 +37,6 @@ export class Acquisition {
   #isAbandoned = false
   #tally: Tally<AcquireOutcome> | undefined
 
-  /** The grant id of the request is that of the attempt. */
   constructor(electorate: Electorate, tokens: FencingTokens, request: AcquireRequest) {
     this.#electorate = electorate
     this.#tokens = tokens
@@ -79,23 +78,20 @@ export class Acquisition {
   #ask(call: StoreCall): Promise<Round> {
     const { queue: _, ...request } = this.#request
     this.#tally = undefined
-    return this.#electorate.poll<AcquireOutcome, Round>(
-      {
-        ask: (member, whole, place) => {
-          this.#isSent = true
-          return this.#tokens.ask(place, request.name, whole, async (own) => {
-            // A server that had to learn a floor first is late: the attempt may have been taken back.
-            return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
-          })
-        },
-        decide: (tally) => {
-          this.#tally = tally
-          const outcome = grantOutcome(this.#question, tally)
-          return outcome && { tally, outcome }
-        },
+    return this.#electorate.poll<AcquireOutcome, Round>(call, {
+      ask: (member, whole, place) => {
+        this.#isSent = true
+        return this.#tokens.ask(place, request.name, whole, async (own) => {
+          // A server that had to learn a floor first is late: the attempt may have been taken back.
+          return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
+        })
       },
-      call,
-    )
+      decide: (tally) => {
+        this.#tally = tally
+        const outcome = grantOutcome(this.#question, tally)
+        return outcome && { tally, outcome }
+      },
+    })
   }
 
   async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {

@@ -14,7 +14,7 @@ interface Abandoned {
   readonly at: number
 }
 
-/** Takes attempts without a majority back, in the background, so that others need not wait for a ttl. */
+/** Takes attempts without a majority back, in the background, so that challengers need not wait for a ttl. */
 export class Cleanup {
   readonly ids: AttemptIds
   readonly #electorate: Electorate
@@ -42,9 +42,8 @@ export class Cleanup {
 }
 
 /**
- * The grant ids of attempts. The first attempt of a claim has the proposed id. After an attempt was taken back, each later
- * one has another id: a server or a network may delay the release of the old attempt, and it must not free the grant of a
- * later attempt.
+ * The grant ids of attempts. The first attempt of a claim has the proposed id. After an attempt was taken back, the next one
+ * has another id: a late release of the old attempt must not free the grant of a later one.
  */
 class AttemptIds {
   readonly #clock: Clock

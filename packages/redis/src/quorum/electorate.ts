@@ -3,16 +3,10 @@ import { AbortableCall, type AcquireOutcome, type ReleaseOutcome, type StoreCall
 import type { Floor } from '../answers.js'
 import { KIND, Tally, type Vote } from './tally.js'
 
-/**
- * After a decision, how long the other servers may take to carry out the operation too, in milliseconds. A server that
- * takes longer is not waited for again until it answers.
- */
+/** How long the other servers may take after a decision, in milliseconds. Later they are not waited for until they answer. */
 const AFTERWARDS = 2_000
 
-/**
- * How long the other servers are waited for after a majority has answered: as long as that took, within these limits.
- * Milliseconds.
- */
+/** After a majority has answered, the other servers have as long as that took, within these limits. Milliseconds. */
 const SHORTEST_GRACE = 50
 const LONGEST_GRACE = 500
 
@@ -49,13 +43,13 @@ export interface Ballot<T, R> {
   decide(tally: Tally<T>): R | undefined
   /** Called after a decision, when the last member has answered or failed. */
   afterwards?(tally: Tally<T>): void
-  /** How long the other members are waited for at least after a majority has answered, in milliseconds. */
+  /** The shortest time to wait for the other members after a majority has answered, in milliseconds. */
   readonly grace?: number
 }
 
 /**
- * Asks all members at once. A question is settled as soon as its votes decide it, so that slow, frozen and dead members
- * hold up nothing. The other members still have a moment to carry out the operation.
+ * Asks all members at once. A question is settled as soon as its votes decide it, so that slow, frozen and dead members hold
+ * up nothing. They still get the operation.
  */
 export class Electorate {
   readonly members: readonly QuorumMember[]
@@ -69,7 +63,7 @@ export class Electorate {
   }
 
   /** Rejects with the reason of the abort, and then aborts the operations of all members. */
-  poll<T, R>(ballot: Ballot<T, R>, call: StoreCall): Promise<R> {
+  poll<T, R>(call: StoreCall, ballot: Ballot<T, R>): Promise<R> {
     if (call.aborted) return Promise.reject(call.signal.reason)
     let removeListener = (): void => {}
     return new Promise<R>((resolve, reject) => {

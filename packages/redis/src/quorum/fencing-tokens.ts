@@ -80,34 +80,28 @@ export class FencingTokens {
     const tokens = tokensIn(tally)
     const largest = largestOf(tokens.filter((token) => token !== undefined))
     const raised = { ...grant, fencingToken: largest }
-    return await this.#electorate.poll<AcquireOutcome, bigint>(
-      {
-        ask: async (member, own, place) => {
-          if (tokens[place] === largest) return { granted: true, grant: raised }
-          // A server that has not answered may have granted the request meanwhile, with a token of its own.
-          const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
-          return mayHaveIt ? await member.raise(raised, largest, own) : { granted: false }
-        },
-        decide: (raises) => {
-          const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
-          if (carriers.length >= raises.majority) return largest
-          if (raises.isFinal) throw undecided(question, raises)
-          return undefined
-        },
+    return await this.#electorate.poll<AcquireOutcome, bigint>(call, {
+      ask: async (member, own, place) => {
+        if (tokens[place] === largest) return { granted: true, grant: raised }
+        // A server that has not answered may have granted the request meanwhile, with a token of its own.
+        const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
+        return mayHaveIt ? await member.raise(raised, largest, own) : { granted: false }
       },
-      call,
-    )
+      decide: (raises) => {
+        const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
+        if (carriers.length >= raises.majority) return largest
+        if (raises.isFinal) throw undecided(question, raises)
+        return undefined
+      },
+    })
   }
 
   async #learn(name: string): Promise<void> {
     await this.#electorate.within(LIMIT, 'learning the floor of the servers', name, async (call) => {
-      const floor = await this.#electorate.poll<Floor, bigint>(
-        {
-          ask: (member, own) => member.floor(name, own),
-          decide: (tally) => this.#floorIn(name, tally),
-        },
-        call,
-      )
+      const floor = await this.#electorate.poll<Floor, bigint>(call, {
+        ask: (member, own) => member.floor(name, own),
+        decide: (tally) => this.#floorIn(name, tally),
+      })
       const { members } = this.#electorate
       await Promise.allSettled([...this.#pupils].map((place) => members[place]?.learn(name, floor, partOf(call))))
     })

@@ -6,7 +6,7 @@ import { renewOutcome } from './outcomes.js'
 import { withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
 
-/** How long the heartbeats of some grants wait for the others of the same call, in milliseconds. */
+/** How long decided heartbeats wait for the others of the same call, in milliseconds. */
 const GRACE = 100
 
 /** How long a repair may take, in milliseconds; the next heartbeat begins another one. */
@@ -70,7 +70,10 @@ export class Heartbeats {
     return outcomes[0] as RenewOutcome
   }
 
-  /** A grant that is not decided soon after the others counts as unknown, so that one lease does not hold up another. */
+  /**
+   * An error stands for each undecided grant; if that is all of them, rejects with the first. A grant that is not decided
+   * soon after the others counts as unknown, so that one lease does not hold up another.
+   */
   async #beat(
     grants: readonly Grant[],
     operation: string,
@@ -78,29 +81,31 @@ export class Heartbeats {
     call: StoreCall,
   ): Promise<Outcomes> {
     const decided: (RenewOutcome | undefined)[] = grants.map(() => undefined)
-    return await this.#electorate.poll<Outcomes, Outcomes>(
-      {
-        grace: GRACE,
-        ask,
-        decide: (tally) => {
-          for (const [index, grant] of grants.entries()) {
-            if (decided[index] !== undefined) continue
-            const outcome = renewOutcome(tallyOf(tally, index))
-            if (outcome !== undefined) this.#note(grant, outcome)
-            decided[index] = outcome
-          }
-          const isOver = tally.isFinal || (tally.isLate && decided.some((outcome) => outcome !== undefined))
-          if (!isOver && decided.includes(undefined)) return undefined
-          return allOf(grants, operation, decided, tally)
-        },
-        afterwards: (tally) => {
-          for (const [index, grant] of grants.entries()) {
-            if (decided[index]?.renewed) this.#repairAll(grant, tallyOf(tally, index))
-          }
-        },
+    const tally = await this.#electorate.poll<Outcomes, Tally<Outcomes>>(call, {
+      grace: GRACE,
+      ask,
+      decide: (votes) => {
+        for (const [index, grant] of grants.entries()) {
+          if (decided[index] !== undefined) continue
+          const outcome = renewOutcome(tallyOf(votes, index))
+          if (outcome !== undefined) this.#note(grant, outcome)
+          decided[index] = outcome
+        }
+        const isOver = votes.isFinal || (votes.isLate && decided.some((outcome) => outcome !== undefined))
+        return isOver || !decided.includes(undefined) ? votes : undefined
       },
-      call,
-    )
+      afterwards: (votes) => {
+        for (const [index, grant] of grants.entries()) {
+          if (decided[index]?.renewed) this.#repairAll(grant, tallyOf(votes, index))
+        }
+      },
+    })
+    const outcomes = grants.map(({ name }, index) => {
+      return decided[index] ?? undecided({ operation, leaseName: name }, tallyOf(tally, index))
+    })
+    const [first] = outcomes
+    if (first instanceof Error && outcomes.every((outcome) => outcome instanceof Error)) throw first
+    return outcomes
   }
 
   #note({ grantId }: Grant, outcome: RenewOutcome): void {
@@ -109,12 +114,11 @@ export class Heartbeats {
   }
 
   /**
-   * Restores a grant on servers that have lost it, or never had it, after a majority has renewed it: so that it outlives
-   * later losses of other servers, such as restarts in turn. Runs in the background.
+   * After a majority has renewed a grant, restores it in the background on servers that have lost it or never had it. So it
+   * survives later losses of other servers, such as restarts in turn.
    *
-   * This is safe because it only locks more. The server refuses if it has granted the name to another owner since; the
-   * majority of the holder does not need it, so no other owner has one; and it takes over the fencing token. A server that
-   * refuses the grant because it was broken or taken is left alone.
+   * This is safe: the holder has its majority without this server, which refuses if it has another holder, and takes over
+   * the fencing token. Servers on which the grant was broken or taken are left alone.
    */
   #repairAll(grant: Grant, { votes }: Tally<RenewOutcome>): void {
     const outcomes = votes.map((vote) => (vote !== undefined && 'value' in vote ? vote.value : undefined))
@@ -144,21 +148,6 @@ export class Heartbeats {
       })
     })
   }
-}
-
-/** An error stands for each undecided grant. If that is all of them, throws the first. */
-function allOf(
-  grants: readonly Grant[],
-  operation: string,
-  decided: readonly (RenewOutcome | undefined)[],
-  tally: Tally<Outcomes>,
-): Outcomes {
-  const outcomes = grants.map(({ name }, index) => {
-    return decided[index] ?? undecided({ operation, leaseName: name }, tallyOf(tally, index))
-  })
-  const [first] = outcomes
-  if (first instanceof Error && outcomes.every((outcome) => outcome instanceof Error)) throw first
-  return outcomes
 }
 
 /** The votes on one of the grants. */

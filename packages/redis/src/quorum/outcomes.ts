@@ -8,10 +8,7 @@ export type GrantOutcome =
   | { readonly type: 'granted' }
   /** Certainly not granted; `holder` has a majority, if it is known. */
   | { readonly type: 'refused'; readonly holder?: LeaseRecord }
-  /**
-   * No majority is known, but this request was granted by some servers, and the rivals by others. `isCertain`: this request
-   * certainly has no majority.
-   */
+  /** Some servers granted this request, others those of rivals. `isCertain`: this request certainly has no majority. */
   | { readonly type: 'split'; readonly rivals: readonly string[]; readonly isCertain: boolean }
 
 /** `undefined` while more votes may change the outcome. Throws if the votes decide nothing. */
@@ -71,9 +68,8 @@ export function renewOutcome(tally: Tally<RenewOutcome>): RenewOutcome | undefin
 }
 
 /**
- * A server that has answered does not have the grant any more. If a majority has answered, the other servers are too few
- * for the grant. Released if at least one server was freed by this request. A repeated release frees none and names no
- * holder: the claim is gone.
+ * A server that has answered no longer has the grant: after the answers of a majority, the others are too few for it.
+ * Released if at least one server was freed by this request. A repeated release frees none and names no holder.
  */
 export function releaseOutcome(question: Question, tally: Tally<ReleaseOutcome>): ReleaseOutcome | undefined {
   const { values, majority } = tally
@@ -92,8 +88,8 @@ export interface ReadOutcome {
 }
 
 /**
- * A grant that a majority has under the same token is in force. A name that is free on a majority is free. Otherwise a
- * grant may be about to begin or to end: the name counts as locked by an unknown holder.
+ * A grant that a majority has under the same token is in force, and a name that is free on a majority is free. Otherwise a
+ * grant may begin or end right now: the name counts as locked by an unknown holder.
  */
 export function readOutcome(
   question: Question,
@@ -126,10 +122,7 @@ function anonymous({ leaseName }: Question, locked: readonly LeaseRecord[]): Lea
 /** Of one server: the milliseconds until it is free, or that there was nothing to break. */
 export type Broken = { readonly remaining: number } | 'nothing'
 
-/**
- * Broken if a majority has no lease in force: its holder finds no majority for a heartbeat. The name is free when a
- * majority is.
- */
+/** Broken if a majority has no lease in force: the next heartbeat finds no majority. */
 export function breakOutcome(question: Question, tally: Tally<Broken>): { remaining: number } | undefined {
   const { values, majority } = tally
   const broken = values.filter((value) => value !== 'nothing')

@@ -2,8 +2,8 @@ import type { LeaseRecord, Metadata } from '@leasehold/core'
 import { TOKEN_KEY } from '../answers.js'
 
 /**
- * In the metadata on a member: the token of the grant that has replaced it, and how often that grant has done so. A member
- * may miss an update, so that members may have different metadata for the same grant.
+ * In the metadata on a member: the token of the grant that wrote them, and how often it has done so. A member may miss an
+ * update.
  */
 const REVISION_KEY = '\0revision'
 

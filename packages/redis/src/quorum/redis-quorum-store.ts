@@ -31,19 +31,18 @@ import { KIND, undecided } from './tally.js'
 const DAY = 86_400_000
 
 /**
- * Leases on a majority of independent Redis servers: an odd number from three on, each a master without replicas. A lease
- * is granted, held and renewed only while a majority can be reached, whichever servers are slow, frozen or dead.
+ * Leases on a majority of three, five or more independent Redis servers, each a master without replicas. A lease is granted
+ * and renewed only while a majority can be reached.
  *
- * It requires two things of the servers. A server that has lost data must stay away until all leases that it may have
- * forgotten have expired: otherwise it could be part of a second majority. And their clocks must not be set while they run,
- * because leases expire by them.
+ * A server that has lost data must stay away until all leases that it may have forgotten have expired: otherwise it could be
+ * part of a second majority. The clocks of the servers must not be set while they run, because leases expire by them.
  *
- * Fencing tokens grow with every grant, although each server counts by itself. A server that has lost all its data gives no
- * token before it has learned from a majority of the others how large the tokens are. A server that comes back with older
- * data does not notice it: tokens then grow if the clocks of the servers differ by less than the time that it stayed away.
+ * Fencing tokens grow with every grant. A server that has lost all its data gives no token before it has learned from a
+ * majority of the others how large the tokens are. If a server comes back with older data, tokens grow if the clocks of the
+ * servers differ by less than the time that it stayed away.
  *
- * Waiters poll, and are served in any order. Leases without expiry are not possible: a lease that a server has missed to
- * free would stay locked there. The store cannot list names.
+ * Waiters poll, and are served in any order. There are no leases without expiry: a server that missed a release would stay
+ * locked. The store cannot list names.
  */
 export class RedisQuorumStore implements LeaseStore {
   readonly kind = KIND
@@ -55,10 +54,7 @@ export class RedisQuorumStore implements LeaseStore {
   readonly #heartbeats: Heartbeats
   readonly #checks = new StoreChecks(KIND, this.limits)
 
-  /**
-   * One client for each server. Throws a `LeaseConfigurationError` if there are fewer than three, an even number, or the
-   * same client twice.
-   */
+  /** Throws a `LeaseConfigurationError` for fewer than three clients, an even number, or the same client twice. */
   constructor(clients: readonly RedisClient[], options?: RedisLeaseStoreOptions)
   /** @internal */
   constructor(members: readonly QuorumMember[], options?: RedisLeaseStoreOptions)
@@ -119,25 +115,19 @@ export class RedisQuorumStore implements LeaseStore {
     const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
     this.#heartbeats.end(grantId)
     this.#cleanup.ids.forget(grantId)
-    return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(
-      {
-        ask: (member, own) => member.release(grant, own, left),
-        decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
-      },
-      call,
-    )
+    return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(call, {
+      ask: (member, own) => member.release(grant, own, left),
+      decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
+    })
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     const isAbandoned = (grantId: string): boolean => this.#cleanup.ids.isAbandoned(grantId)
-    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(
-      {
-        ask: (member, own) => member.read(name, own),
-        decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
-      },
-      call,
-    )
+    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(call, {
+      ask: (member, own) => member.read(name, own),
+      decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
+    })
     return record
   }
 
@@ -150,20 +140,17 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.change(grant, to, call)
     const { name, ttl } = grant
     const question = { operation: 'change', leaseName: name }
-    const { outcome, tally } = await this.#electorate.poll<AcquireOutcome, Round>(
-      {
-        ask: (member, whole, place) => {
-          return this.#tokens.ask(place, name, whole, (own) => member.change(grant, to, own))
-        },
-        decide: (votes) => {
-          const found = grantOutcome(question, votes)
-          if (found?.type !== 'split' || found.isCertain) return found && { outcome: found, tally: votes }
-          if (votes.isFinal) throw undecided(question, votes)
-          return undefined
-        },
+    const { outcome, tally } = await this.#electorate.poll<AcquireOutcome, Round>(call, {
+      ask: (member, whole, place) => {
+        return this.#tokens.ask(place, name, whole, (own) => member.change(grant, to, own))
       },
-      call,
-    )
+      decide: (votes) => {
+        const found = grantOutcome(question, votes)
+        if (found?.type !== 'split' || found.isCertain) return found && { outcome: found, tally: votes }
+        if (votes.isFinal) throw undecided(question, votes)
+        return undefined
+      },
+    })
     if (outcome.type !== 'granted') return refusedBy(outcome.type === 'refused' ? outcome.holder : undefined)
     const passed = await this.#tokens.confirm(question, tally, { ...to, name, ttl }, call)
     this.#heartbeats.end(grant.grantId)
@@ -173,20 +160,17 @@ export class RedisQuorumStore implements LeaseStore {
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     this.#checks.break(name, options, call)
-    return await this.#electorate.poll<Broken, { remaining: number }>(
-      {
-        ask: async (member, own) => {
-          try {
-            return await member.break(name, options, own)
-          } catch (error) {
-            if (error instanceof LeaseConflictError) return 'nothing'
-            throw error
-          }
-        },
-        decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
+    return await this.#electorate.poll<Broken, { remaining: number }>(call, {
+      ask: async (member, own) => {
+        try {
+          return await member.break(name, options, own)
+        } catch (error) {
+          if (error instanceof LeaseConflictError) return 'nothing'
+          throw error
+        }
       },
-      call,
-    )
+      decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
+    })
   }
 
   /** Aborted by `close`. */
