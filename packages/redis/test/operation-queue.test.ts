@@ -49,7 +49,7 @@ describe('an operation whose time limit is over', () => {
     },
   )
 
-  it('is not sent where that comes in the turn in which it was asked for', async () => {
+  it('is not sent if it ends in the turn in which it was requested', async () => {
     const limit = new AbortableCall()
     expect(await callsAfter('unused', [limit], () => limit.abort(new LeaseUnavailableError('time is up')))).toBe(0)
   })
