@@ -9,7 +9,7 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
-/** Sends one SCAN to one server. */
+/** One SCAN at one server. */
 export type Scan = (cursor: string, pattern: string, count: number) => Promise<unknown>
 
 /** After its end it never comes back. In a cluster it consists of one connection to each node. */

@@ -79,7 +79,10 @@ export class RedisQuorumStore implements LeaseStore {
       outcome = await acquisition.run(call)
       if (!outcome.granted) return outcome
       // A concurrent request under the same id has failed, and takes its attempt back.
-      if (ids.isAbandoned(grantId)) throw takenBack(name)
+      if (ids.isAbandoned(grantId)) {
+        const message = `the request for lease '${name}' was taken back meanwhile: try again`
+        throw new LeaseUnavailableError(message, { leaseName: name, store: KIND })
+      }
       this.#heartbeats.begin(grantId)
       return outcome
     } finally {
@@ -204,9 +207,4 @@ function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumM
 
 function unfit(message: string): LeaseConfigurationError {
   return new LeaseConfigurationError(message, { store: KIND })
-}
-
-function takenBack(leaseName: string): LeaseUnavailableError {
-  const message = `the request for lease '${leaseName}' was taken back meanwhile: try again`
-  return new LeaseUnavailableError(message, { leaseName, store: KIND })
 }
