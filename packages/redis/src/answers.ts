@@ -15,7 +15,7 @@ export type Answer = string | readonly string[]
 export const TOKEN_KEY = '\0token'
 
 /** The record at the end of an answer, if there is one; `skip` is the number of words before it. */
-function recordIn(name: string, answer: Answer, skip: number, isMember: boolean): LeaseRecord | undefined {
+export function recordIn(answer: Answer, name: string, isMember: boolean, skip = 1): LeaseRecord | undefined {
   const [
     state,
     grantId = '',
@@ -31,7 +31,7 @@ function recordIn(name: string, answer: Answer, skip: number, isMember: boolean)
   return {
     name,
     owner,
-    grantId: fromGrantId(grantId),
+    grantId: grantId === '%' ? '' : decodeURIComponent(grantId),
     fencingToken: BigInt(token),
     ttl: durationIn(ttl),
     state: state as LeaseState,
@@ -43,7 +43,7 @@ function recordIn(name: string, answer: Answer, skip: number, isMember: boolean)
 
 /** The holder of the name, as a property of an outcome. */
 function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
-  const holder = recordIn(name, answer, skip, false)
+  const holder = recordIn(answer, name, false, skip)
   return holder === undefined ? {} : { holder }
 }
 
@@ -73,10 +73,6 @@ export function renewOutcome(answer: Answer, name: string): RenewOutcome {
 
 export function releaseOutcome(answer: Answer, name: string): ReleaseOutcome {
   return answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) }
-}
-
-export function readOutcome(answer: Answer, name: string, isMember: boolean): LeaseRecord | undefined {
-  return recordIn(name, answer, 1, isMember)
 }
 
 /** The floor of a member of a quorum, and its clock, in microseconds. */
@@ -115,10 +111,6 @@ export function toPrevious(previous: Metadata | undefined): string {
   if (previous === undefined) return ''
   const { [TOKEN_KEY]: token = '0', ...metadata } = previous
   return `${token} ${JSON.stringify(metadata)}`
-}
-
-function fromGrantId(text: string): string {
-  return text === '%' ? '' : decodeURIComponent(text)
 }
 
 function metadataIn(text: string, reason = ''): Metadata {

@@ -6,6 +6,11 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 
+const PERMISSIONS =
+  'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist +time ' +
+  '+scan (in a cluster also +cluster|slots and +asking, behind Sentinel +info), and the keys and channels that begin with ' +
+  'the prefix'
+
 /** A member of a quorum that has lost its data gives no fencing token before it has learned the floor of the others. */
 export class NoFloorError extends LeaseUnavailableError {}
 
@@ -18,10 +23,11 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   const message = error instanceof Error ? error.message : String(error)
   const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
   const failed = `${operation} of lease '${leaseName}' failed: ${message}`
-  if (isDenied(message) || /^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
-    return new LeaseUnauthorisedError(`${failed}: ${adviceOn(message)}`, details)
+  if (isDenied(message)) return new LeaseUnauthorisedError(`${failed}: ${PERMISSIONS}`, details)
+  if (/^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
+    return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
   }
-  if (/^WRONGTYPE\b|\bWRONGTYPE\b|NOLEASE/.test(message)) {
+  if (/\bWRONGTYPE\b|NOLEASE/.test(message)) {
     return new ForeignKeyError(
       `${failed}: the key of the lease holds other data: give the store a prefix of its own, or delete the key`,
       details,
@@ -32,14 +38,6 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
     return new LeaseConfigurationError(`${failed}: the server must be Redis 5 or later, or Valkey`, details)
   }
   return new LeaseUnavailableError(failed, details)
-}
-
-function adviceOn(message: string): string {
-  return isDenied(message)
-    ? 'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist ' +
-        '+time +scan (in a cluster also +cluster|slots and +asking, behind Sentinel +info), and the keys and channels that ' +
-        'begin with the prefix'
-    : 'check the username and the password'
 }
 
 /** Whether the server denies an operation to the user. For commands of a script, the message differs. */

@@ -1,5 +1,5 @@
-import { LeaseConfigurationError } from '@leasehold/core'
 import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { wrong } from './redis-options.js'
 
 /** Escapes the characters that could break a hash tag, a terminal or a script. Longest: three characters for each byte. */
 const alphabet: NameAlphabet = {
@@ -26,15 +26,11 @@ export class KeySpace {
    */
   constructor(prefix: string) {
     if (/\s/.test(prefix)) {
-      const message = `the prefix '${prefix}' has white space: remove it, because names of channels cannot have it`
-      throw new LeaseConfigurationError(message, { store: 'redis' })
+      throw wrong(`the prefix '${prefix}' has white space: remove it, because names of channels cannot have it`)
     }
     const braces = prefix.replaceAll(/[^{}]/g, '')
     if (braces !== '' && (braces !== '{}' || prefix.includes('{}'))) {
-      throw new LeaseConfigurationError(
-        `the prefix '${prefix}' has braces that are not a hash tag: use one as in 'app:{leases}:', or none`,
-        { store: 'redis' },
-      )
+      throw wrong(`the prefix '${prefix}' has braces that are not a hash tag: use one as in 'app:{leases}:', or none`)
     }
     this.floorKey = `${prefix}%floor`
     this.areTogether = braces !== ''

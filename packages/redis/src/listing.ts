@@ -1,8 +1,9 @@
-import { type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import type { LeaseRecord } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import type { LazyConnection } from './client/lazy-connection.js'
 import { ForeignKeyError, failureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'
+import { untilAborted } from './until-aborted.js'
 
 /** How many keys the server looks at for one page: while it does so, and while it reads their records, it serves no client. */
 const PAGE = 250
@@ -58,13 +59,4 @@ async function* pagesOf(
   } catch (error) {
     throw call.aborted ? error : failureOf('listing', `${prefix}…`, error)
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, call: StoreCall): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const removeListener = call.onAbort(() => {
-      reject(call.signal.reason ?? new LeaseUnavailableError('the listing was aborted', { store: 'redis' }))
-    })
-    promise.then(resolve, reject).finally(removeListener)
-  })
 }

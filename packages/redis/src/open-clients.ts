@@ -3,44 +3,29 @@ import { rootCertificates } from 'node:tls'
 import { LeaseConfigurationError } from '@leasehold/core'
 import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
 import type { RedisClient } from './client/redis-client.js'
-import { parseAddress, type RedisOptions } from './redis-options.js'
+import { parseAddress, type RedisOptions, wrong } from './redis-options.js'
 
 const LOCAL = 'redis://localhost'
 const DEFAULT_PORT = 6_379
 
 /** The clients that a configuration describes: one, or those of a quorum. They do not connect: the store duplicates them. */
 export function openClients(options: RedisOptions): readonly [RedisClient, ...RedisClient[]] {
-  const { url = LOCAL, cluster, sentinels, quorum } = options
-  if (quorum !== undefined) {
-    const [first = LOCAL, ...others] = quorum
-    return [openServer(first, options), ...others.map((other) => openServer(other, options))]
-  }
-  if (cluster === true) return [openCluster(url, options)]
-  return [sentinels === undefined ? openServer(url, options) : openMaster(sentinels, options)]
+  const { url = LOCAL, quorum = [] } = options
+  const [first = url, ...others] = quorum
+  return [openClient(first, options), ...others.map((other) => openClient(other, options))]
 }
 
-function openServer(url: string, options: RedisOptions): RedisClient {
-  const { host, port } = addressOf(url)
-  return new Redis({ lazyConnect: true, host, port, ...accessOf(url, options), db: databaseOf(url) })
-}
-
-function openMaster(sentinels: readonly string[], options: RedisOptions): RedisClient {
-  const { url = LOCAL, masterName = '' } = options
-  const found = { sentinels: sentinels.map(parseAddress), name: masterName }
-  return new Redis({ lazyConnect: true, ...found, ...accessOf(url, options), db: databaseOf(url) })
-}
-
-function openCluster(url: string, options: RedisOptions): RedisClient {
-  return new Cluster([addressOf(url)], { lazyConnect: true, redisOptions: accessOf(url, options) })
+function openClient(url: string, options: RedisOptions): RedisClient {
+  const { cluster, sentinels, masterName = '' } = options
+  const access = accessOf(url, options)
+  if (cluster === true) return new Cluster([addressOf(url)], { lazyConnect: true, redisOptions: access })
+  const found = sentinels === undefined ? addressOf(url) : { sentinels: sentinels.map(parseAddress), name: masterName }
+  return new Redis({ lazyConnect: true, ...found, ...access, db: Number(new URL(url).pathname.slice(1)) })
 }
 
 function addressOf(url: string): { readonly host: string; readonly port: number } {
   const { hostname, port } = new URL(url)
   return { host: hostname.replaceAll(/^\[|\]$/g, '') || 'localhost', port: Number(port || DEFAULT_PORT) }
-}
-
-function databaseOf(url: string): number {
-  return Number(new URL(url).pathname.slice(1))
 }
 
 /** The URL takes precedence over the options beside it. */
@@ -51,7 +36,7 @@ function accessOf(
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'rediss:'
   if (caFile !== undefined && !isSecure) {
-    throw new LeaseConfigurationError('ca-file needs TLS: begin the URL with rediss:', { store: 'redis' })
+    throw wrong('ca-file needs TLS: begin the URL with rediss:')
   }
   return {
     username: decodeURIComponent(parsed.username) || username,

@@ -6,14 +6,14 @@ import { hashTag } from './client/key-slot.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 import { Operation, type Request, SentCall } from './operation.js'
 
-/** How many operations of single callers share one call of the script. */
+/** The most operations of single callers in one call of the script. */
 const LARGEST_CALL = 128
 
 /** All operations under way are divided into at least so many calls, so that client and server work at the same time. */
 const CALLS = 4
 const SMALLEST_CALL = 8
 
-/** How many operations of one caller share a call: the server serves no other client while the script runs. */
+/** The most operations of one caller in one call: while the script runs, the server serves no other client. */
 const LARGEST_BULK = 512
 
 /**
@@ -24,9 +24,9 @@ const SCATTERED = /TRYAGAIN|Too many Cluster redirections/
 
 /** The part of a call that is the same for all operations. */
 export interface CallContext {
-  /** For how long a record is kept after its lease has ended, in milliseconds. */
+  /** How long a record is kept after its lease has ended, in milliseconds. */
   readonly recordLife: number
-  /** The channel on which the server notifies this store of turns. */
+  /** The channel of the turns of this store. */
   readonly channel: string
   readonly clustered: boolean
   /** The key of the floor of the fencing tokens, for a member of a quorum. */
@@ -67,28 +67,18 @@ export class OperationQueue {
   }
 
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
-  runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    return new Promise((resolve) => {
-      const outcomes = new Array<T | Error>(requests.length)
-      let open = requests.length
-      const settle = (place: number, outcome: T | Error): void => {
-        outcomes[place] = outcome
-        open -= 1
-        if (open > 0) return
-        removeListener()
-        resolve(outcomes)
-      }
-      const operations = requests.map((request, place) => {
-        const onOutcome = (outcome: unknown): void => settle(place, outcome as T | Error)
-        return new Operation<unknown>(request, onOutcome, onOutcome)
+  async runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
+    const operations: Operation[] = []
+    const outcomes = requests.map((request) => {
+      return new Promise<T | Error>((settle) => {
+        operations.push(new Operation(request, settle, (error) => settle(error as Error)) as Operation)
       })
-      let removeListener = (): void => {}
-      if (open === 0) return resolve(outcomes)
-      removeListener = call.onAbort(() => {
-        for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
-      })
-      this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
     })
+    const removeListener = call.onAbort(() => {
+      for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
+    })
+    this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
+    return await Promise.all(outcomes).finally(removeListener)
   }
 
   /** Rejects the operations that are not sent yet; those under way end with their connection. */

@@ -92,9 +92,13 @@ export class SentCall {
     const call: ScriptCall = this.isByText
       ? { command: 'EVAL', script: leaseScript, keys, args }
       : { command: 'EVALSHA', script: leaseScriptSha, keys, args }
-    if (!this.connection.takesBack) return this.connection.run(call)
-    this.#abandoned = new AbortController()
-    return this.connection.run(call, this.#abandoned.signal)
+    return this.connection.run(call, this)
+  }
+
+  /** Aborted when all of the operations are. */
+  get signal(): AbortSignal {
+    this.#abandoned ??= new AbortController()
+    return this.#abandoned.signal
   }
 
   /** One of the operations was aborted. The call is abandoned with the last of them. */

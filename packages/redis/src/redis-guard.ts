@@ -5,17 +5,18 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { checkFencingToken, fenced } from '@leasehold/core/store'
-import { isReply, type OwnClient, ownClientOf } from './client/client-adapter.js'
+import { adapterFor, isReply } from './client/client-adapter.js'
+import type { ClientAdapter } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
 
 /**
- * The caller's script is in a function of its own, so that it sees no variable of the guard, and on the first line, so that
- * its errors have the caller's line numbers. The guard appends the fence to KEYS and the fencing token to ARGV, and removes
- * them before the caller's script runs.
+ * The caller's script is a function, so that it sees no variable of the guard, and starts on the first line, so that its
+ * errors have the caller's line numbers. The last of KEYS is the fence and the last of ARGV the fencing token; the guard
+ * removes both before the caller's script runs.
  *
- * The answer is a list: one item, the result of the caller's script; or two, a text and the reason why the script did not
- * run. An error of the caller's script is the error of the whole call, as without a guard.
+ * Returns a list: the result of the caller's script; or a text and the reason why the script did not run. An error of the
+ * caller's script is the error of the call.
  */
 function guarded(script: string, afterFailure = ''): string {
   return `local work = function(...) ${script}
@@ -58,21 +59,20 @@ export interface FencedScript {
 }
 
 /**
- * Rejects writes with an old fencing token, so that a holder that has lost its lease without noticing cannot overwrite the
- * data of its successor. Every writer of a key must use a guard. The largest token that has written a key is kept in
- * `leasehold:fence:{<key>}`, without an expiry and in the slot of the key, also after the key was deleted. `<key>` is the
- * key as the server sees it: clients with and without a `keyPrefix` share the fence of a key that they share.
+ * Rejects writes with an old fencing token: a holder that has not noticed its loss cannot overwrite the data of its
+ * successor. Every writer of a key must use a guard. The largest token that has written a key is kept in the slot of the key
+ * as `leasehold:fence:{<key>}`, without an expiry, also after the key was deleted. `<key>` includes a `keyPrefix`.
  *
  * Both methods check the token, store it and write in one step. They reject with a `LeaseLostError` if a larger token has
  * written the key, and with a `LeaseUnavailableError` if the server cannot be reached: the write may then have happened.
- * If the server answers the command or the script itself with an error, they reject with the error of the client.
+ * If the command or script fails on the server, they reject with the error of the client.
  */
 export class RedisGuard {
-  readonly #client: OwnClient
+  readonly #client: ClientAdapter
 
   /** The client, of ioredis or node-redis, over which the commands are sent. */
   constructor(client: RedisClient) {
-    this.#client = ownClientOf(client)
+    this.#client = adapterFor(client)
   }
 
   /**
@@ -116,9 +116,7 @@ export class RedisGuard {
         throw isReply(error) ? error : unreached(key, error, signal)
       })
     const [result = null, why] = answer as readonly unknown[]
-    if (why === 'fenced') {
-      throw fenced(key, fencingToken, String(result), 'redis')
-    }
+    if (why === 'fenced') throw fenced(key, fencingToken, String(result), 'redis')
     if (why === 'failed') throw fenceFailure(key, fence, String(result))
     return result
   }
@@ -139,11 +137,8 @@ function fenceOf(key: string): string {
 function unreached(key: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   const message = error instanceof Error ? error.message : String(error)
-  return new LeaseUnavailableError(`the guarded write of '${key}' was not answered: ${message}`, {
-    leaseName: key,
-    store: 'redis',
-    cause: error,
-  })
+  const details = { leaseName: key, store: 'redis', cause: error }
+  return new LeaseUnavailableError(`the guarded write of '${key}' was not answered: ${message}`, details)
 }
 
 /** The error for a fence that could not be read or stored. Nothing was written. */

@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Grant,
-  LeaseConfigurationError,
   LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
@@ -26,7 +25,7 @@ import {
   durationIn,
   type Floor,
   floorOutcome,
-  readOutcome,
+  recordIn,
   releaseOutcome,
   renewOutcome,
   toDuration,
@@ -41,6 +40,7 @@ import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import type { Request } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
+import { wrong } from './redis-options.js'
 import { Turns } from './turns.js'
 
 const DAY = 86_400_000
@@ -53,20 +53,16 @@ const MEMBER_METADATA = 4_200
 
 /** Durations are milliseconds. */
 export interface RedisLeaseStoreOptions {
-  /**
-   * The prefix of all keys and channels; `leasehold:` unless given. With a hash tag in it, such as `{leases}:`, all leases
-   * of a cluster are in one slot, and are renewed together.
-   */
+  /** Of all keys and channels; `leasehold:` unless given. With a hash tag, all leases of a cluster are in one slot. */
   readonly prefix?: string | undefined
-  /** For how long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
+  /** How long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
   readonly recordLife?: number | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Leases on Redis or Valkey: each lease is a hash, and a script changes it in one round trip. Expiry is by the server's
- * clock.
+ * Leases on Redis or Valkey. Each lease is a hash, which a script changes in one round trip. It expires by the server's clock.
  *
  * A fencing token is the last token of its name plus one, and at least the server's time in microseconds. So tokens keep
  * growing after the server has forgotten some of them (a flush, a failover to a replica that lagged behind), unless its
@@ -78,10 +74,7 @@ export interface RedisLeaseStoreOptions {
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
   readonly limits: StoreLimits
-  /**
-   * In few calls. In a cluster it exists only if the prefix puts all leases into one slot: otherwise a node that hangs would
-   * hold up the heartbeats at all others.
-   */
+  /** In a cluster only if all leases are in one slot: otherwise a node that hangs would hold up the others. */
   readonly renewMany?: (grants: readonly Grant[], call: StoreCall) => Promise<readonly (RenewOutcome | Error)[]>
   readonly #connection: LazyConnection
   readonly #keys: KeySpace
@@ -97,9 +90,7 @@ export class RedisLeaseStore implements LeaseStore {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
-      throw new LeaseConfigurationError(`recordLife must be at least 1000 ms and finite, not ${recordLife}`, {
-        store: 'redis',
-      })
+      throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
     const adapter = adapterFor(client)
     const { clustered, keyPrefix } = adapter
@@ -118,10 +109,8 @@ export class RedisLeaseStore implements LeaseStore {
     if (!clustered || this.#keys.areTogether) {
       this.renewMany = async (grants, call) => {
         this.#checks.usable(call)
-        return await this.#queue.runMany(
-          grants.map(({ name, grantId }) => this.#request('renew', name, toGrantId(grantId), renewOutcome)),
-          call,
-        )
+        const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
+        return await this.#queue.runMany(grants.map(toRequest), call)
       }
     }
   }
@@ -136,7 +125,7 @@ export class RedisLeaseStore implements LeaseStore {
     return await this.#claim(request, true, call)
   }
 
-  /** Starts the recorded ttl anew. */
+  /** Restarts the recorded ttl. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
     this.#checks.grant(grant, call)
@@ -162,17 +151,13 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /**
-   * By SCAN, at every master of a cluster, in pages of a few hundred keys. The store keeps all listed names until the end,
-   * because SCAN may repeat them. Names of slots that move to another node meanwhile may be missing.
+   * By SCAN, at every master of a cluster, in pages of 250 keys. Keeps all listed names until the end, because SCAN may
+   * repeat them. While a slot moves to another node, names in it may be missing: list again when it has moved.
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
-    const readPage = (names: readonly string[]): Promise<(LeaseRecord | undefined | Error)[]> => {
-      return this.#queue.runMany(
-        names.map((name) => this.#request('read', name, '', this.#toRecord)),
-        call,
-      )
-    }
+    const toRequest = (name: string) => this.#request('read', name, '', this.#toRecord)
+    const readPage = (names: readonly string[]) => this.#queue.runMany(names.map(toRequest), call)
     yield* listRecords(this.#connection, this.#keys, prefix, readPage, call)
   }
 
@@ -187,49 +172,29 @@ export class RedisLeaseStore implements LeaseStore {
     return await this.#run('change', name, args, call, this.#toGrant({ ...to, name, ttl }))
   }
 
-  /**
-   * Gives the grant in force a larger fencing token, if it has a smaller one: the members of a quorum must agree on it.
-   *
-   * @internal
-   */
+  /** @internal See `QuorumMember`, as for the next four methods. */
   raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
     return this.#run('raise', grant.name, `${toGrantId(grant.grantId)} ${fencingToken}`, call, this.#toGrant(grant))
   }
 
-  /**
-   * Restores a grant of a majority of a quorum on a member that has lost it, under its fencing token.
-   *
-   * @internal
-   */
+  /** @internal */
   repair(grant: Grant, metadata: Metadata, previous: Metadata | undefined, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl, fencingToken } = grant
     const claim = `${toGrantId(grantId)} ${toDuration(ttl)} ${fencingToken} ${JSON.stringify(metadata)}`
     return this.#run('repair', name, `${claim}\n${toPrevious(previous)}\n${owner}`, call, this.#toGrant(grant))
   }
 
-  /**
-   * Releases a claim that found no majority of a quorum, and restores the metadata of the last holder.
-   *
-   * @internal
-   */
+  /** @internal */
   retract({ name, grantId }: Grant, call: StoreCall): Promise<ReleaseOutcome> {
     return this.#run('retract', name, toGrantId(grantId), call, releaseOutcome)
   }
 
-  /**
-   * The floor of the fencing tokens of a member of a quorum. `name` is for errors.
-   *
-   * @internal
-   */
+  /** @internal */
   floor(name: string, call: StoreCall): Promise<Floor> {
     return this.#run('floor', name, '', call, floorOutcome)
   }
 
-  /**
-   * Raises the floor of a member of a quorum to that of the others, if it is smaller.
-   *
-   * @internal
-   */
+  /** @internal */
   learn(name: string, floor: bigint, call: StoreCall): Promise<void> {
     return this.#run('learn', name, String(floor), call, () => undefined)
   }
@@ -242,10 +207,8 @@ export class RedisLeaseStore implements LeaseStore {
       answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
     )
     if (remaining !== undefined) return { remaining }
-    throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, {
-      leaseName: name,
-      store: 'redis',
-    })
+    const message = `'${name}' has no holder: there is nothing to break`
+    throw new LeaseConflictError(message, { leaseName: name, store: 'redis' })
   }
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
@@ -267,10 +230,7 @@ export class RedisLeaseStore implements LeaseStore {
       if (call.aborted) return
       throw error
     }
-    if (grantId !== undefined) {
-      yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
-      return
-    }
+    if (grantId !== undefined) return yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
     const stop = this.#registerWatch(name, key)
     try {
       yield* this.#turns.listen(`free ${key}`, call)
@@ -319,7 +279,7 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  /** Registers the watch again and again, because it ends on the server. Each time the name may be found free. */
+  /** Repeats the registration, because it expires on the server. Each time the name may be free. */
   #registerWatch(name: string, key: string): () => void {
     let current = new AbortableCall()
     const register = (): void => {
@@ -342,9 +302,7 @@ export class RedisLeaseStore implements LeaseStore {
     }
   }
 
-  readonly #toRecord = (answer: Answer, name: string): LeaseRecord | undefined => {
-    return readOutcome(answer, name, this.#isMember)
-  }
+  readonly #toRecord = (answer: Answer, name: string) => recordIn(answer, name, this.#isMember)
 
   #toGrant(grant: Omit<Grant, 'fencingToken'>): (answer: Answer) => AcquireOutcome {
     return (answer) => acquireOutcome(answer, grant, this.#isMember)
@@ -354,13 +312,7 @@ export class RedisLeaseStore implements LeaseStore {
     return { operation, leaseName, key: this.#keys.keyOf(leaseName), args, toOutcome }
   }
 
-  async #run<T>(
-    operation: string,
-    leaseName: string,
-    args: string,
-    call: StoreCall,
-    toOutcome: Request<T>['toOutcome'],
-  ): Promise<T> {
-    return await this.#queue.run(this.#request(operation, leaseName, args, toOutcome), call)
+  async #run<T>(operation: string, name: string, args: string, call: StoreCall, toOutcome: Request<T>['toOutcome']) {
+    return await this.#queue.run(this.#request(operation, name, args, toOutcome), call)
   }
 }

@@ -1,9 +1,8 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
-import type { RedisClient } from './client/redis-client.js'
 import { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 import { RedisLeaseStore } from './redis-lease-store.js'
-import { checkOptions, type RedisOptions, redisOptions } from './redis-options.js'
+import { checkOptions, redisOptions } from './redis-options.js'
 
 /**
  * The factory that `lease-class = "@leasehold/redis"` loads. All leases of one provider with the same options share a store
@@ -12,21 +11,21 @@ import { checkOptions, type RedisOptions, redisOptions } from './redis-options.j
 export const redisLease = providerFactory(redisOptions, async (options, { clock }) => {
   checkOptions(options)
   const { prefix, recordLife, quorum } = options
-  const clients = await openClients(options)
+  const { openClients } = await loadClients()
+  const clients = openClients(options)
   const storeOptions = { prefix, recordLife, clock }
   return quorum === undefined
     ? new RedisLeaseStore(clients[0], storeOptions)
     : new RedisQuorumStore(clients, storeOptions)
 })
 
-async function openClients(options: RedisOptions): Promise<readonly [RedisClient, ...RedisClient[]]> {
+/** Imports ioredis. */
+async function loadClients(): Promise<typeof import('./open-clients.js')> {
   try {
-    await import('ioredis')
+    return await import('./open-clients.js')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     const message = 'a configuration of @leasehold/redis needs ioredis: npm install ioredis'
     throw new LeaseConfigurationError(message, { store: 'redis', cause })
   }
-  const clients = await import('./open-clients.js')
-  return clients.openClients(options)
 }

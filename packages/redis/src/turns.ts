@@ -1,7 +1,8 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { Connection } from './client/connection.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
+import { untilAborted } from './until-aborted.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -22,8 +23,8 @@ const EARLY_MESSAGES = 1_000
 
 /**
  * The messages of the server to this store, over one channel: `turn <grant id>` when it may be that waiter's turn, and
- * `free <key>` when the name may be free. While the subscription is broken, messages may be missed; therefore all listeners
- * are notified when it is renewed.
+ * `free <key>` when the name may be free. Messages may be lost while the subscription is broken: when it is renewed, all
+ * listeners are notified.
  */
 export class Turns {
   readonly channel: string
@@ -64,17 +65,11 @@ export class Turns {
   /** Resolves when messages reach this store. Rejects with the reason of the abort, or of the failure. */
   async subscribed(call: StoreCall): Promise<void> {
     if (this.isSubscribed) return
-    let removeListener = (): void => {}
-    const aborted = new Promise<never>((_, reject) => {
-      removeListener = call.onAbort(() => {
-        this.#giveUpIfSlow()
-        reject(call.signal.reason)
-      })
-    })
     try {
-      await Promise.race([this.#subscribe(), aborted])
-    } finally {
-      removeListener()
+      await untilAborted(this.#subscribe(), call)
+    } catch (error) {
+      if (call.aborted) this.#giveUpIfSlow()
+      throw error
     }
   }
 
@@ -98,14 +93,15 @@ export class Turns {
 
   /** Yields after each message, once for several, until the call is aborted or the store is closed. */
   async *listen(message: string, call: StoreCall): AsyncGenerator<undefined> {
-    let isNotified = false
+    let isNotified = this.#early.delete(message)
     let wake = (): void => {}
     const listener = (): void => {
       isNotified = true
       wake()
     }
     const removeListener = call.onAbort(listener)
-    this.#addListener(message, listener)
+    const listeners = this.#listeners.get(message) ?? new Set()
+    this.#listeners.set(message, listeners.add(listener))
     try {
       while (true) {
         const isOver = (): boolean => call.aborted || this.#isClosed
@@ -115,7 +111,8 @@ export class Turns {
         yield undefined
       }
     } finally {
-      this.#removeListener(message, listener)
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#listeners.delete(message)
       removeListener()
     }
   }
@@ -128,11 +125,8 @@ export class Turns {
       return
     }
     this.#early.add(message)
-    if (this.#early.size <= EARLY_MESSAGES) return
-    for (const oldest of this.#early) {
-      this.#early.delete(oldest)
-      return
-    }
+    const [oldest = ''] = this.#early
+    if (this.#early.size > EARLY_MESSAGES) this.#early.delete(oldest)
   }
 
   close(): void {
@@ -162,32 +156,30 @@ export class Turns {
   async #open(): Promise<void> {
     if (this.#isClosed) throw closedError()
     this.#openedAt = this.#clock.now()
-    let giveUp = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      giveUp = () => {
-        this.#lazy.giveUpOpening()
-        reject(new LeaseUnavailableError('the subscription took too long', { store: 'redis' }))
-      }
+    const limit = new AbortableCall(SUBSCRIBE_TIMEOUT)
+    const giveUp = (message: string): void => limit.abort(new LeaseUnavailableError(message, { store: 'redis' }))
+    const cancel = this.#clock.schedule(SUBSCRIBE_TIMEOUT, () => {
+      this.#lazy.giveUpOpening()
+      giveUp('the subscription took too long')
     })
-    const cancel = this.#clock.schedule(SUBSCRIBE_TIMEOUT, giveUp)
     let connection: Connection | undefined
     try {
-      connection = await Promise.race([this.#lazy.connect(), late])
-      const subscribed = connection.subscribe(this.channel, (message) => this.#onMessage(message))
-      await Promise.race([subscribed, endOf(connection), late])
+      connection = await untilAborted(this.#lazy.connect(), limit)
+      connection.onEnd(() => giveUp('the connection has ended'))
+      await untilAborted(
+        connection.subscribe(this.channel, (message) => this.#onMessage(message)),
+        limit,
+      )
     } catch (error) {
       if (connection !== undefined) this.#lazy.drop(connection)
       throw error
     } finally {
       cancel()
     }
-    this.#begin(connection)
-  }
-
-  #begin(connection: Connection): void {
-    this.#connection = connection
+    const subscribed = connection
+    this.#connection = subscribed
     this.#failures = 0
-    connection.onEnd(() => this.#onEnd(connection))
+    subscribed.onEnd(() => this.#onEnd(subscribed))
     // Messages sent between two subscriptions are lost.
     this.#notifyAll()
   }
@@ -217,23 +209,4 @@ export class Turns {
   #notifyAll(): void {
     for (const listeners of this.#listeners.values()) for (const listener of listeners) listener()
   }
-
-  #addListener(message: string, listener: () => void): void {
-    const listeners = this.#listeners.get(message)
-    if (listeners === undefined) this.#listeners.set(message, new Set([listener]))
-    else listeners.add(listener)
-    if (this.#early.delete(message)) listener()
-  }
-
-  #removeListener(message: string, listener: () => void): void {
-    const listeners = this.#listeners.get(message)
-    listeners?.delete(listener)
-    if (listeners?.size === 0) this.#listeners.delete(message)
-  }
-}
-
-function endOf(connection: Connection): Promise<never> {
-  return new Promise((_, reject) => {
-    connection.onEnd(() => reject(new LeaseUnavailableError('the connection has ended', { store: 'redis' })))
-  })
 }

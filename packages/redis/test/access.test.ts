@@ -66,7 +66,7 @@ async function advice(scene: Scene, client: RedisClient): Promise<string[]> {
 
 describeRedis('permissions', () => {
   describe.concurrent.each(libraries)('by $name', { timeout: 60_000 }, (library) => {
-    it('the permissions that the error advises are enough, and each is needed', async () => {
+    it('the permissions that the error names are sufficient, and each is needed', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const client = library.server({ port: server.port, username: 'app', password: PASSWORD })
@@ -98,7 +98,7 @@ describeRedis('permissions', () => {
       })
     })
 
-    it('a wrong password, none, and a user that is not there are errors that say so, without it', async () => {
+    it('a wrong password, no password and an unknown user cause errors that name the problem and no password', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server({ password: PASSWORD })
         await allow(server, OWN)

@@ -43,7 +43,7 @@ async function live(scene: Scene, client: RedisClient, name = 'job'): Promise<vo
 }
 
 describe('a client', () => {
-  it('of ioredis or of node-redis is taken as its library types it', () => {
+  it('of ioredis or node-redis is accepted with the types of its library', () => {
     const options = { lazyConnect: true } as const
     const redis: IoRedisClient = new Redis(options)
     const group: IoRedisClient = new Redis({ ...options, name: 'x', sentinels: [{ host: 'x', port: 1 }] })
@@ -106,7 +106,7 @@ describeRedis('clients', () => {
       })
     })
 
-    it('are left with no connection when the store is closed, whatever was under way', async () => {
+    it('have no connection left when the store is closed, whatever was in progress', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const client = library.server(server)
@@ -128,7 +128,7 @@ describeRedis('clients', () => {
       })
     })
 
-    it('of a cluster that put a prefix before their keys have it there too', async () => {
+    it('of a cluster use their key prefix', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const store = scene.store(library.cluster(cluster.nodes, { keyPrefix: 'mine:' }))
@@ -142,7 +142,7 @@ describeRedis('clients', () => {
       })
     })
 
-    it('that put a prefix before their keys have it before keys and channels', async () => {
+    it('use their key prefix for keys and channels', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const store = scene.store(library.server(server, { keyPrefix: 'mine:' }), { prefix: 'leases:' })

@@ -32,7 +32,7 @@ async function move(cluster: RedisCluster, key?: string): Promise<void> {
 
 describeRedis('a cluster', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, (library) => {
-    it('whose slot moves while a lease is held: heartbeats go on, and its release', async () => {
+    it('whose slot moves while a lease is held: heartbeats and release succeed', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const a = scene.player('a', scene.store(library.cluster(cluster.nodes)))
@@ -48,7 +48,7 @@ describeRedis('a cluster', () => {
       })
     })
 
-    it('whose slot is on its way: all that can be done with a lease works, before its key has moved and after', async () => {
+    it('whose slot is being moved: all operations succeed, before and after the key has moved', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const client = library.cluster(cluster.nodes)
@@ -74,7 +74,7 @@ describeRedis('a cluster', () => {
       })
     })
 
-    it('whose slot is on its way, with half of its keys: all of them are renewed', async () => {
+    it('whose slot is being moved, with half of its keys: all leases are renewed', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
         const prefix = '{leases}:'
@@ -142,7 +142,7 @@ describeRedis('a cluster', () => {
     })
   })
 
-  it('has keys in the slots that the store takes them to be in', { timeout: 60_000 }, async () => {
+  it('has keys in the slots that the store computes', { timeout: 60_000 }, async () => {
     await Scene.play(async (scene) => {
       const cluster = await scene.cluster()
       const keys = ['', 'a', 'foo', 'leasehold:{job}', '{}a', 'a{}{b}', '{a', 'a}', '{{a}}', 'a{b}{c}', 'ü', '{ü}x']

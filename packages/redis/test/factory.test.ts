@@ -107,7 +107,7 @@ describeRedis('a lease of a configuration', () => {
     })
   })
 
-  it('shows no password, whatever fails', async () => {
+  it('shows no password in errors', async () => {
     const server = await startServer({ password: 'correct horse' })
     const seen: unknown[] = []
     for (const block of [

@@ -100,7 +100,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that has become a replica is unavailable, and the connection is given up: READONLY', async () => {
+    it('that has become a replica is unavailable, and its connection is dropped: READONLY', async () => {
       await during(library, {}, async (server, store, scene) => {
         const master = await scene.server()
         await server.command('REPLICAOF', '127.0.0.1', master.port)
@@ -120,7 +120,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('whose key holds other data is reported as a configuration error, and the key stays as it is', async () => {
+    it('whose key holds other data causes a configuration error, and the key is not changed', async () => {
       await during(library, {}, async (server, store) => {
         const key = 'leasehold:{job}'
         const mistakes = [
@@ -148,7 +148,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that is not there is unavailable at once, and used as soon as it is', async () => {
+    it('that is down is unavailable at once, and used as soon as it is up', async () => {
       await during(library, {}, async (server, store) => {
         await server.kill()
         await eventually('it is noticed', async () => {

@@ -33,7 +33,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that is frozen for less than the ttl: the holder stays, under its token', async () => {
+    it('that is frozen for less than the ttl: the holder keeps the lease and its token', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -49,7 +49,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that is frozen for longer: the holder has stopped before another is granted', async () => {
+    it('that is frozen for longer: the holder stops before another owner is granted', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [a, b] = [
@@ -73,7 +73,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that is flushed: the next token is larger than all before, however fast those were given', async () => {
+    it('that is flushed: the next token is larger than all before', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const store = scene.store(clientOf(server))
@@ -94,7 +94,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('whose clock is set back: tokens go on growing', async () => {
+    it('whose clock is set back: tokens keep growing', async () => {
       await Scene.play(async (scene) => {
         const store = scene.store(clientOf(await scene.server()))
         let last = await granted(store, 'a')
@@ -110,7 +110,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('keeps the key of a lease for its life after the end that the last heartbeat, or grant, has set', async () => {
+    it('keeps the key of a lease for its record life after the lease has ended', async () => {
       await Scene.play(async (scene) => {
         const [server, ttl, recordLife] = [await scene.server(), 10_000, 1_000]
         const store = scene.store(clientOf(server), { recordLife })
@@ -129,7 +129,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that pauses its clients for less than is left: the heartbeat survives; for longer: lost on time', async () => {
+    it('that pauses its clients: a short pause costs nothing, a long one loses the lease in time', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -147,7 +147,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that forgets its scripts in the middle of traffic fails nothing', async () => {
+    it('that forgets its scripts during operations fails no operation', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const store = scene.store(clientOf(server))
@@ -166,7 +166,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that begins again with an older copy of its data: tokens are larger still', async () => {
+    it('that restarts with an older copy of its data: tokens keep growing', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const store = scene.store(clientOf(server))
@@ -187,7 +187,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('whose key is overwritten: the holder stops in time, with the reason', async () => {
+    it('whose key is overwritten: the holder stops in time and gets the reason', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -203,7 +203,7 @@ describeRedis('a server', () => {
       })
     })
 
-    it('that is a replica for a while: no word of it is taken, and the holder stays', async () => {
+    it('that is a replica for a while: its answers are ignored, and the holder keeps the lease', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const a = scene.player('a', scene.store(clientOf(server)))
@@ -221,7 +221,7 @@ describeRedis('a server', () => {
 
 describeRedis('connections', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
-    it('that are killed again and again: holders stay, and waiters are served in order', async () => {
+    it('that are killed repeatedly: holders keep their leases, and waiters are served in order', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = scene.player('holder', scene.store(clientOf(server)))

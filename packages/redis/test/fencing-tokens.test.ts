@@ -32,7 +32,7 @@ async function flagsOf(server: RedisServer): Promise<string> {
 const shapes: readonly Shape[] = [
   { name: 'a lease without waiters and watchers', prepare: free, grant: again },
   {
-    name: 'a lease that somebody waits for',
+    name: 'a lease with a waiter',
     prepare: async (store, server) => {
       const first = await granted(store, 'first')
       await store.acquire(claimOf('next', { queue: true }), never)
@@ -42,7 +42,7 @@ const shapes: readonly Shape[] = [
     grant: (store) => granted(store, 'next', { queue: true }),
   },
   {
-    name: 'a lease that somebody watches',
+    name: 'a lease with a watcher',
     prepare: async (store, server) => {
       await free(store)
       const watch = new AbortableCall()

@@ -43,7 +43,7 @@ describeRedis('RedisGuard', () => {
   }
 
   describe.each(['ioredis', 'node-redis'] as const)('by %s', (library) => {
-    it('lets the same and larger tokens write, and no smaller one', async () => {
+    it('accepts writes with the same and larger tokens, and rejects smaller ones', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `account of ${library}`
       expect(await guard.write(9n, 'SET', key, 'a')).toBe('OK')
@@ -59,7 +59,7 @@ describeRedis('RedisGuard', () => {
       expect(await server.command('GET', key)).toBe('bc')
     })
 
-    it('compares tokens that no double can hold', async () => {
+    it('compares tokens that are too large for a double', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const [smaller, larger] = [2n ** 64n, 2n ** 64n + 1n]
       await guard.write(larger, 'SET', `big ${library}`, 'x')
@@ -79,7 +79,7 @@ describeRedis('RedisGuard', () => {
       for (const name of ['fence', 'token', 'seen', 'work']) await expect(run(`return ${name}`)).rejects.toThrow(name)
     })
 
-    it('keeps to the prefix of the client, and shares the fence of a key with clients that have another', async () => {
+    it('uses the key prefix of the client, and shares the fence of a key with clients that have another prefix', async () => {
       const [prefixed, plain] = [
         new RedisGuard(await clientOf(library, `app-${library}:`)),
         new RedisGuard(await clientOf(library)),
@@ -167,7 +167,7 @@ describeRedis('RedisGuard', () => {
       expect(await server.command('GET', key)).toBe('half')
     })
 
-    it('refuses an old token also after the key was deleted', async () => {
+    it('rejects an old token also after the key was deleted', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `deleted by ${library}`
       await guard.write(3n, 'SET', key, 'a')
@@ -176,7 +176,7 @@ describeRedis('RedisGuard', () => {
       expect(await server.command('EXISTS', key)).toBe(0)
     })
 
-    it('writes thousands of arguments, and refuses more than Lua can pass on before it sets the fence', async () => {
+    it('writes thousands of arguments, and rejects more than Lua can pass on before it sets the fence', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `many of ${library}`
       const items = Array.from({ length: 8_000 }, (_, item) => String(item))
@@ -189,7 +189,7 @@ describeRedis('RedisGuard', () => {
       expect(await guard.run(9n, { script: portions, keys: [key], args: items })).toBe(15_900)
     })
 
-    it('says which key is in the place of the fence, and writes nothing', async () => {
+    it('rejects and writes nothing if the key of the fence holds other data', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `blocked of ${library}`
       await server.command('RPUSH', `leasehold:fence:{${key}}`, 'x')
@@ -199,7 +199,7 @@ describeRedis('RedisGuard', () => {
       expect(await server.command('EXISTS', key)).toBe(0)
     })
 
-    it('says that the user may not use the fence, and writes nothing', async () => {
+    it('rejects and writes nothing if the user has no permission for the fence', async () => {
       const [username, key] = [`limited-${library}`, `data:${library}`]
       await server.command('ACL', 'SETUSER', username, 'on', '>secret', '+@all', '-set', '~*')
       const guard = new RedisGuard(await clientOf(library, '', { username, password: 'secret' }))
@@ -208,7 +208,7 @@ describeRedis('RedisGuard', () => {
       expect(await server.command('EXISTS', key)).toBe(0)
     })
 
-    it('rejects with the reason of the signal of the caller', async () => {
+    it("rejects with the reason of the caller's signal", async () => {
       const guard = new RedisGuard(await clientOf(library))
       const signal = AbortSignal.abort(new Error('too late'))
       await expect(guard.run(1n, { script: 'return 1', keys: ['k'], signal })).rejects.toBe(signal.reason)
@@ -225,7 +225,7 @@ describeRedis('RedisGuard', () => {
     expect(() => new RedisGuard({} as RedisClient)).toThrow(LeaseConfigurationError)
   })
 
-  it('says that the server is away', async () => {
+  it('rejects if the server is down', async () => {
     const options = { port: 1, lazyConnect: true }
     const clients = [
       new Redis({ ...options, retryStrategy: null, maxRetriesPerRequest: 0 }),
@@ -255,7 +255,7 @@ describeRedis('RedisGuard', () => {
     await way.close()
   })
 
-  it('keeps the token in the slot of the key, in a cluster, tag or no tag', async () => {
+  it('keeps the token in the slot of the key in a cluster, with and without a hash tag', async () => {
     const cluster = await RedisCluster.start()
     const port = cluster.nodes[0]?.port ?? 0
     const ioredis = new Cluster([{ host: '127.0.0.1', port }], { keyPrefix: 'app:' })

@@ -44,23 +44,23 @@ describe('the key of a name', () => {
     expect(new Set(names.map((name) => keys.keyOf(name))).size).toBe(names.length)
   })
 
-  it('is made of names only', () => {
+  it('exists only for valid names', () => {
     expect(() => keys.keyOf('')).toThrow(LeaseNameError)
     expect(() => keys.keyOf('x'.repeat(1025))).toThrow(LeaseNameError)
     expect(() => keys.keyOf('\ud800')).toThrow(LeaseNameError)
   })
 
-  it('is in the slot of the prefix, where that has a hash tag', () => {
+  it('is in the slot of the prefix, if that has a hash tag', () => {
     const shared = new KeySpace('app:{leases}:')
     expect(shared.keyOf('a{b}')).toBe('app:{leases}:a%7bb%7d')
     expect(tagOf(shared.keyOf('a{b}'))).toBe('leases')
   })
 
-  it.each(['{', 'a}b{', '{}', '{a}{b}', 'a{b'])('has no prefix such as %s, which is half a tag', (prefix) => {
+  it.each(['{', 'a}b{', '{}', '{a}{b}', 'a{b'])('rejects the prefix %s, which has half a tag', (prefix) => {
     expect(() => new KeySpace(prefix)).toThrow(LeaseConfigurationError)
   })
 
-  it.each(['my app:', 'app:\n', '\tapp:'])('has no prefix with white space, such as %j', (prefix) => {
+  it.each(['my app:', 'app:\n', '\tapp:'])('rejects the prefix %j, which has white space', (prefix) => {
     expect(() => new KeySpace(prefix)).toThrow(LeaseConfigurationError)
   })
 })

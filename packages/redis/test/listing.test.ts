@@ -49,7 +49,11 @@ it('a listing yields a name once, although SCAN repeats its key, and skips keys 
   const adapter = {
     clustered: false,
     keyPrefix: '',
-    open: () => Promise.resolve({ scans: () => Promise.resolve([scan]), onEnd: () => {} } as unknown as Connection),
+    run: () => Promise.reject(new Error('unused')),
+    newConnection: () => {
+      const connect = (): Promise<void> => Promise.resolve()
+      return { connect, scans: () => Promise.resolve([scan]), onEnd: () => {} } as unknown as Connection
+    },
   }
   const readPage = (names: readonly string[]): Promise<LeaseRecord[]> => {
     return Promise.resolve(

@@ -39,7 +39,7 @@ describeRedis('the metadata of a lease', () => {
       })
     })
 
-    it('of a break has its reason, with line breaks', async () => {
+    it('after a break includes its reason, with line breaks', async () => {
       await during(async (store) => {
         await granted(store, 'a', { metadata: { step: '1\n2' } })
         await store.break('job', { period: 0, reason: 'by hand\nat night' }, never)
@@ -49,7 +49,7 @@ describeRedis('the metadata of a lease', () => {
       })
     })
 
-    it('is left behind by a release, in place of a reason', async () => {
+    it('of a release replaces the reason of a break', async () => {
       await during(async (store) => {
         const grant = await granted(store, 'a', { metadata: { step: '1' } })
         await store.break('job', { period: 0, reason: 'by hand' }, never)
@@ -75,7 +75,7 @@ describeRedis('the metadata of a lease', () => {
       })
     })
 
-    it('has a limit, in claims, updates and releases', async () => {
+    it('is limited in claims, updates and releases', async () => {
       await during(async (store) => {
         const grant = await granted(store, 'a')
         const large = { text: 'x'.repeat(4_096) }

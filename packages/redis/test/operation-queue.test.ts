@@ -15,7 +15,7 @@ async function callsAfter(
   let calls = 0
   const connection: Connection = {
     traffic: new Traffic(),
-    takesBack: false,
+    connect: () => Promise.resolve(),
     nodeOf: () => '',
     prepare: () => undefined,
     run: () => {
@@ -28,10 +28,8 @@ async function callsAfter(
     onEnd: () => {},
     destroy: () => {},
   }
-  const lazy = new LazyConnection(
-    { clustered: false, keyPrefix: '', open: () => Promise.resolve(connection) },
-    systemClock,
-  )
+  const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
+  const lazy = new LazyConnection(adapter, systemClock)
   await lazy.connect()
   const context = { recordLife: 1_000, channel: 'c', clustered: false }
   const queue = new OperationQueue(lazy, systemClock, context)
@@ -51,7 +49,7 @@ describe('an operation whose time limit is over', () => {
     },
   )
 
-  it('is not sent where that comes in the turn in which it was asked for', async () => {
+  it('is not sent if it ends in the turn in which it was requested', async () => {
     const limit = new AbortableCall()
     expect(await callsAfter('unused', [limit], () => limit.abort(new LeaseUnavailableError('time is up')))).toBe(0)
   })

@@ -29,7 +29,7 @@ const DELAY = 400
 
 describeRedis('the way to a server', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
-    it('that is slow costs time, and no lease', async () => {
+    it('that is slow delays operations and loses no lease', async () => {
       await Scene.play(async (scene) => {
         const way = await scene.proxy(await scene.server())
         const a = scene.player('a', scene.store(clientOf(way)))
@@ -44,7 +44,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that goes silent under 30 leases of one connection: Node warns of nothing, and the leases recover', async () => {
+    it('that goes silent under 30 leases of one connection: Node prints no warning, and the leases recover', async () => {
       await Scene.play(async (scene) => {
         const way = await scene.proxy(await scene.server())
         const store = scene.store(clientOf(way))
@@ -66,7 +66,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that is reset again and again: the holder stays, and others are refused', async () => {
+    it('that is reset repeatedly: the holder keeps the lease, and others are refused', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const way = await scene.proxy(server)
@@ -83,7 +83,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that leads nowhere is given up, and traffic goes on over another connection', async () => {
+    it('that goes silent is dropped, and operations continue over another connection', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const way = await scene.proxy(server)
@@ -104,7 +104,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('on which the first connection is lost as it is made: the next is not waited for longer than it takes', async () => {
+    it('that loses the first connection while it opens: the next one is used as soon as it is open', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [way, hole] = [await scene.proxy(server), await scene.proxy(server)]
@@ -117,7 +117,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('on which an answer is lost: an acquisition is settled, and held', async () => {
+    it('that loses an answer: the acquisition is settled, and the lease is held', async () => {
       await Scene.play(async (scene) => {
         const way = await scene.proxy(await scene.server())
         const store = scene.store(clientOf(way))
@@ -137,7 +137,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that carries no messages: waiters are served by polling, within a third of the ttl', async () => {
+    it('without messages: waiters are served by polling, within a third of the ttl', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const wall = await forgetful(scene, server)
@@ -160,7 +160,7 @@ describeRedis('the way to a server', () => {
       })
     })
 
-    it('that rejects subscriptions at first: waiters have a place as soon as possible', async () => {
+    it('that rejects subscriptions at first: waiters get a place as soon as possible', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const way = await scene.proxy(server)

@@ -54,7 +54,7 @@ describeRedis('the script', () => {
       })
     })
 
-    it('a claim that is repeated, or handed on, keeps its metadata unless it brings some', async () => {
+    it('a claim that is repeated or handed on keeps its metadata, unless it has new metadata', async () => {
       await during(async (store) => {
         const grant = await granted(store, 'a', { metadata: { host: 'x' } })
         expect(await granted(store, 'a')).toEqual(grant)
@@ -134,7 +134,7 @@ describeRedis('the script', () => {
       })
     })
 
-    it('the first in line, when it leaves while the name is free, wakes the next', async () => {
+    it('the first waiter notifies the next one when it leaves while the name is free', async () => {
       await during(async (store) => {
         const grant = await granted(store, 'a', { ttl: TTL })
         for (const id of ['b', 'c']) await store.acquire(claimOf(id, { queue: true, ttl: TTL }), never)

@@ -25,7 +25,7 @@ function withServer(options: RedisServerOptions, use: (server: RedisServer) => P
 
 describeRedis('the servers of the tests', () => {
   describe.concurrent('a server', () => {
-    it('answers, and is gone with its folder when it was stopped', async ({ expect }) => {
+    it('answers, and leaves no folder when it has stopped', async ({ expect }) => {
       const server = await RedisServer.start()
       expect(await server.command('SET', 'a', 'ü\r\n')).toBe('OK')
       expect(await server.command('GET', 'a')).toBe('ü\r\n')
@@ -67,7 +67,7 @@ describeRedis('the servers of the tests', () => {
       })
     })
 
-    it('asks for a password, and speaks TLS, where it is to', async ({ expect }) => {
+    it('requires a password and TLS if configured', async ({ expect }) => {
       await withServer({ password: 'a b', tls: true }, async (server) => {
         expect(server.url).toBe(`rediss://:a%20b@127.0.0.1:${server.port}`)
         expect(await server.command('PING')).toBe('PONG')
@@ -75,7 +75,7 @@ describeRedis('the servers of the tests', () => {
       })
     })
 
-    it('says why it does not start', async ({ expect }) => {
+    it('rejects with the reason if it does not start', async ({ expect }) => {
       await expect(RedisServer.start({ args: ['--no-such-thing', 'yes'] })).rejects.toThrow(
         /did not start.*no-such-thing/s,
       )

@@ -36,7 +36,7 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
     'by $name, whose defaults are to queue and to repeat,',
     { timeout: 60_000 },
     ({ server: clientOf }) => {
-      it('where the server is down', async () => {
+      it('if the server is down', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const [fresh, used] = [scene.store(clientOf(server)), scene.store(clientOf(server))]
@@ -50,7 +50,7 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
         })
       })
 
-      it('where the server hangs and was not connected to', async () => {
+      it('if the server hangs before the first connection', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const store = scene.store(clientOf(server))
@@ -65,7 +65,7 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
         })
       })
 
-      it('where the way is cut, and healed later', async () => {
+      it('if the network is cut, and works again later', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const way = await scene.proxy(server)
@@ -81,7 +81,7 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
         })
       })
 
-      it('except a request that a frozen server had received: it is taken back', async () => {
+      it('except for a request that a frozen server had received, which is taken back', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const store = scene.store(clientOf(server))
@@ -109,7 +109,7 @@ const PARTIAL = ['--cluster-require-full-coverage', 'no']
 
 describeRedis('a node of a cluster that hangs,', () => {
   describe.concurrent.each(libraries)('by $name,', { timeout: 120_000 }, (library) => {
-    it('does not hold up requests to other nodes, and is not sent later', async () => {
+    it('does not delay requests to other nodes, and is not sent later', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster(PARTIAL)
         const [hung, ...others] = cluster.nodes
@@ -147,7 +147,7 @@ describeRedis('a node of a cluster that hangs,', () => {
       })
     })
 
-    it('costs the leases of the others no heartbeat, and its own are back when it is', async () => {
+    it('loses no heartbeat of leases at the other nodes, and recovers its own leases', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster(PARTIAL)
         const [hung, ...others] = cluster.nodes

@@ -71,7 +71,7 @@ describeRedis('waiters', () => {
       })
     })
 
-    it('though the process of one before them was killed: at once', async () => {
+    it('at once, if the process of an earlier waiter was killed', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = await holding(scene, server)
@@ -89,7 +89,7 @@ describeRedis('waiters', () => {
       })
     })
 
-    it('though one before them has withdrawn: at once', async () => {
+    it('at once, if an earlier waiter has withdrawn', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = await holding(scene, server)
@@ -113,7 +113,7 @@ describeRedis('waiters', () => {
       })
     })
 
-    it('though an earlier waiter hangs: after its ttl, and no other waiter overtakes them before', async () => {
+    it('after the ttl of an earlier waiter that hangs, and no other waiter overtakes them', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const holder = await holding(scene, server)
@@ -136,7 +136,7 @@ describeRedis('waiters', () => {
       })
     })
 
-    it('when a holder has died, as soon as its lease is over, and not before', async () => {
+    it('when a holder has died, as soon as its lease has expired', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [one, other] = stores(scene, server, 2)
@@ -155,7 +155,7 @@ describeRedis('waiters', () => {
       })
     })
 
-    it('when those before them have died as well as the holder', async () => {
+    it('when the holder and the earlier waiters have died', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [one, other] = stores(scene, server, 2)
@@ -177,12 +177,12 @@ describeRedis('waiters', () => {
   })
 
   describe.concurrent('cost', { timeout: 90_000 }, () => {
-    it('as many commands for each that is served, however many there are', async () => {
+    it('the same number of commands for each turn, however many waiters there are', async () => {
       const [few, many] = await Promise.all([10, 100].map(commandsEach))
       expect(many).toBeLessThan((few ?? 0) * 1.3 + 0.5)
     })
 
-    it('no more room than they need, though many have died behind a living waiter', async () => {
+    it('no more memory than needed, if many waiters have died behind a living one', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const [store, other] = stores(scene, server, 2) as [RedisLeaseStore, RedisLeaseStore]

@@ -9,35 +9,37 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
-/** Sends one SCAN to one server. */
+/** One SCAN at one server. */
 export type Scan = (cursor: string, pattern: string, count: number) => Promise<unknown>
 
-/** An open connection; after its end it never comes back. In a cluster it consists of one connection to each node. */
+/** After its end it never comes back. In a cluster it consists of one connection to each node. */
 export interface Connection {
   readonly traffic: Traffic
+  /** Must be called once, before all others. Rejects with the reason why no server could be reached. */
+  connect(): Promise<void>
   /** The node of a cluster that has the key; the same for all keys if there is one server. */
   nodeOf(key: string): string
   /** Connects to the node that has the key, if that takes time. Rejects if there is no such node. */
   prepare(key: string): Promise<unknown> | undefined
-  /** Whether the client may send or repeat an abandoned call later, unless its signal aborts. */
-  readonly takesBack: boolean
-  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
+  /** Reads the signal only if the client may send or repeat an abandoned call later. */
+  run(call: ScriptCall, attempt: { readonly signal: AbortSignal }): Promise<unknown>
   /** One for each server that has keys: in a cluster for each master. */
   scans(): Promise<readonly Scan[]>
   /** Must be called once for a connection. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
   /** Calls back when the connection has ended; at once if it already has. */
   onEnd(callback: () => void): void
-  /** Has no effect the second time. */
+  /** Also ends an attempt to connect, which then may never settle. Has no effect the second time. */
   destroy(): void
 }
 
-/** Opens connections with the options of a given client. */
+/** Makes connections with the options of a given client, and runs scripts over that client itself. */
 export interface ClientAdapter {
   /** Whether keys are spread over nodes. */
   readonly clustered: boolean
   /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
-  /** Rejects if no connection can be opened. Abort `signal` to give up. */
-  open(signal: AbortSignal): Promise<Connection>
+  newConnection(): Connection
+  /** Runs a script over the given client, without its key prefix. */
+  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
 }

@@ -39,14 +39,14 @@ const aloneInCluster = {
 }
 
 export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient): ClientAdapter {
-  const clustered = isCluster(client)
   return {
-    clustered,
+    clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
-    open: (signal) =>
+    newConnection: () =>
       isCluster(client)
-        ? openConnection(client.duplicate([], aloneInCluster), (cluster) => new ClusterConnection(cluster), signal)
-        : openConnection(client.duplicate(optionsFor(client)), (single) => new IoRedisConnection(single), signal),
+        ? new ClusterConnection(client.duplicate([], aloneInCluster))
+        : new IoRedisConnection(client.duplicate(optionsFor(client))),
+    run: (call) => runUnprefixed(client, call),
   }
 }
 
@@ -70,33 +70,6 @@ function keyPrefixOf({ options }: IoRedisClient | IoRedisClusterClient): string 
 
 type Duplicate = Pick<IoRedisClient, 'connect' | 'evalsha' | 'eval' | 'scan' | 'subscribe' | 'on' | 'disconnect'>
 
-async function openConnection<T extends Duplicate>(
-  client: T,
-  toConnection: (client: T) => Connection,
-  signal?: AbortSignal,
-): Promise<Connection> {
-  // The client rejects only with 'closed'; the reason comes in an event.
-  const failures: unknown[] = []
-  client.on('error', (error) => void failures.push(error))
-  const onAbort = (): void => client.disconnect()
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    await client.connect()
-    return toConnection(client)
-  } catch (error) {
-    client.disconnect()
-    throw causeOf(failures[0] ?? error)
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-    failures.length = 0
-  }
-}
-
-/** If no node of a cluster could be reached, the error of the last one says why. */
-function causeOf(failure: unknown): unknown {
-  return (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
-}
-
 function runByIoRedis(
   client: Pick<IoRedisClient, 'eval' | 'evalsha'>,
   { command, script, keys, args }: ScriptCall,
@@ -106,10 +79,7 @@ function runByIoRedis(
 }
 
 /** The methods of a client add its prefix to all keys; a command that is built by hand goes without. */
-export async function runUnprefixedByIoRedis(
-  client: IoRedisClient | IoRedisClusterClient,
-  call: ScriptCall,
-): Promise<unknown> {
+async function runUnprefixed(client: IoRedisClient | IoRedisClusterClient, call: ScriptCall): Promise<unknown> {
   if (keyPrefixOf(client) === '') return await runByIoRedis(client, call)
   // Only a client of ioredis gets here, so that it is installed.
   const { Command } = await import('ioredis')
@@ -123,9 +93,9 @@ function scanOf(client: Pick<IoRedisClient, 'scan'>): Scan {
 }
 
 class IoRedisConnection implements Connection {
-  readonly takesBack = false
   readonly traffic = new Traffic()
   readonly #client: Duplicate
+  #failure: unknown
   #isOver = false
   #isDestroyed = false
 
@@ -134,6 +104,21 @@ class IoRedisConnection implements Connection {
     client.on('end', () => {
       this.#isOver = true
     })
+    client.on('error', (error) => {
+      this.#failure ??= error
+    })
+  }
+
+  async connect(): Promise<void> {
+    try {
+      await this.#client.connect()
+      // A cluster client may connect although it was ended meanwhile.
+      if (this.#isDestroyed) this.#client.disconnect()
+    } catch (error) {
+      // The client rejects only with 'closed'; the reason comes in an event. In a cluster, the error of the last node says why.
+      const failure = this.#failure ?? error
+      throw (failure as { lastNodeError?: unknown }).lastNodeError ?? failure
+    }
   }
 
   nodeOf(_key: string): string {
@@ -174,7 +159,7 @@ class IoRedisConnection implements Connection {
 
 class ClusterConnection extends IoRedisConnection {
   readonly #cluster: IoRedisClusterClient
-  #subscriber: IoRedisClient | undefined
+  #subscriber: Connection | undefined
   readonly #opening = new Map<IoRedisNode, Promise<void>>()
 
   constructor(cluster: IoRedisClusterClient) {
@@ -187,9 +172,9 @@ class ClusterConnection extends IoRedisConnection {
     const nodes = this.#cluster.nodes('master')
     const node = nodes[Math.floor(Math.random() * nodes.length)]
     if (node === undefined) throw new Error('no node of the cluster is known')
-    const client = node.duplicate(alone)
-    this.#subscriber = client
-    const subscriber = await openConnection(client, (single) => new IoRedisConnection(single))
+    const subscriber = new IoRedisConnection(node.duplicate(alone))
+    this.#subscriber = subscriber
+    await subscriber.connect()
     subscriber.onEnd(() => this.destroy())
     await subscriber.subscribe(channel, onMessage)
   }
@@ -199,8 +184,7 @@ class ClusterConnection extends IoRedisConnection {
   }
 
   override destroy(): void {
-    this.#subscriber?.disconnect()
-    this.#subscriber = undefined
+    this.#subscriber?.destroy()
     super.destroy()
   }
 

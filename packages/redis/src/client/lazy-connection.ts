@@ -1,4 +1,6 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '../until-aborted.js'
 import type { ClientAdapter, Connection } from './connection.js'
 
 /** After how many milliseconds of silence a connection is dropped, once an operation over it has timed out. */
@@ -6,7 +8,7 @@ export const STALL_TIMEOUT = 500
 
 interface Opening {
   readonly since: number
-  readonly abandoned: AbortController
+  readonly call: AbortableCall
   readonly promise: Promise<Connection>
 }
 
@@ -37,8 +39,7 @@ export class LazyConnection {
   /** All callers share one attempt and its outcome. */
   connect(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(closedError())
-    if (this.#current !== undefined) return Promise.resolve(this.#current)
-    return this.#begin()
+    return this.#current === undefined ? this.#begin() : Promise.resolve(this.#current)
   }
 
   /** Ends a connection that is silent, or that leads to a server that cannot serve. */
@@ -59,7 +60,7 @@ export class LazyConnection {
   giveUpOpening(): void {
     const opening = this.#opening
     this.#opening = undefined
-    opening?.abandoned.abort()
+    opening?.call.abort(new LeaseUnavailableError('the connection took too long to open', { store: 'redis' }))
   }
 
   close(): void {
@@ -71,31 +72,30 @@ export class LazyConnection {
 
   #begin(): Promise<Connection> {
     if (this.#opening === undefined) {
-      const abandoned = new AbortController()
-      this.#opening = { since: this.#clock.now(), abandoned, promise: this.#open(abandoned.signal) }
+      const call = new AbortableCall()
+      this.#opening = { since: this.#clock.now(), call, promise: this.#open(call) }
       this.#opening.promise.catch(() => {})
     }
     return this.#opening.promise
   }
 
-  async #open(signal: AbortSignal): Promise<Connection> {
-    const opened = this.#adapter.open(signal)
+  async #open(call: StoreCall): Promise<Connection> {
+    const connection = this.#adapter.newConnection()
     try {
-      // A client that is disconnected while it connects may never settle.
-      const connection = await Promise.race([opened, rejectionOf(signal)])
-      if (signal.aborted) throw tookTooLong()
-      this.#retire()
-      this.#current = connection
-      connection.onEnd(() => {
-        if (this.#current === connection) this.#current = undefined
-      })
-      return connection
+      await untilAborted(connection.connect(), call)
+      if (call.aborted) throw call.signal.reason
     } catch (error) {
-      if (signal.aborted) opened.then((connection) => connection.destroy()).catch(() => {})
+      connection.destroy()
       throw error
     } finally {
-      if (!signal.aborted) this.#opening = undefined
+      if (!call.aborted) this.#opening = undefined
     }
+    this.#retire()
+    this.#current = connection
+    connection.onEnd(() => {
+      if (this.#current === connection) this.#current = undefined
+    })
+    return connection
   }
 
   #retire(): void {
@@ -107,16 +107,6 @@ export class LazyConnection {
       before.destroy()
     })
   }
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(tookTooLong()), { once: true })
-  })
-}
-
-function tookTooLong(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the connection took too long to open', { store: 'redis' })
 }
 
 export function closedError(): LeaseUnavailableError {

@@ -12,7 +12,9 @@ export function nodeRedisAdapter(client: NodeRedisLike): ClientAdapter {
   return {
     clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
-    open: (signal) => openConnection(duplicateOf(client), signal),
+    newConnection: () => new NodeRedisConnection(duplicateOf(client)),
+    // The client adds its prefix only to the keys of commands that are methods.
+    run: (call, signal) => runScript(client, call, signal),
   }
 }
 
@@ -66,28 +68,7 @@ function optionsOf(client: NodeRedisClusterClient): {
   return (client as { _options?: object })._options ?? {}
 }
 
-async function openConnection(client: NodeRedisLike, signal: AbortSignal): Promise<Connection> {
-  const connection = new NodeRedisConnection(client)
-  // The reason why no node could be reached comes in an event.
-  let failure: unknown
-  client.on('error', (error) => {
-    failure ??= error
-  })
-  const onAbort = (): void => connection.destroy()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    await client.connect()
-    connection.opened()
-    return connection
-  } catch (error) {
-    connection.destroy()
-    throw failure instanceof Error ? failure : error
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-export function runByNodeRedis(
+function runScript(
   client: NodeRedisLike,
   { command, script, keys, args }: ScriptCall,
   abortSignal: AbortSignal | undefined,
@@ -108,24 +89,32 @@ function send(
 }
 
 class NodeRedisConnection implements Connection {
-  readonly takesBack = true
   readonly traffic = new Traffic()
   readonly #client: NodeRedisLike
   readonly #onEnd: (() => void)[] = []
+  #failure: unknown
   #isOpen = false
   #isOver = false
 
   constructor(client: NodeRedisLike) {
     this.#client = client
     client.on('error', (error) => {
+      this.#failure ??= error
       if (this.#isFatal(error)) this.destroy()
     })
     client.on('end', () => this.#end())
   }
 
-  /** From now on, an error of the client ends the connection. */
-  opened(): void {
-    this.#isOpen = true
+  async connect(): Promise<void> {
+    try {
+      await this.#client.connect()
+      this.#isOpen = true
+      // It may connect although it was ended meanwhile.
+      if (this.#isOver) this.destroy()
+    } catch (error) {
+      // The reason why no node could be reached comes in an event.
+      throw this.#failure instanceof Error ? this.#failure : error
+    }
   }
 
   nodeOf(key: string): string {
@@ -139,8 +128,8 @@ class NodeRedisConnection implements Connection {
     return shard === undefined ? undefined : client.nodeClient(shard.master as never)
   }
 
-  run(call: ScriptCall, signal?: AbortSignal): Promise<unknown> {
-    return runByNodeRedis(this.#client, call, signal)
+  run(call: ScriptCall, { signal }: { readonly signal: AbortSignal }): Promise<unknown> {
+    return runScript(this.#client, call, signal)
   }
 
   async scans(): Promise<readonly Scan[]> {

@@ -1,19 +1,20 @@
-import type { Clock, Grant, LeaseRecord } from '@leasehold/core'
+import type { LeaseRecord } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import type { CallGroup, Electorate, QuorumMember } from './electorate.js'
-import type { Floors } from './floors.js'
-import { agreedToken, type GrantOutcome, grantOutcome, tokensIn } from './outcomes.js'
-import { latestMetadata } from './records.js'
+import { untilAborted } from '../until-aborted.js'
+import type { Electorate } from './electorate.js'
+import type { FencingTokens } from './fencing-tokens.js'
+import { type GrantOutcome, grantOutcome } from './outcomes.js'
 import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
 
-/** How often the first of several rivals asks for the remaining servers. */
+/** How often one of several rivals asks for the remaining servers. */
 const ROUNDS = 8
 
 /** The pauses in between, in milliseconds. The first is about as long as the servers took, so that the rivals give way. */
 const SHORTEST_PAUSE = 2
 const LONGEST_PAUSE = 200
 
-interface Round {
+/** A decision on a request, and the votes on which it is based. */
+export interface Round {
   readonly tally: Tally<AcquireOutcome>
   readonly outcome: GrantOutcome
 }
@@ -21,27 +22,24 @@ interface Round {
 /**
  * One attempt to be granted a lease by a majority (Redis: "Distributed Locks with Redis"; the algorithm is called Redlock).
  *
- * The holder's validity is counted from before the attempt, and the ttl of each server starts later. So neither rounds nor
- * slow servers have to be subtracted from the ttl; only drift is, by the engine.
+ * The engine counts the holder's validity from before the attempt, and the ttl of each server starts later: the time of the
+ * rounds need not be subtracted.
  *
- * Rivals that ask at the same time may each be granted some servers, and none a majority. Then the one with the smallest
- * grant id keeps its servers and asks for the others after a pause. Its rivals give way.
+ * If each of several rivals is granted some servers and none a majority, the rival with the smallest grant id keeps its
+ * servers and asks for the others after a pause. The others give way.
  */
 export class Acquisition {
   readonly #electorate: Electorate
-  readonly #floors: Floors
-  readonly #clock: Clock
+  readonly #tokens: FencingTokens
   readonly #request: AcquireRequest
   readonly #question: Question
   #isSent = false
   #isAbandoned = false
   #tally: Tally<AcquireOutcome> | undefined
 
-  /** The grant id of the request is that of the attempt. */
-  constructor(electorate: Electorate, floors: Floors, clock: Clock, request: AcquireRequest) {
+  constructor(electorate: Electorate, tokens: FencingTokens, request: AcquireRequest) {
     this.#electorate = electorate
-    this.#floors = floors
-    this.#clock = clock
+    this.#tokens = tokens
     this.#request = request
     this.#question = { operation: 'acquire', leaseName: request.name }
   }
@@ -50,120 +48,62 @@ export class Acquisition {
   async run(call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = this.#request
     for (let round = 1; ; round += 1) {
-      const since = this.#clock.now()
+      const since = this.#electorate.clock.now()
       const { tally, outcome } = await this.#ask(call)
       if (outcome.type === 'granted') {
         const grant = { name, owner, grantId, ttl }
-        return await confirmed(this.#electorate, this.#floors, this.#question, tally, grant, call)
+        return await this.#tokens.confirm(this.#question, tally, grant, call)
       }
-      if (outcome.type === 'failed') throw outcome.error
       if (outcome.type === 'refused') return refusedBy(outcome.holder)
       if (outcome.rivals.some((rival) => rival < grantId)) return refusedBy(undefined)
       if (round === ROUNDS) {
         if (outcome.isCertain) return refusedBy(undefined)
         throw undecided(this.#question, tally)
       }
-      await this.#pause(round, this.#clock.now() - since, call)
+      await this.#pause(round, this.#electorate.clock.now() - since, call)
     }
   }
 
   /** Sends no claim from now on. Returns the places of the servers that it may have locked. */
-  abandon(): ReadonlySet<number> {
+  abandon(): readonly number[] {
     this.#isAbandoned = true
-    const places = new Set<number>()
-    if (!this.#isSent) return places
-    for (const place of this.#electorate.members.keys()) {
+    if (!this.#isSent) return []
+    return [...this.#electorate.members.keys()].filter((place) => {
       const vote = this.#tally?.votes[place]
-      const isFree = vote !== undefined && ('error' in vote ? isDefinitive(vote.error) : !vote.value.granted)
-      if (!isFree) places.add(place)
-    }
-    return places
+      if (vote === undefined) return true
+      return 'error' in vote ? !isDefinitive(vote.error) : vote.value.granted
+    })
   }
 
   #ask(call: StoreCall): Promise<Round> {
-    const { name, owner, grantId, ttl, metadata } = this.#request
-    const request = metadata === undefined ? { name, owner, grantId, ttl } : { name, owner, grantId, ttl, metadata }
+    const { queue: _, ...request } = this.#request
     this.#tally = undefined
-    return this.#electorate.poll<AcquireOutcome, Round>(
-      {
-        ask: (member, calls, place) => {
-          this.#isSent = true
-          return this.#floors.ask(place, name, () => this.#claim(member, request, calls))
-        },
-        decide: (tally) => {
-          this.#tally = tally
-          const outcome = grantOutcome(this.#question, tally)
-          return outcome === undefined ? undefined : { tally, outcome }
-        },
+    return this.#electorate.poll<AcquireOutcome, Round>(call, {
+      ask: (member, whole, place) => {
+        this.#isSent = true
+        return this.#tokens.ask(place, request.name, whole, async (own) => {
+          // A server that had to learn a floor first is late: the attempt may have been taken back.
+          return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
+        })
       },
-      call,
-    )
-  }
-
-  /** The claim at a server that had to learn a floor first is late: the attempt may have been taken back. */
-  async #claim(member: QuorumMember, request: AcquireRequest, calls: CallGroup): Promise<AcquireOutcome> {
-    return this.#isAbandoned ? { granted: false } : await member.acquire(request, calls.newCall())
+      decide: (tally) => {
+        this.#tally = tally
+        const outcome = grantOutcome(this.#question, tally)
+        return outcome && { tally, outcome }
+      },
+    })
   }
 
   async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {
     const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-    await this.#electorate.pause(longest * (0.5 + 0.5 * Math.random()), call)
+    let cancel = (): void => {}
+    const pause = new Promise<void>((resolve) => {
+      cancel = this.#electorate.clock.schedule(longest * (0.5 + 0.5 * Math.random()), resolve)
+    })
+    await untilAborted(pause, call).finally(() => cancel())
   }
 }
 
-function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
+export function refusedBy(holder: LeaseRecord | undefined): AcquireOutcome {
   return holder === undefined ? { granted: false } : { granted: false, holder }
-}
-
-/**
- * Agrees on the fencing token of a grant that a majority has given, each server under a token of its own counter. The
- * agreed token is the largest of these, and a majority has it in its records and floors before the caller learns it. Any
- * later majority has a server of this one, which gives a larger token, whatever the counters and clocks of the others are;
- * see `Floors` for servers that have lost their data.
- *
- * If a majority already has the same token, that is the agreed one: a repeated grant keeps its token. Rejects if no majority
- * accepts the token: the grant must not be used then.
- */
-export async function confirmed(
-  electorate: Electorate,
-  floors: Floors,
-  question: Question,
-  tally: Tally<AcquireOutcome>,
-  grant: Omit<Grant, 'fencingToken'>,
-  call: StoreCall,
-): Promise<AcquireOutcome> {
-  const fencingToken = agreedToken(tally) ?? (await raised(electorate, question, tally, grant, call))
-  floors.note(fencingToken)
-  const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
-  return { granted: true, grant: { ...grant, fencingToken }, ...(previous === undefined ? {} : { previous }) }
-}
-
-/** Raises the token of each server to the largest. */
-async function raised(
-  electorate: Electorate,
-  question: Question,
-  tally: Tally<AcquireOutcome>,
-  grant: Omit<Grant, 'fencingToken'>,
-  call: StoreCall,
-): Promise<bigint> {
-  const tokens = tokensIn(tally)
-  const largest = tokens.reduce<bigint>((one, other) => (other !== undefined && other > one ? other : one), 0n)
-  const raisedGrant = { ...grant, fencingToken: largest }
-  return await electorate.poll<AcquireOutcome, bigint>(
-    {
-      ask: async (member, calls, place) => {
-        if (tokens[place] === largest) return { granted: true, grant: raisedGrant }
-        // A server that has not answered may have granted the request meanwhile, with a token of its own.
-        const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
-        return mayHaveIt ? await member.raise(raisedGrant, largest, calls.newCall()) : { granted: false }
-      },
-      decide: (raises) => {
-        const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
-        if (carriers.length >= tally.majority) return largest
-        if (raises.isFinal) throw undecided(question, raises)
-        return undefined
-      },
-    },
-    call,
-  )
 }

@@ -1,7 +1,6 @@
 import type { Clock, Grant } from '@leasehold/core'
-import type { ReleaseOutcome } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
-import { type Electorate, within } from './electorate.js'
+import { type Electorate, partOf } from './electorate.js'
 
 /** How long a cleanup may take, in milliseconds; later the locks expire. */
 const LIMIT = 1_000
@@ -15,33 +14,24 @@ interface Abandoned {
   readonly at: number
 }
 
-/** Takes attempts without a majority back, in the background, so that others need not wait for a ttl. */
+/** Takes attempts without a majority back, in the background, so that challengers need not wait for a ttl. */
 export class Cleanup {
   readonly ids: AttemptIds
   readonly #electorate: Electorate
-  readonly #clock: Clock
   readonly #underWay = new Set<Promise<void>>()
 
-  constructor(electorate: Electorate, clock: Clock) {
-    this.ids = new AttemptIds(clock)
+  constructor(electorate: Electorate) {
+    this.ids = new AttemptIds(electorate.clock)
     this.#electorate = electorate
-    this.#clock = clock
   }
 
   /** Takes the grant back at these places. Servers that are yet to answer get the claim first: a connection keeps order. */
-  begin(grant: Grant, places: ReadonlySet<number>): void {
-    const nothing: ReleaseOutcome = { released: false }
-    const work = within(this.#clock, LIMIT, 'the cleanup of a server', grant.name, async (calls) => {
-      await this.#electorate.poll<ReleaseOutcome, true>(
-        {
-          ask: async (member, own, place) => (places.has(place) ? await member.retract(grant, own.newCall()) : nothing),
-          decide: (tally) => (tally.isFinal ? true : undefined),
-        },
-        calls.newCall(),
-      )
+  begin(grant: Grant, places: readonly number[]): void {
+    const work = this.#electorate.within(LIMIT, 'the cleanup of a server', grant.name, async (call) => {
+      await Promise.allSettled(places.map((place) => this.#electorate.members[place]?.retract(grant, partOf(call))))
     })
     // A lock that is left expires.
-    const ended = work.catch(() => {}).finally(() => this.#underWay.delete(ended))
+    const ended = work.finally(() => this.#underWay.delete(ended))
     this.#underWay.add(ended)
   }
 
@@ -52,9 +42,8 @@ export class Cleanup {
 }
 
 /**
- * The grant ids of attempts. The first attempt of a claim has the proposed id. After an attempt was taken back, each later
- * one has another id: a server or a network may delay the release of the old attempt, and it must not free the grant of a
- * later attempt.
+ * The grant ids of attempts. The first attempt of a claim has the proposed id. After an attempt was taken back, the next one
+ * has another id: a late release of the old attempt must not free the grant of a later one.
  */
 class AttemptIds {
   readonly #clock: Clock

@@ -3,16 +3,10 @@ import { AbortableCall, type AcquireOutcome, type ReleaseOutcome, type StoreCall
 import type { Floor } from '../answers.js'
 import { KIND, Tally, type Vote } from './tally.js'
 
-/**
- * After a decision, how long the other servers may take to carry out the operation too, in milliseconds. A server that
- * takes longer is not waited for again until it answers.
- */
+/** How long the other servers may take after a decision, in milliseconds. Later they are not waited for until they answer. */
 const AFTERWARDS = 2_000
 
-/**
- * How long the other servers are waited for after a majority has answered: as long as that took, within these limits.
- * Milliseconds.
- */
+/** After a majority has answered, the other servers have as long as that took, within these limits. Milliseconds. */
 const SHORTEST_GRACE = 50
 const LONGEST_GRACE = 500
 
@@ -32,57 +26,16 @@ export interface QuorumMember extends Omit<LeaseStore, Needed>, Required<Pick<Le
   learn(name: string, floor: bigint, call: StoreCall): Promise<void>
 }
 
-/** Makes a call for each operation of a member, and aborts all of them together. */
-export class CallGroup {
-  readonly #timeout: number
-  readonly #calls: AbortableCall[] = []
-  #isAborted = false
-  #reason: unknown
-
-  constructor(timeout: number) {
-    this.#timeout = timeout
-  }
-
-  get isAborted(): boolean {
-    return this.#isAborted
-  }
-
-  newCall(): StoreCall {
-    const call = new AbortableCall(this.#timeout)
-    if (this.#isAborted) call.abort(this.#reason)
-    else this.#calls.push(call)
-    return call
-  }
-
-  abort(reason: unknown): void {
-    this.#isAborted = true
-    this.#reason = reason
-    for (const call of this.#calls.splice(0)) call.abort(reason)
-  }
-}
-
-/** Does background work within a time limit, in milliseconds. */
-export async function within<T>(
-  clock: Clock,
-  timeout: number,
-  work: string,
-  leaseName: string,
-  perform: (calls: CallGroup) => Promise<T>,
-): Promise<T> {
-  const calls = new CallGroup(timeout)
-  const cancel = clock.schedule(timeout, () => {
-    calls.abort(new LeaseTimeoutError(`${work} took longer than ${timeout} ms`, { leaseName, store: KIND }))
-  })
-  try {
-    return await perform(calls)
-  } finally {
-    cancel()
-  }
+/** A call for one operation of a member. It is aborted together with the call that it is a part of. */
+export function partOf(whole: StoreCall): StoreCall {
+  const part = new AbortableCall(whole.timeout)
+  whole.onAbort(() => part.abort(whole.signal.reason))
+  return part
 }
 
 /** A question to all members, and the rule by which their votes decide it. */
 export interface Ballot<T, R> {
-  ask(member: QuorumMember, calls: CallGroup, place: number): Promise<T>
+  ask(member: QuorumMember, call: StoreCall, place: number): Promise<T>
   /**
    * Called after each vote, and when the tally gets late. Returns `undefined` while more votes are needed; decides or throws
    * when the tally is final.
@@ -90,100 +43,80 @@ export interface Ballot<T, R> {
   decide(tally: Tally<T>): R | undefined
   /** Called after a decision, when the last member has answered or failed. */
   afterwards?(tally: Tally<T>): void
-  /** How long the other members are waited for at least after a majority has answered, in milliseconds. */
+  /** The shortest time to wait for the other members after a majority has answered, in milliseconds. */
   readonly grace?: number
 }
 
 /**
- * Asks all members at once. A question is settled as soon as its votes decide it, so that slow, frozen and dead members
- * hold up nothing. The other members still have a moment to carry out the operation.
+ * Asks all members at once. A question is settled as soon as its votes decide it, so that slow, frozen and dead members hold
+ * up nothing. They still get the operation.
  */
 export class Electorate {
   readonly members: readonly QuorumMember[]
-  readonly #clock: Clock
+  readonly clock: Clock
   /** The members that do not answer; they are not waited for until they do. */
-  readonly #lagging = new Set<QuorumMember>()
+  readonly lagging = new Set<QuorumMember>()
 
   constructor(members: readonly QuorumMember[], clock: Clock) {
     this.members = members
-    this.#clock = clock
+    this.clock = clock
   }
 
   /** Rejects with the reason of the abort, and then aborts the operations of all members. */
-  poll<T, R>(ballot: Ballot<T, R>, call: StoreCall): Promise<R> {
+  poll<T, R>(call: StoreCall, ballot: Ballot<T, R>): Promise<R> {
     if (call.aborted) return Promise.reject(call.signal.reason)
+    let removeListener = (): void => {}
     return new Promise<R>((resolve, reject) => {
-      const poll = new Poll(this.members, this.#lagging, this.#clock, ballot, call.timeout, {
-        resolve: (decision) => {
-          removeListener()
-          resolve(decision)
-        },
-        reject: (error) => {
-          removeListener()
-          reject(error)
-        },
-      })
-      const removeListener = call.onAbort(() => poll.giveUp(call.signal.reason))
+      const poll = new Poll(this, ballot, call.timeout, resolve, reject)
+      removeListener = call.onAbort(() => poll.giveUp(call.signal.reason))
       poll.begin()
-    })
+    }).finally(() => removeListener())
   }
 
-  /** Rejects with the reason of the abort. */
-  pause(duration: number, call: StoreCall): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      const cancel = this.#clock.schedule(duration, () => {
-        removeListener()
-        resolve()
-      })
-      const removeListener = call.onAbort(() => {
-        cancel()
-        reject(call.signal.reason)
-      })
+  /** Does background work within a time limit, in milliseconds. */
+  async within(limit: number, work: string, leaseName: string, perform: (call: StoreCall) => Promise<void>) {
+    const call = new AbortableCall(limit)
+    const cancel = this.clock.schedule(limit, () => {
+      call.abort(new LeaseTimeoutError(`${work} took longer than ${limit} ms`, { leaseName, store: KIND }))
     })
+    await perform(call).finally(cancel)
   }
-}
-
-interface Settlement<R> {
-  resolve(decision: R): void
-  reject(error: unknown): void
 }
 
 /** One question. It is settled as soon as it is decided, and ends when all members have answered or were given up. */
 class Poll<T, R> {
-  readonly #members: readonly QuorumMember[]
-  readonly #lagging: Set<QuorumMember>
-  readonly #clock: Clock
+  readonly #electorate: Electorate
   readonly #ballot: Ballot<T, R>
-  readonly #settlement: Settlement<R>
+  readonly #resolve: (decision: R) => void
+  readonly #reject: (error: unknown) => void
   readonly #tally: Tally<T>
   readonly #since: number
-  readonly #calls: CallGroup
+  readonly #call: AbortableCall
   #isSettled = false
   #cancelTimer: (() => void) | undefined
 
   constructor(
-    members: readonly QuorumMember[],
-    lagging: Set<QuorumMember>,
-    clock: Clock,
+    electorate: Electorate,
     ballot: Ballot<T, R>,
     timeout: number,
-    settlement: Settlement<R>,
+    resolve: (decision: R) => void,
+    reject: (error: unknown) => void,
   ) {
-    this.#members = members
-    this.#lagging = lagging
-    this.#clock = clock
+    this.#electorate = electorate
     this.#ballot = ballot
-    this.#settlement = settlement
-    this.#calls = new CallGroup(timeout)
-    this.#tally = new Tally(members.length)
-    this.#since = clock.now()
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#tally = new Tally<T>(electorate.members.map(() => undefined))
+    this.#since = electorate.clock.now()
+    this.#call = new AbortableCall(timeout)
   }
 
   begin(): void {
-    for (const [place, member] of this.#members.entries()) {
-      this.#ballot.ask(member, this.#calls, place).then(
+    const { members, lagging } = this.#electorate
+    for (const [place, member] of members.entries()) {
+      this.#ballot.ask(member, partOf(this.#call), place).then(
         (value) => {
-          this.#lagging.delete(member)
+          lagging.delete(member)
           this.#count(place, { value })
         },
         (error: unknown) => this.#count(place, { error }),
@@ -192,8 +125,8 @@ class Poll<T, R> {
   }
 
   giveUp(reason: unknown): void {
-    this.#settle(() => this.#settlement.reject(reason))
-    this.#calls.abort(reason)
+    this.#settle(() => this.#reject(reason))
+    this.#call.abort(reason)
   }
 
   #count(place: number, vote: Vote<T>): void {
@@ -206,13 +139,11 @@ class Poll<T, R> {
 
   #decide(): void {
     try {
-      let decision = this.#ballot.decide(this.#tally)
-      if (decision === undefined && this.#becomesLate()) decision = this.#ballot.decide(this.#tally)
-      if (decision === undefined) return
-      const decided = decision
-      this.#settle(() => this.#settlement.resolve(decided))
+      const decision =
+        this.#ballot.decide(this.#tally) ?? (this.#becomesLate() ? this.#ballot.decide(this.#tally) : undefined)
+      if (decision !== undefined) this.#settle(() => this.#resolve(decision))
     } catch (error) {
-      this.#settle(() => this.#settlement.reject(error))
+      this.#settle(() => this.#reject(error))
     }
   }
 
@@ -220,21 +151,19 @@ class Poll<T, R> {
   #becomesLate(): boolean {
     const tally = this.#tally
     if (tally.isLate || tally.values.length < tally.majority) return false
-    const isAwaited = this.#members.some((member, place) => {
-      return tally.votes[place] === undefined && !this.#lagging.has(member)
-    })
-    if (!isAwaited) {
-      tally.isLate = true
-      return true
-    }
-    if (this.#cancelTimer !== undefined) return false
-    const elapsed = this.#clock.now() - this.#since
-    const least = this.#ballot.grace ?? SHORTEST_GRACE
-    this.#cancelTimer = this.#clock.schedule(Math.max(Math.min(elapsed, LONGEST_GRACE), least), () => {
+    tally.isLate = this.#unanswered().every((member) => this.#electorate.lagging.has(member))
+    if (tally.isLate || this.#cancelTimer !== undefined) return tally.isLate
+    const { clock } = this.#electorate
+    const grace = Math.max(Math.min(clock.now() - this.#since, LONGEST_GRACE), this.#ballot.grace ?? SHORTEST_GRACE)
+    this.#cancelTimer = clock.schedule(grace, () => {
       tally.isLate = true
       this.#decide()
     })
     return false
+  }
+
+  #unanswered(): readonly QuorumMember[] {
+    return this.#electorate.members.filter((_, place) => this.#tally.votes[place] === undefined)
   }
 
   #settle(settle: () => void): void {
@@ -243,12 +172,10 @@ class Poll<T, R> {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     settle()
-    if (this.#tally.isFinal || this.#calls.isAborted) return
-    this.#cancelTimer = this.#clock.schedule(AFTERWARDS, () => {
-      for (const [place, member] of this.#members.entries()) {
-        if (this.#tally.votes[place] === undefined) this.#lagging.add(member)
-      }
-      this.#calls.abort(new Error('the other servers have decided'))
+    if (this.#tally.isFinal || this.#call.aborted) return
+    this.#cancelTimer = this.#electorate.clock.schedule(AFTERWARDS, () => {
+      for (const member of this.#unanswered()) this.#electorate.lagging.add(member)
+      this.#call.abort(new Error('the other servers have decided'))
     })
   }
 }

@@ -1,12 +1,12 @@
-import type { Clock, Grant, Metadata } from '@leasehold/core'
+import type { Grant, Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
-import { type CallGroup, type Electorate, type QuorumMember, within } from './electorate.js'
-import type { Floors } from './floors.js'
+import { type Electorate, partOf, type QuorumMember } from './electorate.js'
+import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
 import { withRevision } from './records.js'
-import { Tally, undecided, type Vote } from './tally.js'
+import { Tally, undecided } from './tally.js'
 
-/** How long the heartbeats of some grants wait for the others of the same call, in milliseconds. */
+/** How long decided heartbeats wait for the others of the same call, in milliseconds. */
 const GRACE = 100
 
 /** How long a repair may take, in milliseconds; the next heartbeat begins another one. */
@@ -17,16 +17,14 @@ type Outcomes = readonly (RenewOutcome | Error)[]
 /** Renews grants that a majority has, and restores them on the other servers. */
 export class Heartbeats {
   readonly #electorate: Electorate
-  readonly #floors: Floors
-  readonly #clock: Clock
+  readonly #tokens: FencingTokens
   /** The grants that this store knows to be held: how often their metadata was replaced, by grant id. */
   readonly #held = new Map<string, number>()
   readonly #repairing = new Set<string>()
 
-  constructor(electorate: Electorate, floors: Floors, clock: Clock) {
+  constructor(electorate: Electorate, tokens: FencingTokens) {
     this.#electorate = electorate
-    this.#floors = floors
-    this.#clock = clock
+    this.#tokens = tokens
   }
 
   isHeld(grantId: string): boolean {
@@ -49,72 +47,65 @@ export class Heartbeats {
   }
 
   renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
-    return this.#beat(grant, 'heartbeat', (member, calls) => member.renew(grant, calls.newCall()), call)
+    return this.#beatOne(grant, 'heartbeat', (member, own) => member.renew(grant, own), call)
   }
 
   update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     const stamped = this.stamp(grant, metadata)
-    return this.#beat(grant, 'update', (member, calls) => member.update(grant, stamped, calls.newCall()), call)
+    return this.#beatOne(grant, 'update', (member, own) => member.update(grant, stamped, own), call)
   }
 
-  /** A grant that is not decided soon after the others counts as unknown, so that one lease does not hold up another. */
-  async renewMany(grants: readonly Grant[], call: StoreCall): Promise<Outcomes> {
-    const decided: (RenewOutcome | undefined)[] = grants.map(() => undefined)
-    return await this.#electorate.poll<Outcomes, Outcomes>(
-      {
-        grace: GRACE,
-        ask: (member, calls) => member.renewMany(grants, calls.newCall()),
-        decide: (tally) => {
-          for (const [index, grant] of grants.entries()) {
-            if (decided[index] !== undefined) continue
-            const outcome = renewOutcome(outcomesAt(tally, index), tally.majority)
-            if (outcome !== undefined) this.#note(grant, outcome)
-            decided[index] = outcome
-          }
-          const isOver = tally.isFinal || (tally.isLate && decided.some((outcome) => outcome !== undefined))
-          if (!isOver && decided.includes(undefined)) return undefined
-          return allOf(grants, decided, tally)
-        },
-        afterwards: ({ votes }) => {
-          for (const [index, grant] of grants.entries()) {
-            if (!decided[index]?.renewed) continue
-            this.#repairAll(
-              grant,
-              votes.map((vote) => outcomeAt(vote, index)),
-            )
-          }
-        },
-      },
-      call,
-    )
+  renewMany(grants: readonly Grant[], call: StoreCall): Promise<Outcomes> {
+    return this.#beat(grants, 'heartbeat', (member, own) => member.renewMany(grants, own), call)
   }
 
-  async #beat(
+  async #beatOne(
     grant: Grant,
     operation: string,
-    ask: (member: QuorumMember, calls: CallGroup) => Promise<RenewOutcome>,
+    ask: (member: QuorumMember, call: StoreCall) => Promise<RenewOutcome>,
     call: StoreCall,
   ): Promise<RenewOutcome> {
-    let outcome: RenewOutcome | undefined
-    return await this.#electorate.poll<RenewOutcome, RenewOutcome>(
-      {
-        ask,
-        decide: (tally) => {
-          outcome = renewOutcome(tally.values, tally.majority)
-          if (outcome === undefined && tally.isFinal) throw undecided({ operation, leaseName: grant.name }, tally)
+    const outcomes = await this.#beat([grant], operation, async (member, own) => [await ask(member, own)], call)
+    // If its only outcome is an error, the beat has thrown it.
+    return outcomes[0] as RenewOutcome
+  }
+
+  /**
+   * An error stands for each undecided grant; if that is all of them, rejects with the first. A grant that is not decided
+   * soon after the others counts as unknown, so that one lease does not hold up another.
+   */
+  async #beat(
+    grants: readonly Grant[],
+    operation: string,
+    ask: (member: QuorumMember, call: StoreCall) => Promise<Outcomes>,
+    call: StoreCall,
+  ): Promise<Outcomes> {
+    const decided: (RenewOutcome | undefined)[] = grants.map(() => undefined)
+    const tally = await this.#electorate.poll<Outcomes, Tally<Outcomes>>(call, {
+      grace: GRACE,
+      ask,
+      decide: (votes) => {
+        for (const [index, grant] of grants.entries()) {
+          if (decided[index] !== undefined) continue
+          const outcome = renewOutcome(tallyOf(votes, index))
           if (outcome !== undefined) this.#note(grant, outcome)
-          return outcome
-        },
-        afterwards: ({ votes }) => {
-          if (!outcome?.renewed) return
-          this.#repairAll(
-            grant,
-            votes.map((vote) => (vote !== undefined && 'value' in vote ? vote.value : undefined)),
-          )
-        },
+          decided[index] = outcome
+        }
+        const isOver = votes.isFinal || (votes.isLate && decided.some((outcome) => outcome !== undefined))
+        return isOver || !decided.includes(undefined) ? votes : undefined
       },
-      call,
-    )
+      afterwards: (votes) => {
+        for (const [index, grant] of grants.entries()) {
+          if (decided[index]?.renewed) this.#repairAll(grant, tallyOf(votes, index))
+        }
+      },
+    })
+    const outcomes = grants.map(({ name }, index) => {
+      return decided[index] ?? undecided({ operation, leaseName: name }, tallyOf(tally, index))
+    })
+    const [first] = outcomes
+    if (first instanceof Error && outcomes.every((outcome) => outcome instanceof Error)) throw first
+    return outcomes
   }
 
   #note({ grantId }: Grant, outcome: RenewOutcome): void {
@@ -123,71 +114,49 @@ export class Heartbeats {
   }
 
   /**
-   * Restores a grant on servers that have lost it, or never had it, after a majority has renewed it: so that it outlives
-   * later losses of other servers, such as restarts in turn. Runs in the background. The outcomes are by place.
+   * After a majority has renewed a grant, restores it in the background on servers that have lost it or never had it. So it
+   * survives later losses of other servers, such as restarts in turn.
    *
-   * This is safe because it only locks more. The server refuses if it has granted the name to another owner since; the
-   * majority of the holder does not need it, so no other owner has one; and it takes over the fencing token. A server that
-   * refuses the grant because it was broken or taken is left alone.
+   * This is safe: the holder has its majority without this server, which refuses if it has another holder, and takes over
+   * the fencing token. Servers on which the grant was broken or taken are left alone.
    */
-  #repairAll(grant: Grant, outcomes: readonly (RenewOutcome | undefined)[]): void {
+  #repairAll(grant: Grant, { votes }: Tally<RenewOutcome>): void {
+    const outcomes = votes.map((vote) => (vote !== undefined && 'value' in vote ? vote.value : undefined))
     const source = this.#electorate.members[outcomes.findIndex((outcome) => outcome?.renewed)]
     if (source === undefined) return
-    for (const [place, member] of this.#electorate.members.entries()) {
-      const outcome = outcomes[place]
-      if (outcome === undefined || outcome.renewed) continue
+    for (const [place, outcome] of outcomes.entries()) {
       const key = `${place} ${grant.grantId}`
-      if ((outcome.reason !== 'deleted' && outcome.reason !== 'expired') || this.#repairing.has(key)) continue
+      if (outcome === undefined || outcome.renewed || this.#repairing.has(key)) continue
+      if (outcome.reason !== 'deleted' && outcome.reason !== 'expired') continue
       this.#repairing.add(key)
       // If it fails, the next heartbeat begins another repair.
-      this.#repair(place, member, source, grant)
+      this.#repair(place, source, grant)
         .catch(() => {})
         .finally(() => this.#repairing.delete(key))
     }
   }
 
-  async #repair(place: number, member: QuorumMember, source: QuorumMember, grant: Grant): Promise<void> {
+  async #repair(place: number, source: QuorumMember, grant: Grant): Promise<void> {
     const { name, grantId } = grant
-    await within(this.#clock, REPAIR_LIMIT, 'the repair of a server', name, async (calls) => {
-      const record = await source.read(name, calls.newCall())
+    await this.#electorate.within(REPAIR_LIMIT, 'the repair of a server', name, async (call) => {
+      const record = await source.read(name, partOf(call))
       if (record?.grantId !== grantId || record.state !== 'leased') return
       const { metadata, previous } = record
       // It may be repeated when the server has learned a floor, and the lease may have been released by then.
-      await this.#floors.ask(place, name, async () => {
-        if (this.isHeld(grantId)) await member.repair(grant, metadata, previous, calls.newCall())
+      await this.#tokens.ask(place, name, call, async (own) => {
+        if (this.isHeld(grantId)) await this.#electorate.members[place]?.repair(grant, metadata, previous, own)
       })
     })
   }
 }
 
-/** An error stands for each undecided grant. If that is all of them, throws the first. */
-function allOf(
-  grants: readonly Grant[],
-  decided: readonly (RenewOutcome | undefined)[],
-  tally: Tally<Outcomes>,
-): Outcomes {
-  const outcomes = grants.map((grant, index) => decided[index] ?? errorOf(grant, index, tally))
-  const [first] = outcomes
-  if (first instanceof Error && outcomes.every((outcome) => outcome instanceof Error)) throw first
-  return outcomes
-}
-
-function errorOf({ name }: Grant, index: number, tally: Tally<Outcomes>): Error {
-  const own = new Tally<RenewOutcome>(tally.size)
-  for (const [place, vote] of tally.votes.entries()) {
-    const outcome = vote !== undefined && 'value' in vote ? vote.value[index] : undefined
-    if (outcome instanceof Error) own.votes[place] = { error: outcome }
-    else if (outcome !== undefined) own.votes[place] = { value: outcome }
-    else if (vote !== undefined && 'error' in vote) own.votes[place] = vote
-  }
-  return undecided({ operation: 'heartbeat', leaseName: name }, own)
-}
-
-function outcomesAt(tally: Tally<Outcomes>, index: number): RenewOutcome[] {
-  return tally.votes.flatMap((vote) => outcomeAt(vote, index) ?? [])
-}
-
-function outcomeAt(vote: Vote<Outcomes> | undefined, index: number): RenewOutcome | undefined {
-  const outcome = vote !== undefined && 'value' in vote ? vote.value[index] : undefined
-  return outcome instanceof Error ? undefined : outcome
+/** The votes on one of the grants. */
+function tallyOf({ votes }: Tally<Outcomes>, index: number): Tally<RenewOutcome> {
+  return new Tally(
+    votes.map((vote) => {
+      if (vote === undefined || 'error' in vote) return vote
+      const outcome = vote.value[index]
+      return outcome instanceof Error ? { error: outcome } : outcome && { value: outcome }
+    }),
+  )
 }

@@ -8,14 +8,10 @@ export type GrantOutcome =
   | { readonly type: 'granted' }
   /** Certainly not granted; `holder` has a majority, if it is known. */
   | { readonly type: 'refused'; readonly holder?: LeaseRecord }
-  /**
-   * No majority is known, but this request was granted by some servers, and the rivals by others. `isCertain`: this request
-   * certainly has no majority.
-   */
+  /** Some servers granted this request, others those of rivals. `isCertain`: this request certainly has no majority. */
   | { readonly type: 'split'; readonly rivals: readonly string[]; readonly isCertain: boolean }
-  | { readonly type: 'failed'; readonly error: unknown }
 
-/** `undefined` while more votes may change the outcome. */
+/** `undefined` while more votes may change the outcome. Throws if the votes decide nothing. */
 export function grantOutcome(question: Question, tally: Tally<AcquireOutcome>): GrantOutcome | undefined {
   const { values, errors, majority } = tally
   const granted = values.filter((outcome) => outcome.granted).length
@@ -23,20 +19,23 @@ export function grantOutcome(question: Question, tally: Tally<AcquireOutcome>): 
     // A later vote may have the largest token, or be one of those that have agreed on theirs.
     return tally.isOpen && agreedToken(tally) === undefined ? undefined : { type: 'granted' }
   }
-  const holders = values.flatMap((outcome) => (outcome.granted ? [] : [outcome.holder]))
-  const holder = majorityHolder(
-    holders.filter((record) => record !== undefined),
-    majority,
-  )
+  const holder = namedHolder(tally)
   if (holder !== undefined) return { type: 'refused', holder }
   if (tally.isOpen) return undefined
-  if (errors.filter(isDefinitive).length >= majority) return { type: 'failed', error: undecided(question, tally) }
-  const isCertain = holders.length + errors.filter(isDefinitive).length >= majority
-  if (granted > 0 && holders.length > 0) {
-    return { type: 'split', rivals: holders.map((record) => record?.grantId ?? ''), isCertain }
-  }
+  const definitive = errors.filter(isDefinitive).length
+  if (definitive >= majority) throw undecided(question, tally)
+  const rivals = values.flatMap((outcome) => (outcome.granted ? [] : [outcome.holder?.grantId ?? '']))
+  const isCertain = rivals.length + definitive >= majority
+  if (granted > 0 && rivals.length > 0) return { type: 'split', rivals, isCertain }
   if (isCertain) return { type: 'refused' }
-  return tally.isFinal ? { type: 'failed', error: undecided(question, tally) } : undefined
+  if (tally.isFinal) throw undecided(question, tally)
+  return undefined
+}
+
+/** The holder that the refusals of a majority name. */
+function namedHolder(tally: Tally<AcquireOutcome | RenewOutcome | ReleaseOutcome>): LeaseRecord | undefined {
+  const holders = tally.values.flatMap((outcome) => ('holder' in outcome ? (outcome.holder ?? []) : []))
+  return majorityHolder(holders, tally.majority)
 }
 
 /** By the place of the server, the fencing token under which it has granted the request. */
@@ -58,35 +57,29 @@ export function agreedToken(tally: Tally<AcquireOutcome>): bigint | undefined {
 const REASONS: readonly RenewRefusal[] = ['taken', 'broken', 'deleted', 'expired']
 
 /** Refused if a majority refuses: the grant then has no majority, and a heartbeat restores nothing. */
-export function renewOutcome(outcomes: readonly RenewOutcome[], majority: number): RenewOutcome | undefined {
-  const refusals = outcomes.filter((outcome) => !outcome.renewed)
-  if (outcomes.length - refusals.length >= majority) return { renewed: true }
+export function renewOutcome(tally: Tally<RenewOutcome>): RenewOutcome | undefined {
+  const { values, majority } = tally
+  const refusals = values.filter((outcome) => !outcome.renewed)
+  if (values.length - refusals.length >= majority) return { renewed: true }
   if (refusals.length < majority) return undefined
   const reason = REASONS.find((each) => refusals.some((refusal) => refusal.reason === each)) ?? 'expired'
-  const holder = majorityHolder(
-    refusals.flatMap((refusal) => refusal.holder ?? []),
-    majority,
-  )
+  const holder = namedHolder(tally)
   return { renewed: false, reason, ...(holder === undefined ? {} : { holder }) }
 }
 
 /**
- * A server that has answered does not have the grant any more. If a majority has answered, the other servers are too few
- * for the grant. Released if at least one server was freed by this request. A repeated release frees none and names no
- * holder: the claim is gone.
+ * A server that has answered no longer has the grant: after the answers of a majority, the others are too few for it.
+ * Released if at least one server was freed by this request. A repeated release frees none and names no holder.
  */
 export function releaseOutcome(question: Question, tally: Tally<ReleaseOutcome>): ReleaseOutcome | undefined {
   const { values, majority } = tally
   const released = values.filter((outcome) => outcome.released).length
   if (released >= majority) return { released: true }
-  const holder = majorityHolder(
-    values.flatMap((outcome) => (outcome.released ? [] : (outcome.holder ?? []))),
-    majority,
-  )
+  const holder = namedHolder(tally)
   if (holder !== undefined) return { released: false, holder }
   if (tally.isOpen) return undefined
   if (values.length < majority) throw undecided(question, tally)
-  return released > 0 ? { released: true } : { released: false }
+  return { released: released > 0 }
 }
 
 /** The record, in an object because there may be none. */
@@ -95,8 +88,8 @@ export interface ReadOutcome {
 }
 
 /**
- * A grant that a majority has under the same token is in force. A name that is free on a majority is free. Otherwise a
- * grant may be about to begin or to end: the name counts as locked by an unknown holder.
+ * A grant that a majority has under the same token is in force, and a name that is free on a majority is free. Otherwise a
+ * grant may begin or end right now: the name counts as locked by an unknown holder.
  */
 export function readOutcome(
   question: Question,
@@ -129,10 +122,7 @@ function anonymous({ leaseName }: Question, locked: readonly LeaseRecord[]): Lea
 /** Of one server: the milliseconds until it is free, or that there was nothing to break. */
 export type Broken = { readonly remaining: number } | 'nothing'
 
-/**
- * Broken if a majority has no lease in force: its holder finds no majority for a heartbeat. The name is free when a
- * majority is.
- */
+/** Broken if a majority has no lease in force: the next heartbeat finds no majority. */
 export function breakOutcome(question: Question, tally: Tally<Broken>): { remaining: number } | undefined {
   const { values, majority } = tally
   const broken = values.filter((value) => value !== 'nothing')

@@ -2,8 +2,8 @@ import type { LeaseRecord, Metadata } from '@leasehold/core'
 import { TOKEN_KEY } from '../answers.js'
 
 /**
- * In the metadata on a member: the token of the grant that has replaced it, and how often that grant has done so. A member
- * may miss an update, so that members may have different metadata for the same grant.
+ * In the metadata on a member: the token of the grant that wrote them, and how often it has done so. A member may miss an
+ * update.
  */
 const REVISION_KEY = '\0revision'
 
@@ -36,21 +36,19 @@ export function isLocked(record: LeaseRecord | undefined): record is LeaseRecord
 
 /** The record on which a majority agrees, apart from the metadata and the time left. */
 export function agreedRecord(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
-  const alike = largestGroup(records, ({ grantId, fencingToken, state }) => `${state} ${fencingToken} ${grantId}`)
-  return alike.length < majority ? undefined : merged(alike, majority)
+  const keyOf = ({ grantId, fencingToken, state }: LeaseRecord): string => `${state} ${fencingToken} ${grantId}`
+  return merged(ofMajority(records, majority, keyOf), majority)
 }
 
 /** The grant that a majority has. Its token is the agreed one; if that is unknown, the largest one. */
 export function majorityHolder(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
-  const held = largestGroup(records, ({ grantId }) => grantId)
-  if (held.length < majority) return undefined
+  const held = ofMajority(records, majority, ({ grantId }) => grantId)
   return agreedRecord(held, majority) ?? merged(held.toSorted(byToken), majority)
 }
 
 /** The record with the largest token. */
 export function mostRecent(records: readonly LeaseRecord[]): LeaseRecord | undefined {
-  const [first] = records.toSorted(byToken)
-  return first === undefined ? undefined : merged([first], 1)
+  return merged(records.toSorted(byToken).slice(0, 1), 1)
 }
 
 /** The largest first. */
@@ -74,15 +72,12 @@ function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord 
   }
 }
 
-function largestGroup(records: readonly LeaseRecord[], keyOf: (record: LeaseRecord) => string): readonly LeaseRecord[] {
-  const groups = new Map<string, LeaseRecord[]>()
-  let largest: readonly LeaseRecord[] = []
-  for (const record of records) {
-    const key = keyOf(record)
-    const group = groups.get(key) ?? []
-    group.push(record)
-    groups.set(key, group)
-    if (group.length > largest.length) largest = group
-  }
-  return largest
+/** The records that a majority has alike, if there are such. */
+function ofMajority(
+  records: readonly LeaseRecord[],
+  majority: number,
+  keyOf: (record: LeaseRecord) => string,
+): readonly LeaseRecord[] {
+  const keys = records.map(keyOf)
+  return records.filter((_, index) => keys.filter((key) => key === keys[index]).length >= majority)
 }

@@ -1,5 +1,4 @@
 import {
-  type Clock,
   type Grant,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -21,10 +20,10 @@ import {
 } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
-import { Acquisition, confirmed } from './acquisition.js'
+import { Acquisition, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
-import { Floors } from './floors.js'
+import { FencingTokens } from './fencing-tokens.js'
 import { Heartbeats } from './heartbeats.js'
 import { type Broken, breakOutcome, grantOutcome, type ReadOutcome, readOutcome, releaseOutcome } from './outcomes.js'
 import { KIND, undecided } from './tally.js'
@@ -32,35 +31,30 @@ import { KIND, undecided } from './tally.js'
 const DAY = 86_400_000
 
 /**
- * Leases on a majority of independent Redis servers: an odd number from three on, each a master without replicas. A lease
- * is granted, held and renewed only while a majority can be reached, whichever servers are slow, frozen or dead.
+ * Leases on a majority of three, five or more independent Redis servers, each a master without replicas. A lease is granted
+ * and renewed only while a majority can be reached.
  *
- * It requires two things of the servers. A server that has lost data must stay away until all leases that it may have
- * forgotten have expired: otherwise it could be part of a second majority. And their clocks must not be set while they run,
- * because leases expire by them.
+ * A server that has lost data must stay away until all leases that it may have forgotten have expired: otherwise it could be
+ * part of a second majority. The clocks of the servers must not be set while they run, because leases expire by them.
  *
- * Fencing tokens grow with every grant, although each server counts by itself. A server that has lost all its data gives no
- * token before it has learned from a majority of the others how large the tokens are. A server that comes back with older
- * data does not notice it: tokens then grow if the clocks of the servers differ by less than the time that it stayed away.
+ * Fencing tokens grow with every grant. A server that has lost all its data gives no token before it has learned from a
+ * majority of the others how large the tokens are. If a server comes back with older data, tokens grow if the clocks of the
+ * servers differ by less than the time that it stayed away.
  *
- * Waiters poll, and are served in any order. Leases without expiry are not possible: a lease that a server has missed to
- * free would stay locked there. The store cannot list names.
+ * Waiters poll, and are served in any order. There are no leases without expiry: a server that missed a release would stay
+ * locked. The store cannot list names.
  */
 export class RedisQuorumStore implements LeaseStore {
   readonly kind = KIND
   /** A grant takes two round trips: little would be left of a ttl below `minTtl`. */
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
   readonly #electorate: Electorate
-  readonly #clock: Clock
-  readonly #floors: Floors
+  readonly #tokens: FencingTokens
   readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
   readonly #checks = new StoreChecks(KIND, this.limits)
 
-  /**
-   * One client for each server. Throws a `LeaseConfigurationError` if there are fewer than three, an even number, or the
-   * same client twice.
-   */
+  /** Throws a `LeaseConfigurationError` for fewer than three clients, an even number, or the same client twice. */
   constructor(clients: readonly RedisClient[], options?: RedisLeaseStoreOptions)
   /** @internal */
   constructor(members: readonly QuorumMember[], options?: RedisLeaseStoreOptions)
@@ -68,11 +62,10 @@ export class RedisQuorumStore implements LeaseStore {
     checkServers(servers)
     const { clock = systemClock } = options
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
-    this.#clock = clock
     this.#electorate = new Electorate(members, clock)
-    this.#floors = new Floors(this.#electorate, clock)
-    this.#cleanup = new Cleanup(this.#electorate, clock)
-    this.#heartbeats = new Heartbeats(this.#electorate, this.#floors, clock)
+    this.#tokens = new FencingTokens(this.#electorate)
+    this.#cleanup = new Cleanup(this.#electorate)
+    this.#heartbeats = new Heartbeats(this.#electorate, this.#tokens)
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
@@ -80,26 +73,29 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.acquire(request, call)
     const { ids } = this.#cleanup
     const grantId = ids.idOf(proposed)
-    const acquisition = new Acquisition(this.#electorate, this.#floors, this.#clock, { ...request, grantId })
+    const acquisition = new Acquisition(this.#electorate, this.#tokens, { ...request, grantId })
     let outcome: AcquireOutcome | undefined
     try {
       outcome = await acquisition.run(call)
       if (!outcome.granted) return outcome
       // A concurrent request under the same id has failed, and takes its attempt back.
-      if (ids.isAbandoned(grantId)) throw takenBack(name)
+      if (ids.isAbandoned(grantId)) {
+        const message = `the request for lease '${name}' was taken back meanwhile: try again`
+        throw new LeaseUnavailableError(message, { leaseName: name, store: KIND })
+      }
       this.#heartbeats.begin(grantId)
       return outcome
     } finally {
       // A grant that is already held stays held, even if it could not be confirmed again.
-      const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : undefined
-      if (places !== undefined && places.size > 0) {
+      const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : []
+      if (places.length > 0) {
         ids.abandon(proposed)
         this.#cleanup.begin({ name, owner, grantId, fencingToken: 0n, ttl }, places)
       }
     }
   }
 
-  /** Starts the recorded ttl anew, if a majority has the grant. */
+  /** Restarts the recorded ttl, if a majority has the grant. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call)
     return await this.#heartbeats.renew(grant, call)
@@ -122,25 +118,19 @@ export class RedisQuorumStore implements LeaseStore {
     const left = metadata === undefined ? undefined : this.#heartbeats.stamp(grant, metadata)
     this.#heartbeats.end(grantId)
     this.#cleanup.ids.forget(grantId)
-    return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(
-      {
-        ask: (member, calls) => member.release(grant, calls.newCall(), left),
-        decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
-      },
-      call,
-    )
+    return await this.#electorate.poll<ReleaseOutcome, ReleaseOutcome>(call, {
+      ask: (member, own) => member.release(grant, own, left),
+      decide: (tally) => releaseOutcome({ operation: 'release', leaseName: name }, tally),
+    })
   }
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     const isAbandoned = (grantId: string): boolean => this.#cleanup.ids.isAbandoned(grantId)
-    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(
-      {
-        ask: (member, calls) => member.read(name, calls.newCall()),
-        decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
-      },
-      call,
-    )
+    const { record } = await this.#electorate.poll<LeaseRecord | undefined, ReadOutcome>(call, {
+      ask: (member, own) => member.read(name, own),
+      decide: (tally) => readOutcome({ operation: 'read', leaseName: name }, tally, isAbandoned),
+    })
     return record
   }
 
@@ -153,23 +143,19 @@ export class RedisQuorumStore implements LeaseStore {
     this.#checks.change(grant, to, call)
     const { name, ttl } = grant
     const question = { operation: 'change', leaseName: name }
-    const { outcome, tally } = await this.#electorate.poll(
-      {
-        ask: (member, calls, place) => this.#floors.ask(place, name, () => member.change(grant, to, calls.newCall())),
-        decide: (votes) => {
-          const found = grantOutcome(question, votes)
-          const isOpen = found?.type === 'split' && !found.isCertain && !votes.isFinal
-          return found === undefined || isOpen ? undefined : { outcome: found, tally: votes }
-        },
+    const { outcome, tally } = await this.#electorate.poll<AcquireOutcome, Round>(call, {
+      ask: (member, whole, place) => {
+        return this.#tokens.ask(place, name, whole, (own) => member.change(grant, to, own))
       },
-      call,
-    )
-    if (outcome.type === 'failed') throw outcome.error
-    if (outcome.type === 'split' && !outcome.isCertain) throw undecided(question, tally)
-    if (outcome.type !== 'granted') {
-      return { granted: false, ...('holder' in outcome ? { holder: outcome.holder } : {}) }
-    }
-    const passed = await confirmed(this.#electorate, this.#floors, question, tally, { ...to, name, ttl }, call)
+      decide: (votes) => {
+        const found = grantOutcome(question, votes)
+        if (found?.type !== 'split' || found.isCertain) return found && { outcome: found, tally: votes }
+        if (votes.isFinal) throw undecided(question, votes)
+        return undefined
+      },
+    })
+    if (outcome.type !== 'granted') return refusedBy(outcome.type === 'refused' ? outcome.holder : undefined)
+    const passed = await this.#tokens.confirm(question, tally, { ...to, name, ttl }, call)
     this.#heartbeats.end(grant.grantId)
     return passed
   }
@@ -177,20 +163,17 @@ export class RedisQuorumStore implements LeaseStore {
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     this.#checks.break(name, options, call)
-    return await this.#electorate.poll<Broken, { remaining: number }>(
-      {
-        ask: async (member, calls) => {
-          try {
-            return await member.break(name, options, calls.newCall())
-          } catch (error) {
-            if (error instanceof LeaseConflictError) return 'nothing'
-            throw error
-          }
-        },
-        decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
+    return await this.#electorate.poll<Broken, { remaining: number }>(call, {
+      ask: async (member, own) => {
+        try {
+          return await member.break(name, options, own)
+        } catch (error) {
+          if (error instanceof LeaseConflictError) return 'nothing'
+          throw error
+        }
       },
-      call,
-    )
+      decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
+    })
   }
 
   /** Aborted by `close`. */
@@ -218,19 +201,10 @@ function checkServers(servers: readonly unknown[]): void {
 
 function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumMember {
   const store = new RedisLeaseStore(client, options, 'member')
-  if (hasRenewMany(store)) return store
+  if (store.renewMany !== undefined) return store as QuorumMember
   throw unfit('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
-}
-
-function hasRenewMany(store: RedisLeaseStore): store is RedisLeaseStore & QuorumMember {
-  return store.renewMany !== undefined
 }
 
 function unfit(message: string): LeaseConfigurationError {
   return new LeaseConfigurationError(message, { store: KIND })
-}
-
-function takenBack(leaseName: string): LeaseUnavailableError {
-  const message = `the request for lease '${leaseName}' was taken back meanwhile: try again`
-  return new LeaseUnavailableError(message, { leaseName, store: KIND })
 }

@@ -8,19 +8,15 @@ export type Vote<T> = { readonly value: T } | { readonly error: unknown }
 
 /** The votes so far. With an odd number of servers, either a majority can do something, or a majority cannot. */
 export class Tally<T> {
-  readonly size: number
   /** By the place of the server; `undefined` if it has not answered yet. */
   readonly votes: (Vote<T> | undefined)[]
+  readonly majority: number
   /** A majority has answered, and the grace period for the other servers is over. */
   isLate = false
 
-  constructor(size: number) {
-    this.size = size
-    this.votes = Array.from({ length: size }, () => undefined)
-  }
-
-  get majority(): number {
-    return Math.floor(this.size / 2) + 1
+  constructor(votes: (Vote<T> | undefined)[]) {
+    this.votes = votes
+    this.majority = Math.floor(votes.length / 2) + 1
   }
 
   /** All servers have answered or failed. */
@@ -55,7 +51,7 @@ export function isDefinitive(error: unknown): error is LeaseError {
 
 /** The error if the votes decide nothing: the refusal of a majority, or that the outcome is unknown. */
 export function undecided({ operation, leaseName }: Question, tally: Tally<unknown>): LeaseError {
-  const { errors, values, size, majority } = tally
+  const { errors, values, votes, majority } = tally
   const definitive = errors.filter(isDefinitive)
   const [refusal] = definitive
   if (refusal !== undefined && definitive.length >= majority) return refusal
@@ -63,7 +59,7 @@ export function undecided({ operation, leaseName }: Question, tally: Tally<unkno
   const cause = errors.find((error) => error instanceof NoFloorError) ?? errors[0]
   const first = cause instanceof Error ? `: ${cause.message}` : ''
   return new LeaseUnavailableError(
-    `${operation} of lease '${leaseName}' has no majority: ${values.length} of ${size} servers answered${first}`,
+    `${operation} of lease '${leaseName}' has no majority: ${values.length} of ${votes.length} servers answered${first}`,
     { leaseName, store: KIND, cause: errors.length === 1 ? errors[0] : new AggregateError(errors, 'no majority') },
   )
 }

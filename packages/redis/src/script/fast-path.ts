@@ -1,6 +1,6 @@
 /**
- * The common cases: claiming, renewing and releasing a lease that has no waiters. The server creates every function, table
- * and string of a call anew, and each command of a script costs about a microsecond. So the other parts of the script are
+ * The common cases: claiming, renewing and releasing a lease that has no waiters. Each call of the script creates all of its
+ * functions, tables and strings, and each command in it costs about a microsecond. So the other parts of the script are
  * created only when this part gives no answer.
  *
  * The record of a name is a hash. Its field `lease` has fixed places: the state (1 to 9), the end (11 to 26), the fencing

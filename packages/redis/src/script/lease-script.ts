@@ -17,14 +17,10 @@ end)()
 `
 
 /**
- * The script for all operations on leases. KEYS has the key of each operation. ARGV has the life of records after their end
- * in microseconds, then the channel of the caller and `single` or `clustered`, then for each operation its name and its
- * arguments, separated by spaces. The script returns a string or an array of strings for each operation. It uses no time of
- * a client.
- *
- * A call to a member of a quorum has one more key: that of the floor of its fencing tokens. Each token that the member gives
- * is larger than the floor, and raises it. A member without a floor has lost its data, and gives no token until it has
- * learned the floor from the other members.
+ * The script for all operations on leases. KEYS has the key of each operation; for a member of a quorum, the last key is the
+ * floor of its fencing tokens. ARGV has the life of records after their end in microseconds, then the channel of the caller
+ * and `single` or `clustered`, then for each operation its name and its arguments, separated by spaces. The script returns a
+ * string or an array of strings for each operation. It uses no time of a client.
  */
 export const leaseScript = `
 local FOREVER, AVAILABLE, LEASED, NINE = '9999999999999999', 97, 108, 57

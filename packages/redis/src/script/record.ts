@@ -25,7 +25,7 @@ local function store(record)
   redis.call('HSET', record.key, 'lease', string.format('%-9s %s %s %s %s%s%s %s %s', record.state, instant(record.ends),
     instant(record.token), instant(record.kept), record.has_line and 'l' or '-', record.is_watched and 'w' or '-',
     record.has_reason and 'r' or '-', record.grant, record.ttl))
-  if record.is_kept_anew then
+  if record.is_kept_longer then
     if record.kept == math.huge then redis.call('PERSIST', record.key)
     else redis.call('PEXPIREAT', record.key, whole(math.ceil(record.kept / 1000) + 1)) end
   end
@@ -37,7 +37,7 @@ local function keep(record)
   record.is_changed = true
   local least = math.max(record.ends, micros) + life
   if record.kept == math.huge and least < math.huge or record.kept < least then
-    record.kept, record.is_kept_anew = math.floor(least + life / 2), true
+    record.kept, record.is_kept_longer = math.floor(least + life / 2), true
   end
 end
 

@@ -31,7 +31,7 @@ describe('a heartbeat', () => {
     expect(await quorum.owners()).toEqual([undefined, 'owner', 'owner'])
   })
 
-  it('never gives a server that has lost the lease a part in deciding on it', async () => {
+  it('is not confirmed by a server that has lost the lease', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -41,7 +41,7 @@ describe('a heartbeat', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, 'owner'])
   })
 
-  it('of many in one call does not depend on one that is undecided', async () => {
+  it('is decided without waiting for another in the same call that is undecided', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grants = [await quorum.granted(store), await quorum.granted(store, { name: 'undecided' })]
@@ -56,7 +56,7 @@ describe('a heartbeat', () => {
 })
 
 describe('a server that has lost a lease', () => {
-  it('has it again after the next heartbeat, with its token and metadata', async () => {
+  it('has the lease again after the next heartbeat, with its token and metadata', async () => {
     const quorum = new QuorumOfFakes([0n, 900n, 100n])
     const { store } = quorum.open()
     const grant = await quorum.granted(store, { metadata: { host: 'a' } })
@@ -72,7 +72,7 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.granted(store)).toMatchObject({ fencingToken: 902n })
   })
 
-  it('does not get it back from a former holder', async () => {
+  it('does not restore the lease of a former holder', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open((_, operation) => ({ back: operation === 'read' ? 100 : 0 }))
     const grant = await quorum.granted(store)
@@ -83,7 +83,7 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })
 
-  it('does not get it back after another owner has got the lease', async () => {
+  it('does not restore the lease after another owner was granted', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open((_, operation) => ({ there: operation === 'read' ? 100 : 0 }))
     const grant = await quorum.granted(store)
@@ -97,7 +97,7 @@ describe('a server that has lost a lease', () => {
     expect(await quorum.owners()).toEqual(['successor', 'successor', undefined])
   })
 
-  it('does not get a broken lease back', async () => {
+  it('does not restore a broken lease', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -126,7 +126,7 @@ describe('a release', () => {
     })
   })
 
-  it('is unknown where a majority does not answer', async () => {
+  it('is unknown if a majority does not answer', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -199,7 +199,7 @@ describe('a record', () => {
 })
 
 describe('a change', () => {
-  it('is unknown, and can be repeated, where a majority is not reached', async () => {
+  it('is unknown without a majority, and can be repeated', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store)
@@ -214,7 +214,7 @@ describe('a change', () => {
 })
 
 describe('a break', () => {
-  it('takes a majority', async () => {
+  it('needs a majority', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     await expect(quorum.during(store.break(NAME, {}, forever))).rejects.toThrow(LeaseConflictError)
@@ -228,7 +228,7 @@ describe('a break', () => {
 })
 
 describe('the end', () => {
-  it('waits a second at most for servers that are to be freed', async () => {
+  it('waits for a second at most for cleanups', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'

@@ -42,7 +42,7 @@ describe('a grant', () => {
     expect(await quorum.owners()).toEqual(['one', 'other', undefined])
   })
 
-  it('comes with the holder only where one has a majority', async () => {
+  it('is refused with a holder only if that holder has a majority', async () => {
     const quorum = new QuorumOfFakes(5)
     const { store } = quorum.open()
     const grant = await quorum.granted(store, { owner: 'holder' })
@@ -73,7 +73,7 @@ describe('a grant', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })
 
-  it('is taken back also from a server that has granted it, but failed to say so', async () => {
+  it('is taken back also from a server whose answer was lost', async () => {
     const quorum = new QuorumOfFakes()
     const { store, members } = quorum.open()
     for (const member of members.slice(1)) {
@@ -89,7 +89,7 @@ describe('a grant', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })
 
-  it('is not held up by a server that is frozen, nor is anything else', async () => {
+  it('is not delayed by a frozen server, and neither are other operations', async () => {
     const quorum = new QuorumOfFakes([0n, 70n, 3n])
     const { store } = quorum.open(() => ({ there: 1, back: 1 }))
     quorum.server(2).state = 'frozen'
@@ -113,7 +113,7 @@ describe('a grant', () => {
     expect(quorum.clock.now() - later).toBeLessThanOrEqual(4)
   })
 
-  it('asks the servers once where they agree on the token already, and has the same again', async () => {
+  it('asks the servers once if they already agree on the token, and keeps the token', async () => {
     const quorum = new QuorumOfFakes([0n, 700n, 30n])
     const { store, members } = quorum.open()
     const grant = await quorum.granted(store, { grantId: 'again' })
@@ -126,7 +126,7 @@ describe('a grant', () => {
     ])
   })
 
-  it('is refused for good where a majority says so, in the words of the servers', async () => {
+  it('rejects with the error of the servers if a majority has the same definitive error', async () => {
     const quorum = new QuorumOfFakes()
     const { store, members } = quorum.open()
     const refuse = (): Promise<never> => Promise.reject(new LeaseUnauthorisedError('NOPERM'))
@@ -137,7 +137,7 @@ describe('a grant', () => {
     await expect(quorum.during(store.read(NAME, forever))).rejects.toThrow(LeaseUnauthorisedError)
   })
 
-  it('has a ttl: a server that misses a release would be locked for ever', async () => {
+  it('needs a ttl', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     expect(store.limits.infinite).toBe(false)
@@ -147,7 +147,7 @@ describe('a grant', () => {
 })
 
 describe('rivals that have split the servers', () => {
-  it('do not stand in each others way: the one with the smallest id goes on, the others give way', async () => {
+  it('do not block each other: the rival with the smallest id continues, the others give way', async () => {
     const quorum = new QuorumOfFakes()
     const order = ['a', 'b', 'c']
     // Each reaches a server of its own first.
@@ -160,7 +160,7 @@ describe('rivals that have split the servers', () => {
     expect(await quorum.owners()).toEqual(['a', 'a', 'a'])
   })
 
-  it('also with a server dead', async () => {
+  it('do so also with a dead server', async () => {
     const quorum = new QuorumOfFakes()
     quorum.server(2).state = 'dead'
     const asked = ['a', 'b'].map((owner, first) => {

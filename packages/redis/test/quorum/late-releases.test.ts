@@ -26,7 +26,7 @@ describe('a request that was taken back', () => {
     expect(await quorum.during(store.renew(outcome.grant, forever))).toEqual({ renewed: true })
   })
 
-  it('is not granted to another request under the same id meanwhile', async () => {
+  it('is not granted to a concurrent request under the same id', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     for (const place of [1, 2]) quorum.server(place).state = 'frozen'
@@ -40,7 +40,7 @@ describe('a request that was taken back', () => {
     expect(await quorum.owners()).toEqual([undefined, undefined, undefined])
   })
 
-  it('is not taken back where the same claim is held already', async () => {
+  it('is not taken back if the same claim is already held', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open()
     const grant = await quorum.granted(store, { grantId: 'claim' })

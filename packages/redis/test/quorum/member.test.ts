@@ -57,7 +57,7 @@ describeRedis('a member of a quorum', () => {
     })
   })
 
-  it('that has lost its floor alone gives no token either, and does not repeat or take over one', async () => {
+  it('that has lost only its floor gives no token, and does not repeat or take over one', async () => {
     await during(0n, async ({ store, server }) => {
       const grant = await granted(store, 'a')
       await server.command('DEL', FLOOR)
@@ -109,7 +109,7 @@ describeRedis('a member of a quorum', () => {
     })
   })
 
-  it('gets a grant back under its token, and forgets no larger one that it has given', async () => {
+  it('restores a grant under its token, and keeps a larger token that it has given', async () => {
     await during(0n, async ({ store, count }) => {
       const own = await granted(store, 'own')
       await store.release(own, never)
@@ -123,7 +123,7 @@ describeRedis('a member of a quorum', () => {
     })
   })
 
-  it('gets no grant back that another owner has now', async () => {
+  it('does not restore a grant of a name that another owner holds', async () => {
     await during(0n, async ({ store }) => {
       const grant = await granted(store, 'successor')
       const late = { ...claimOf('a'), fencingToken: 5n }

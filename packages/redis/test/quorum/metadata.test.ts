@@ -49,7 +49,7 @@ async function previousOf(store: LeaseStore, grantId: string, metadata: Metadata
 
 describeRedis('the metadata of a lease on a quorum', () => {
   describe.concurrent('of three servers', { timeout: 60_000 }, () => {
-    it('is left to the next holder by update, release, expiry, break and change', async () => {
+    it('is returned to the next holder after update, release, expiry, break and change', async () => {
       await during(async ({ store }) => {
         const call = (): AbortableCall => new AbortableCall()
         expect(await previousOf(store, 'a', { step: '1' })).toBeUndefined()

@@ -4,7 +4,7 @@ import { describeRedis } from '../support/describe-redis.js'
 import { RedisServer } from '../support/redis-server.js'
 
 describeRedis('the example of the guide', () => {
-  it('works under the lease, also with a server dead', async () => {
+  it('works under the lease, also with a dead server', async () => {
     const servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
     try {
       const tokens: bigint[] = []

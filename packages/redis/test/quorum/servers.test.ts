@@ -91,7 +91,7 @@ async function tookOf(task: Promise<unknown>): Promise<number> {
 }
 
 describeRedis('a quorum of three servers', () => {
-  it.concurrent('does without one that is dead', async ({ expect }) => {
+  it.concurrent('works with one dead server', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const [one, other] = [servers.open(), servers.open()]
       await servers.all[1].kill()
@@ -105,7 +105,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('waits for none that is frozen', async ({ expect }) => {
+  it.concurrent('does not wait for a frozen server', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const store = servers.open()
       await store.release(grantIn(await store.acquire(servers.request('one'), forever)), forever)
@@ -191,9 +191,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('gives larger tokens than the server that is ahead of the others, though it be gone', async ({
-    expect,
-  }) => {
+  it.concurrent('gives larger tokens than a server that was ahead of the others and is dead', async ({ expect }) => {
     await Servers.use(async (servers) => {
       const store = servers.open()
       const granted = async () => {
@@ -211,7 +209,7 @@ describeRedis('a quorum of three servers', () => {
     })
   })
 
-  it.concurrent('gives no smaller token where one server has lost its data and the one that is ahead is away', async ({
+  it.concurrent('gives no smaller token if one server has lost its data and another, whose tokens were larger, is away', async ({
     expect,
   }) => {
     await Servers.use(async (servers) => {

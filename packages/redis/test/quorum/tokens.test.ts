@@ -6,7 +6,7 @@ import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 const forever = new AbortableCall()
 
 describe('fencing tokens', () => {
-  it('grow with every grant, whichever majority gives it, though servers count by themselves', async () => {
+  it('grow with every grant, whichever majority gives it', async () => {
     for (let seed = 0; seed < 40; seed += 1) {
       const quorum = new QuorumOfFakes([0n, 1_000_000n, 500n, 37n, 90_000n])
       const { store } = quorum.open()
@@ -24,7 +24,7 @@ describe('fencing tokens', () => {
     }
   })
 
-  it('are returned only when a majority has them; otherwise no request is granted', async () => {
+  it('are returned only when a majority has them', async () => {
     const quorum = new QuorumOfFakes([0n, 0n, 1_000n])
     const { store } = quorum.open((place, operation) => (operation === 'raise' && place < 2 ? { lost: 'request' } : {}))
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(500)))).resolves.toMatchObject({
@@ -39,7 +39,7 @@ describe('fencing tokens', () => {
     expect(await other.owners()).toEqual([undefined, undefined, undefined])
   })
 
-  it('are also agreed on with a server that grants the lease late', async () => {
+  it('include that of a server that grants the lease late', async () => {
     const quorum = new QuorumOfFakes([0n, 50n, 7n])
     const { store } = quorum.open((place, operation) => {
       if (operation === 'raise' && place === 0) return { lost: 'request' }
@@ -63,7 +63,7 @@ describe('fencing tokens', () => {
 })
 
 describe('a server that has lost its data', () => {
-  it('gives no token before it has learned the floor that it may have forgotten', async () => {
+  it('gives no token before it has learned the floor', async () => {
     const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
     const one = quorum.open().store
     await quorum.during(one.release(await quorum.granted(one), forever))
@@ -126,7 +126,7 @@ describe('a server that has lost its data', () => {
     expect(quorum.server(1).floor).toBe(grant.fencingToken)
   })
 
-  it('learns also where the others have said their floors before it says that it has none', async () => {
+  it('learns also if the others return their floors before it returns that it has none', async () => {
     const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
     const last = await quorum.granted(quorum.open().store)
     quorum.server(1).restart(0n)
@@ -145,7 +145,7 @@ describe('a server that has lost its data', () => {
     expect(await quorum.owners()).toEqual(['one', 'other', undefined])
   })
 
-  it('gets no lease back that was released while it was learning', async () => {
+  it('does not restore a lease that was released while it was learning', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open((_, operation) => ({ there: operation === 'floor' ? 400 : 0 }))
     const grant = await quorum.granted(store)
@@ -171,7 +171,7 @@ describe('a server that has lost its data', () => {
 })
 
 describe('servers without data', () => {
-  it('are used as soon as a majority of them is there', async () => {
+  it('are used as soon as a majority of them can be reached', async () => {
     const quorum = new QuorumOfFakes()
     for (const server of quorum.servers) server.restart(0n)
     quorum.server(2).state = 'dead'
@@ -183,7 +183,7 @@ describe('servers without data', () => {
     expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(first.fencingToken)
   })
 
-  it('go on from the largest token that the store was granted', async () => {
+  it('continue from the largest token that the store was granted', async () => {
     const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
     const { store } = quorum.open()
     const last = await quorum.granted(store)
@@ -192,7 +192,7 @@ describe('servers without data', () => {
     expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(last.fencingToken)
   })
 
-  it('go on from the largest floor, also where most servers have lost theirs', async () => {
+  it('continue from the largest floor, also if most servers have lost theirs', async () => {
     const quorum = new QuorumOfFakes([20_000n, 500n, 0n])
     const { store } = quorum.open()
     const last = await quorum.granted(store)
@@ -203,7 +203,7 @@ describe('servers without data', () => {
     for (const { floor = 0n } of quorum.servers) expect(floor).toBeGreaterThan(last.fencingToken)
   })
 
-  it('go on from the largest clock', async () => {
+  it('continue from the largest clock', async () => {
     const quorum = new QuorumOfFakes()
     for (const server of quorum.servers) server.restart(0n)
     const { store, members } = quorum.open()
