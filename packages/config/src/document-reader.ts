@@ -72,9 +72,9 @@ export class DocumentReader {
     })
   }
 
-  #bring({ kind, name, from, origin }: IncludeStatement): readonly IncludedText[] {
+  #bring({ kind, name, origin }: IncludeStatement): readonly IncludedText[] {
     try {
-      return this.#options.readInclude({ kind, name, from })
+      return this.#options.readInclude({ kind, name, from: origin.source })
     } catch (error) {
       if (error instanceof ConfigError) throw error
       const reason = error instanceof Error ? error.message : String(error)

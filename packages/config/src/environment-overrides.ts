@@ -34,5 +34,5 @@ function split(mangled: string): string[] | undefined {
 
 function fieldOf(name: string, path: readonly string[], value: string): Field {
   const origin = { source: `environment variable ${name}`, line: 0, column: 0 }
-  return { kind: 'field', path, append: false, value: stringAt(value, origin) }
+  return { kind: 'field', path, value: stringAt(value, origin) }
 }

@@ -2,7 +2,6 @@ import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
 import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
-import type { Append } from './slot.js'
 import type { Expression, Origin } from './syntax-tree.js'
 import type { Item, ListValue, ObjectView, Value } from './value.js'
 
@@ -81,9 +80,9 @@ export class Evaluation {
     const value = this.#resolver.item(item)
     if (value === undefined) return undefined
     try {
-      return this.#value(value, item.source?.expression.origin ?? origin)
+      return this.#value(value, item.kind === 'unresolved' ? item.expression.origin : origin)
     } catch (error) {
-      if (!(error instanceof Cycle) || !isOptional(item.source?.expression)) throw error
+      if (!(error instanceof Cycle) || item.kind !== 'unresolved' || !isOptional(item.expression)) throw error
       this.#resolver.forgetValue(item)
       return undefined
     }
@@ -106,10 +105,10 @@ export class Evaluation {
     for (let entry = view.get(key); entry !== undefined; entry = view.get(key)) {
       const { value, assignment } = entry
       try {
-        return this.#value(value, assignment?.origin ?? value.origin)
+        return this.#value(value, assignment?.expression.origin ?? value.origin)
       } catch (error) {
-        if (!(error instanceof Cycle) || !isOptional(assignment?.expression)) throw error
-        if (assignment !== undefined) this.#resolver.forgetValue(assignment)
+        if (!(error instanceof Cycle) || assignment === undefined || !isOptional(assignment.expression)) throw error
+        this.#resolver.forgetValue(assignment)
         view.forget(key)
       }
     }
@@ -117,8 +116,8 @@ export class Evaluation {
   }
 }
 
-function isOptional(expression: Expression | Append | undefined): boolean {
-  return expression?.kind === 'reference' && expression.optional
+function isOptional(expression: Expression): boolean {
+  return expression.kind === 'reference' && expression.optional
 }
 
 function sizeOf(value: ResolvedValue): number {

@@ -57,10 +57,7 @@ function asList(value: Value): ListValue | undefined {
   if (value.kind !== 'object') return undefined
   const keys = numericKeys(value.keys())
   if (keys.length === 0) return undefined
-  const items = keys.flatMap((key) => {
-    const entry = value.get(key)
-    return entry === undefined ? [] : [{ value: entry.value }]
-  })
+  const items = keys.flatMap((key) => value.get(key)?.value ?? [])
   return new ListValue(items, value.origin, value.secret)
 }
 

@@ -1,12 +1,11 @@
 import { ConfigLimitError, ConfigSyntaxError } from './config-error.js'
-import { type IncludeLoader, readIncludeStatement, seesInclude } from './include-statement.js'
+import { INCLUDE, type IncludeLoader, readIncludeStatement } from './include-statement.js'
 import type { Limits } from './limits.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
 import {
   type Concatenation,
   type Expression,
-  type Field,
   type ListLiteral,
   type ObjectLiteral,
   type Origin,
@@ -107,21 +106,16 @@ export class Parser {
 
   #statement(): Statement {
     const scanner = this.#scanner
-    const { source, include } = this.#options
-    if (seesInclude(scanner)) return readIncludeStatement(scanner, source, include)
+    if (scanner.seesWord(INCLUDE)) return readIncludeStatement(scanner, this.#options.include)
     const path = readPath(scanner, 'a key')
     this.#checkDepth(this.#depth + path.length)
     scanner.skip()
-    if (scanner.next === '{') return { kind: 'field', path, append: false, value: this.#value() }
     const append = scanner.take('+=')
-    if (!append && !scanner.take('=') && !scanner.take(':'))
+    if (!append && !scanner.take('=') && !scanner.take(':') && scanner.next !== '{')
       throw scanner.unexpected(`'=', ':', '+=' or '{' after a key`)
     scanner.skip()
-    return { kind: 'field', path, append, value: this.#value() } satisfies Field
-  }
-
-  #value(): Expression {
-    return this.#expression('the value of the key')
+    const value = this.#expression('the value of the key')
+    return { kind: 'field', path, value: append ? { kind: 'append', element: value, origin: value.origin } : value }
   }
 
   /** Reads the values up to the end of the line. Several values are concatenated. */

@@ -19,7 +19,6 @@ export function parseProperties(text: string, source: string): Field[] {
     return {
       kind: 'field',
       path: unescapeText(key, origin).split('.'),
-      append: false,
       value: stringAt(unescapeText(value, origin), origin),
     }
   })

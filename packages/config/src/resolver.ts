@@ -4,8 +4,9 @@ import { join } from './join.js'
 import type { Limits } from './limits.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
-import { type Append, type Assignment, lookBackOf, type Scope, type Slot } from './slot.js'
+import { lookBackOf, type Scope, type Slot, type SlotEvent, type Unresolved } from './slot.js'
 import {
+  type Append,
   type Concatenation,
   type Expression,
   type ObjectLiteral,
@@ -43,8 +44,8 @@ export class Resolver implements Resolution {
   /** The number of assignments and elements being resolved, each one for the previous one. */
   #nesting = 0
   /** Each assignment and each element is resolved once, however many substitutions refer to it. */
-  readonly #resolved = new Map<Assignment | Item, Value | undefined>()
-  readonly #provisional: (Assignment | Item)[] = []
+  readonly #resolved = new Map<Unresolved, Value | undefined>()
+  readonly #provisional: Unresolved[] = []
 
   constructor(slot: Slot, options: ResolverOptions) {
     this.#options = options
@@ -88,8 +89,6 @@ export class Resolver implements Resolution {
       if (event === undefined || event.order < from) return
       if (event.kind === 'mark') {
         yield { value: { kind: 'slot', slot, from: event.order, to: end, origin: event.origin } }
-      } else if (event.kind === 'scalar') {
-        yield { value: event.value }
       } else {
         if (event.refersToItself) this.#resolveEarlier(slot, place)
         const value = this.#resolve(event)
@@ -105,15 +104,11 @@ export class Resolver implements Resolution {
 
   /** The value of an element. `undefined` for an optional substitution without a value, which is left out of the list. */
   item(item: Item): Value | undefined {
-    const { source } = item
-    if (source === undefined) return item.value
-    return this.#once(item, source.expression.origin, () =>
-      this.#look(source.scope, () => this.#value(source.expression, source.scope)),
-    )
+    return item.kind === 'unresolved' ? this.#resolve(item) : item
   }
 
   /** Leaves an assignment or an element without a value, to end a cycle at an optional substitution. */
-  forgetValue(work: Assignment | Item): void {
+  forgetValue(work: Unresolved): void {
     this.#resolved.set(work, undefined)
   }
 
@@ -138,25 +133,22 @@ export class Resolver implements Resolution {
     for (const event of slot.events.slice(first, place)) if (event.kind === 'assignment') this.#resolve(event)
   }
 
-  #isOpenLink(event: Slot['events'][number] | undefined): boolean {
+  #isOpenLink(event: SlotEvent | undefined): boolean {
     return event?.kind === 'assignment' && event.refersToItself && !this.#resolved.has(event)
-  }
-
-  #resolve(assignment: Assignment): Value | undefined {
-    const { expression, scope, origin } = assignment
-    return this.#once(assignment, origin, () => this.#look(scope, () => this.#value(expression, scope)))
   }
 
   /**
    * Resolves an assignment or an element once. A value that is missing only because of an open cycle is resolved again
    * after the cycle.
    */
-  #once(work: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
+  #resolve(work: Unresolved): Value | undefined {
+    const { expression, scope } = work
+    if (expression.kind === 'scalar') return expression
     if (this.#resolved.has(work)) return this.#resolved.get(work)
     const { cuts } = this
     this.#nesting += 1
     try {
-      const value = this.deeper(origin, resolve)
+      const value = this.deeper(expression.origin, () => this.#look(scope, () => this.#value(expression, scope)))
       this.#resolved.set(work, value)
       if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(work)
       return value
@@ -180,7 +172,7 @@ export class Resolver implements Resolution {
     }
   }
 
-  #value(expression: Expression | Append, scope: Scope): Value | undefined {
+  #value(expression: Expression, scope: Scope): Value | undefined {
     switch (expression.kind) {
       case 'scalar':
         return expression
@@ -278,7 +270,7 @@ export class Resolver implements Resolution {
 function listOf(items: readonly Expression[], origin: Origin, scope: Scope): ListValue {
   const within: Scope = { ...scope, path: undefined, outer: scope }
   return new ListValue(
-    items.map((expression) => ({ source: { expression, scope: within } })),
+    items.map((expression) => ({ kind: 'unresolved', expression, scope: within })),
     origin,
   )
 }

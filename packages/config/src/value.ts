@@ -1,15 +1,11 @@
-import type { Assignment, Scope, Slot } from './slot.js'
-import type { Expression, Origin, Scalar } from './syntax-tree.js'
+import type { Assignment, Slot, Unresolved } from './slot.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
 /** The value of a substitution. Its type is known. Elements and fields are resolved when first read. */
 export type Value = Scalar | ListValue | ObjectView
 
 /** An element of a list. An optional substitution without a value is left out of the list. */
-export interface Item {
-  readonly source?: { readonly expression: Expression; readonly scope: Scope }
-  /** The value, if there is no source. */
-  readonly value?: Value
-}
+export type Item = Value | (Unresolved & { readonly kind: 'unresolved' })
 
 /** A list whose elements may not be resolved yet. */
 export class ListValue {
@@ -34,8 +30,8 @@ export class ListValue {
   /** Appends another list. The first `concat` of a list takes time proportional to the length of `other` only. */
   concat(other: ListValue): ListValue {
     const items = this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
-    // By index, because `other` can be this list.
-    for (let place = 0; place < other.length; place += 1) items.push(other.#items[place] ?? {})
+    // A copy, because `other` can be this list.
+    for (const item of [...other.items]) items.push(item)
     return new ListValue(items, this.origin, this.secret || other.secret)
   }
 
@@ -60,10 +56,7 @@ export interface Fact {
 }
 
 /** A resolved key: its value and the assignment that determined it. */
-export interface Entry {
-  readonly value: Value
-  readonly assignment: Assignment | undefined
-}
+export type Entry = Fact & { readonly value: Value }
 
 /** The operations of the resolver that a view needs. */
 export interface Resolution {
@@ -119,8 +112,6 @@ export class ObjectView {
 
   get(key: string): Entry | undefined {
     if (this.#replaced?.key === key) return this.#replaced.entry
-    const only = this.#onlyAssignment(key)
-    if (only !== undefined) return only
     if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
     // An object can be a layer of one of its own layers. The repeated lookup adds nothing.
     const { cuts, epoch } = this.#resolution
@@ -151,7 +142,7 @@ export class ObjectView {
     // A preliminary result ends the recursion of an object that is its own layer.
     checks.set(key, { epoch, isPending: false })
     const isPending = this.#layers.some((layer) =>
-      layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
+      layer.kind === 'object' ? layer.#isPending(key) : (layer.slot.children.get(key)?.pending ?? Infinity) < Infinity,
     )
     checks.set(key, { epoch, isPending })
     return isPending
@@ -210,7 +201,7 @@ export class ObjectView {
   /** A copy with another value for one key. */
   replacing(key: string, value: Value): ObjectView {
     const view = new ObjectView(this.#resolution, [this])
-    view.#replaced = { key, entry: { value, assignment: undefined } }
+    view.#replaced = { key, entry: { value } }
     return view
   }
 
@@ -225,16 +216,6 @@ export class ObjectView {
     const { value, assignment } = first.value
     if (value.kind !== 'slot' && value.kind !== 'object') return { value, assignment }
     return { value: new ObjectView(this.#resolution, [value], facts), assignment }
-  }
-
-  /** A fast path for the most common case: a key with one scalar assignment. */
-  #onlyAssignment(key: string): Entry | undefined {
-    const [layer] = this.#layers
-    if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
-    const events = layer.slot.children.get(key)?.events
-    const event = events?.length === 1 ? events[0] : undefined
-    if (event?.kind !== 'scalar' || event.order < layer.from || event.order >= layer.to) return undefined
-    return { value: event.value, assignment: undefined }
   }
 
   *#facts(key: string): Generator<Fact, undefined> {
