@@ -140,10 +140,10 @@ export class Parser {
     if (scanner.next === '{') return this.#nest(() => this.#object())
     if (scanner.next === '[') return this.#nest(() => this.#list())
     if (scanner.next === '$') return this.#reference()
-    const isQuoted = scanner.next === '"'
-    if (!isQuoted && !scanner.seesUnquoted) return undefined
     const { origin } = scanner
-    return isQuoted ? stringAt(scanner.quoted(), origin) : unquotedValue(scanner.unquoted(), origin)
+    if (scanner.next === '"') return stringAt(scanner.quoted(), origin)
+    const text = scanner.unquoted()
+    return text === '' ? undefined : unquotedValue(text, origin)
   }
 
   #object(): ObjectLiteral {
