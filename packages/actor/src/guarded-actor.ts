@@ -13,7 +13,7 @@ import {
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
 import { leaseOf, settingsOf } from './lease-of-actor.js'
 import { report } from './report.js'
-import { type RetryListener, RetryTimer } from './retry-timer.js'
+import { RetryTimer } from './retry-timer.js'
 import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
@@ -31,7 +31,7 @@ export interface GuardedSeed {
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
  */
-export class GuardedActor implements AttemptListener, RetryListener {
+export class GuardedActor implements AttemptListener {
   readonly #plan: GuardedPlan
   readonly #scope: AnyActorScope
   readonly #input: unknown
@@ -126,10 +126,6 @@ export class GuardedActor implements AttemptListener, RetryListener {
     this.#sendControl('lease.refused', { error })
   }
 
-  onRetry(): void {
-    this.#sendControl('lease.retry')
-  }
-
   /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
   onLost(lost: LeaseLost): void {
     if (!this.#plan.reacquires) this.#dropReason = 'lost'
@@ -216,7 +212,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   get #stashed(): number {
-    return this.#stash === undefined ? 0 : this.#stash.length
+    return this.#stash?.length ?? 0
   }
 
   /** Whether the worker may receive a message now. */
@@ -270,7 +266,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   #onLoss(lost: LeaseLost | undefined): GuardedSnapshot<GuardedActor> {
-    this.#timer?.disarm(this.#scope)
+    this.#timer?.disarm()
     this.#attempt = undefined
     const error = this.#lossOf(lost)
     if (!this.#plan.reacquires) return this.#fail(error, 'lost')
@@ -311,7 +307,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
     const attempt = this.#attempt
     this.#dropReason = why
     this.#open = undefined
-    this.#timer?.disarm(this.#scope)
+    this.#timer?.disarm()
     this.#host?.stop()
     if (this.#host === undefined) attempt?.end()
     else this.#host.whenEnded(() => attempt?.end())
@@ -321,8 +317,8 @@ export class GuardedActor implements AttemptListener, RetryListener {
 
   #arm(): void {
     const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= new RetryTimer(this)
-    this.#timer.arm(this.#scope, interval)
+    this.#timer ??= new RetryTimer(this.#scope, () => this.#sendControl('lease.retry'))
+    this.#timer.arm(interval)
   }
 
   /** Never throws: it is called from promises and timers, where an inspector's error would be uncaught. */

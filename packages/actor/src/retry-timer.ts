@@ -4,45 +4,41 @@ import { report } from './report.js'
 /** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
 const JITTER = 0.2
 
-/** Notified by a {@link RetryTimer}. */
-export interface RetryListener {
-  onRetry(): void
-}
-
 /**
- * Calls its listener once after 80 to 100 % of an interval.
+ * Calls back once after 80 to 100 % of an interval.
  *
  * It uses the clock of the actor system, not XState's scheduler: the scheduler searches all timers of the system each
  * time an actor stops, so stopping many waiting actors would take quadratic time.
  */
 export class RetryTimer {
-  readonly #listener: RetryListener
+  readonly #scope: AnyActorScope
+  readonly #onRetry: () => void
   #timer: unknown
   #isArmed = false
 
-  constructor(listener: RetryListener) {
-    this.#listener = listener
+  constructor(scope: AnyActorScope, onRetry: () => void) {
+    this.#scope = scope
+    this.#onRetry = onRetry
   }
 
   /** `interval` is in milliseconds. Does nothing if the timer is already armed. Rethrows errors of the clock. */
-  arm(scope: AnyActorScope, interval: number): void {
+  arm(interval: number): void {
     if (this.#isArmed) return
     // Whole milliseconds, because Node keeps one list per timer duration.
     const delay = Math.ceil(interval * (1 - JITTER * Math.random()))
     this.#isArmed = true
-    // A bound function takes half the memory of an arrow function. Every waiting actor has one.
-    this.#timer = scope.system._clock.setTimeout(this.#fire.bind(this), delay)
+    this.#timer = this.#scope.system._clock.setTimeout(() => this.#fire(), delay)
     unref(this.#timer)
   }
 
   /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
-  disarm(scope: AnyActorScope): void {
+  disarm(): void {
     if (!this.#isArmed) return
     this.#isArmed = false
     try {
-      scope.system._clock.clearTimeout(this.#timer)
+      this.#scope.system._clock.clearTimeout(this.#timer)
     } catch (error) {
-      report(scope, 'the retry timer of a guarded actor could not be cleared', error)
+      report(this.#scope, 'the retry timer of a guarded actor could not be cleared', error)
     }
   }
 
@@ -50,7 +46,7 @@ export class RetryTimer {
     // A custom clock may call back twice, or after the timer was cleared.
     if (!this.#isArmed) return
     this.#isArmed = false
-    this.#listener.onRetry()
+    this.#onRetry()
   }
 }
 
