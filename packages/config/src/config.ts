@@ -1,8 +1,7 @@
-import { Assembly } from './assembly.js'
-import { ConfigError, ConfigLimitError, ConfigMissingError, ConfigTypeError } from './config-error.js'
+import { ConfigError, ConfigMissingError, ConfigTypeError } from './config-error.js'
 import { Evaluation } from './evaluation.js'
 import { documentFrom, documentOfResolved } from './from-object.js'
-import { type ConfigLimits, isStackOverflow, type Limits, limitsOf } from './limits.js'
+import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
 import { formatPath, parsePath } from './path-expression.js'
 import {
   describeValue,
@@ -210,12 +209,7 @@ export class Config {
 }
 
 function resolveParts({ documents, limits, env }: ConfigParts): ResolvedObject {
-  const assembly = new Assembly(limits)
-  try {
-    const resolver = new Resolver(assembly.root(documents), { assembly, limits, env })
-    return new Evaluation(resolver, limits).root()
-  } catch (error) {
-    if (!isStackOverflow(error)) throw error
-    throw new ConfigLimitError('the configuration is nested too deep for the stack of this thread: lower maxDepth')
-  }
+  return withinStack('the configuration', undefined, () =>
+    new Evaluation(new Resolver(documents, limits, env), limits).root(),
+  )
 }

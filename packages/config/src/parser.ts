@@ -17,23 +17,15 @@ import {
 } from './syntax-tree.js'
 import { unquotedValue } from './unquoted-value.js'
 
-/** Options of {@link Parser}. */
-export interface ParserOptions {
-  /** The name of the text in errors. */
-  readonly source: string
-  readonly limits: Limits
-  /** Loads the documents of an include statement. */
-  readonly include: IncludeLoader
-}
-
 /** A recursive descent parser for HOCON. Its depth is limited by `maxDepth`. */
 export class Parser {
   readonly #scanner: Scanner
-  readonly #options: ParserOptions
+  readonly #limits: Limits
+  readonly #include: IncludeLoader
   #depth = 0
 
-  constructor(text: string, options: ParserOptions) {
-    const { source, limits } = options
+  /** `source`: the name of the text in errors. `include`: loads the documents of an include statement. */
+  constructor(text: string, source: string, limits: Limits, include: IncludeLoader) {
     if (text.length > limits.maxLength) {
       throw new ConfigLimitError(`the text has ${text.length} characters, more than maxLength (${limits.maxLength})`, {
         source,
@@ -42,7 +34,8 @@ export class Parser {
       })
     }
     this.#scanner = new Scanner(text, source)
-    this.#options = options
+    this.#limits = limits
+    this.#include = include
   }
 
   /** Returns the statements of the root object. */
@@ -106,7 +99,7 @@ export class Parser {
 
   #statement(): Statement {
     const scanner = this.#scanner
-    if (scanner.seesWord(INCLUDE)) return readIncludeStatement(scanner, this.#options.include)
+    if (scanner.seesWord(INCLUDE)) return readIncludeStatement(scanner, this.#include)
     const path = readPath(scanner, 'a key')
     this.#checkDepth(this.#depth + path.length)
     scanner.skip()
@@ -171,7 +164,7 @@ export class Parser {
   }
 
   #checkDepth(depth: number): void {
-    const { maxDepth } = this.#options.limits
+    const { maxDepth } = this.#limits
     if (depth <= maxDepth) return
     throw new ConfigLimitError(`the text is nested deeper than maxDepth (${maxDepth})`, this.#scanner.origin)
   }

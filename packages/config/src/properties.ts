@@ -16,21 +16,11 @@ export function parseProperties(text: string, source: string): Field[] {
   const fields = [...logicalLines(text)].map(({ content, line }): Field => {
     const origin = { source, line, column: 1 }
     const { key, value } = split(content)
-    return {
-      kind: 'field',
-      path: unescapeText(key, origin).split('.'),
-      value: stringAt(unescapeText(value, origin), origin),
-    }
+    const path = unescapeText(key, origin).split('.')
+    return { kind: 'field', path, value: stringAt(unescapeText(value, origin), origin) }
   })
-  // Sorted by depth, so that keys below a parent replace its string.
-  return fields
-    .map((field, place) => ({ field, place }))
-    .sort(byDepth)
-    .map(({ field }) => field)
-}
-
-function byDepth(a: { field: Field; place: number }, b: { field: Field; place: number }): number {
-  return a.field.path.length - b.field.path.length || a.place - b.place
+  // Sorted by depth, so that keys below a parent replace its string. The order is otherwise kept.
+  return fields.sort((one, other) => one.path.length - other.path.length)
 }
 
 /** Joins each line that ends with a backslash to the next line. */

@@ -10,11 +10,8 @@ export interface ReferenceConfig {
   readonly file: string
 }
 
-interface Manifest {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-}
+/** The kinds of dependencies in a manifest, each a map by name. */
+type Manifest = { readonly [Kind in 'dependencies' | 'optionalDependencies' | 'peerDependencies']?: object }
 
 /**
  * Finds the `reference.conf` of the application and of all its direct and indirect dependencies. A package comes before

@@ -1,4 +1,4 @@
-import type { Assembly } from './assembly.js'
+import { Assembly } from './assembly.js'
 import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import { join } from './join.js'
 import type { Limits } from './limits.js'
@@ -8,6 +8,7 @@ import { lookBackOf, type Scope, type Slot, type SlotEvent, type Unresolved } fr
 import {
   type Append,
   type Concatenation,
+  type Document,
   type Expression,
   type ObjectLiteral,
   type Origin,
@@ -22,12 +23,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The maximum average number of steps per value. Ordinary values take one or two steps. */
 const STEPS_A_VALUE = 5
 
-export interface ResolverOptions {
-  readonly assembly: Assembly
-  readonly limits: Limits
-  readonly env: Environment
-}
-
 /**
  * Finds the values of substitutions. A substitution has the last value of its path. While an assignment is resolved, the
  * assignment itself and all later assignments to its key are hidden. A substitution that leads back to the key therefore
@@ -36,9 +31,11 @@ export interface ResolverOptions {
  */
 export class Resolver implements Resolution {
   readonly root: ObjectView
-  readonly #options: ResolverOptions
-  #cuts = 0
-  #epoch = 0
+  cuts = 0
+  epoch = 0
+  readonly #assembly: Assembly
+  readonly #limits: Limits
+  readonly #env: Environment
   #depth = 0
   #steps = 0
   /** The number of assignments and elements being resolved, each one for the previous one. */
@@ -47,28 +44,23 @@ export class Resolver implements Resolution {
   readonly #resolved = new Map<Unresolved, Value | undefined>()
   readonly #provisional: Unresolved[] = []
 
-  constructor(slot: Slot, options: ResolverOptions) {
-    this.#options = options
+  constructor(documents: readonly Document[], limits: Limits, env: Environment) {
+    this.#assembly = new Assembly(limits)
+    this.#limits = limits
+    this.#env = env
+    const slot = this.#assembly.root(documents)
     const origin = { source: '', line: 0, column: 0 }
     this.root = new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
-  get cuts(): number {
-    return this.#cuts
-  }
-
-  get epoch(): number {
-    return this.#epoch
-  }
-
   cut(): undefined {
-    this.#cuts += 1
+    this.cuts += 1
     return undefined
   }
 
   step(origin: Origin, count = 1): void {
     this.#steps += count
-    const { maxValues } = this.#options.limits
+    const { maxValues } = this.#limits
     if (this.#steps > STEPS_A_VALUE * maxValues) {
       throw new ConfigLimitError(
         `the configuration takes more steps to resolve than maxValues (${maxValues}) allows`,
@@ -112,9 +104,8 @@ export class Resolver implements Resolution {
     this.#resolved.set(work, undefined)
   }
 
-  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T {
-    const { maxDepth } = this.#options.limits
+    const { maxDepth } = this.#limits
     if (this.#depth >= maxDepth) {
       throw new ConfigLimitError(`values and substitutions are nested deeper than maxDepth (${maxDepth})`, origin)
     }
@@ -163,12 +154,12 @@ export class Resolver implements Resolution {
     const { pending } = slot
     if (!looksBack || order >= pending) return work()
     slot.pending = order
-    this.#epoch += 1
+    this.epoch += 1
     try {
       return work()
     } finally {
       slot.pending = pending
-      this.#epoch += 1
+      this.epoch += 1
     }
   }
 
@@ -190,14 +181,14 @@ export class Resolver implements Resolution {
   }
 
   #literal(literal: ObjectLiteral, scope: Scope): ObjectView {
-    const slot = this.#options.assembly.literal(literal, scope)
+    const slot = this.#assembly.literal(literal, scope)
     const { origin } = literal
     return new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
   #concatenate({ parts, origin }: Concatenation, scope: Scope): Value | undefined {
     const values = parts.map((part) => (part.kind === 'space' ? part : this.#value(part, scope)))
-    return join(values, { origin, limits: this.#options.limits })
+    return join(values, { origin, limits: this.#limits })
   }
 
   #append({ element, origin }: Append, scope: Scope): Value | undefined {
@@ -205,7 +196,7 @@ export class Resolver implements Resolution {
     const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
     // Within a list there is no path, so a substitution in the element cannot look back.
     const added = listOf([element], origin, scope)
-    return join([before, added], { origin, limits: this.#options.limits })
+    return join([before, added], { origin, limits: this.#limits })
   }
 
   /** Looks up the path relative to the including object, then from the root, then in the environment. */
@@ -259,9 +250,8 @@ export class Resolver implements Resolution {
   }
 
   #fromEnvironment(path: readonly string[], origin: Origin): Value | undefined {
-    const { env } = this.#options
     const name = path.join('.')
-    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    const value = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined
     return value === undefined ? undefined : stringAt(value, { ...origin, source: `environment variable ${name}` })
   }
 }

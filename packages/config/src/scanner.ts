@@ -1,17 +1,6 @@
 import { ConfigSyntaxError } from './config-error.js'
 import type { Origin } from './syntax-tree.js'
 
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
-
 const TRIPLE = '"""'
 
 /** White space of HOCON other than a newline: ASCII, Unicode's separators and the byte order mark. */
@@ -32,6 +21,9 @@ const UNESCAPED = new RegExp(`[^"\\\\${CONTROLS}]*`, 'y')
  * unquoted value that contains a forbidden character.
  */
 const EXPONENT = /(?:true|false|null)*-?(?:0|[1-9]\d*)(?:\.\d+)?[eE]\+\d+(?![\deE.+-])/y
+
+/** An escape sequence of JSON. */
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 
 /** Reads the tokens of a text in order and keeps track of the line. */
 export class Scanner {
@@ -157,21 +149,12 @@ export class Scanner {
   }
 
   #escape(): string {
-    const letter = this.#text.charAt(this.#at + 1)
-    const simple = escapes.get(letter)
-    if (simple !== undefined) {
-      this.#at += 2
-      return simple
-    }
-    const digits = this.#text.slice(this.#at + 2, this.#at + 6)
-    if (letter !== 'u' || !/^[\da-fA-F]{4}$/.test(digits)) {
-      throw new ConfigSyntaxError(
-        'this is not an escape sequence of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
-        this.origin,
-      )
-    }
-    this.#at += 6
-    return String.fromCharCode(Number.parseInt(digits, 16))
+    const sequence = this.#takeMatch(ESCAPE)
+    if (sequence !== '') return JSON.parse(`"${sequence}"`) as string
+    throw new ConfigSyntaxError(
+      'this is not an escape sequence of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
+      this.origin,
+    )
   }
 
   /** Consumes and returns the match of a sticky pattern. Returns an empty string if there is none. */

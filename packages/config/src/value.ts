@@ -84,12 +84,12 @@ export class ObjectView {
   readonly secret: boolean
   readonly #resolution: Resolution
   readonly #layers: (SlotLayer | ObjectView)[]
-  #entries: Map<string, Entry | undefined> | undefined
-  #rest: Iterator<Fact> | undefined
+  readonly #entries = new Map<string, Entry | undefined>()
+  #rest: Iterator<Fact, undefined> | undefined
   /** Caches `#isPending` by key. An entry is valid only for its epoch. */
-  #checked: Map<string, { readonly epoch: number; readonly isPending: boolean }> | undefined
+  readonly #checked = new Map<string, { readonly epoch: number; readonly isPending: boolean }>()
   /** The keys being evaluated, each with the epoch of its start. */
-  #evaluating: Map<string, number> | undefined
+  readonly #evaluating = new Map<string, number>()
   #collectingSince: number | undefined
   /** A key whose value overrides the layers. */
   #replaced: { readonly key: string; readonly entry: Entry } | undefined
@@ -100,7 +100,7 @@ export class ObjectView {
   constructor(
     resolution: Resolution,
     layers: readonly (SlotLayer | ObjectView)[],
-    rest?: Iterator<Fact>,
+    rest?: Iterator<Fact, undefined>,
     secret = layers.some((layer) => layer.kind === 'object' && layer.secret),
   ) {
     this.#resolution = resolution
@@ -112,45 +112,40 @@ export class ObjectView {
 
   get(key: string): Entry | undefined {
     if (this.#replaced?.key === key) return this.#replaced.entry
-    if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
+    if (this.#entries.has(key) && !this.#isPending(key)) return this.#entries.get(key)
     // An object can be a layer of one of its own layers. The repeated lookup adds nothing.
     const { cuts, epoch } = this.#resolution
-    this.#evaluating ??= new Map()
-    const evaluating = this.#evaluating
-    const outer = evaluating.get(key)
+    const outer = this.#evaluating.get(key)
     if (outer === epoch) return this.#resolution.cut()
-    evaluating.set(key, epoch)
+    this.#evaluating.set(key, epoch)
     try {
       const entry = this.#evaluate(key)
       if (this.#resolution.cuts !== cuts) return entry
-      this.#entries ??= new Map()
       this.#entries.set(key, entry)
       return entry
     } finally {
-      if (outer === undefined) evaluating.delete(key)
-      else evaluating.set(key, outer)
+      if (outer === undefined) this.#evaluating.delete(key)
+      else this.#evaluating.set(key, outer)
     }
   }
 
   /** Whether a part of the key's value is being resolved and is therefore hidden. */
   #isPending(key: string): boolean {
     const { epoch } = this.#resolution
-    this.#checked ??= new Map()
-    const checks = this.#checked
-    const checked = checks.get(key)
+    const checked = this.#checked.get(key)
     if (checked?.epoch === epoch) return checked.isPending
     // A preliminary result ends the recursion of an object that is its own layer.
-    checks.set(key, { epoch, isPending: false })
+    this.#checked.set(key, { epoch, isPending: false })
     const isPending = this.#layers.some((layer) =>
       layer.kind === 'object' ? layer.#isPending(key) : (layer.slot.children.get(key)?.pending ?? Infinity) < Infinity,
     )
-    checks.set(key, { epoch, isPending })
+    this.#checked.set(key, { epoch, isPending })
     return isPending
   }
 
   /** Drops the cached value of a key. */
   forget(key: string): void {
-    this.#entries?.delete(key)
+    this.#entries.delete(key)
     for (const layer of this.#layers) if (layer.kind === 'object') layer.forget(key)
   }
 
@@ -253,25 +248,21 @@ export class ObjectView {
     )
   }
 
-  #advance(rest: Iterator<Fact>): Fact['value'] | undefined {
-    this.#isAdvancing = true
-    try {
-      const next = rest.next()
-      return next.done ? undefined : next.value.value
-    } finally {
-      this.#isAdvancing = false
-    }
-  }
-
   #layer(place: number): SlotLayer | ObjectView | undefined {
     while (place >= this.#layers.length && this.#rest !== undefined) {
       if (this.#isAdvancing) {
         // The next layer depends on itself. It is hidden, like all values being resolved.
         return this.#resolution.cut()
       }
-      const value = this.#advance(this.#rest)
-      if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)
-      else this.#rest = undefined
+      this.#isAdvancing = true
+      try {
+        const { value: fact } = this.#rest.next()
+        const layer = fact?.value
+        if (layer?.kind === 'slot' || layer?.kind === 'object') this.#layers.push(layer)
+        else this.#rest = undefined
+      } finally {
+        this.#isAdvancing = false
+      }
     }
     return this.#layers[place]
   }
