@@ -13,7 +13,7 @@ import {
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
 import { leaseOf, settingsOf } from './lease-of-actor.js'
 import { report } from './report.js'
-import { RetryTimer } from './retry-timer.js'
+import { type RetryListener, RetryTimer } from './retry-timer.js'
 import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
@@ -31,7 +31,7 @@ export interface GuardedSeed {
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
  */
-export class GuardedActor implements AttemptListener {
+export class GuardedActor implements AttemptListener, RetryListener {
   readonly #plan: GuardedPlan
   readonly #scope: AnyActorScope
   readonly #input: unknown
@@ -124,6 +124,10 @@ export class GuardedActor implements AttemptListener {
 
   onRefused(error?: unknown): void {
     this.#sendControl('lease.refused', { error })
+  }
+
+  onRetry(): void {
+    this.#sendControl('lease.retry')
   }
 
   /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
@@ -317,7 +321,7 @@ export class GuardedActor implements AttemptListener {
 
   #arm(): void {
     const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= new RetryTimer(this.#scope, () => this.#sendControl('lease.retry'))
+    this.#timer ??= new RetryTimer(this.#scope, this)
     this.#timer.arm(interval)
   }
 
