@@ -63,25 +63,17 @@ export type SlotEvent = ObjectMark | Assignment
 
 /** The history of one key of one object: all assignments in order. */
 export class Slot {
-  #events: SlotEvent[] = []
-  #children = new Map<string, Slot>()
+  events: SlotEvent[] = []
+  /** The slots of the keys below. */
+  children = new Map<string, Slot>()
   /** The order of the assignment being resolved. Until it is resolved, reads of the key see only earlier events. */
   pending = Number.POSITIVE_INFINITY
 
-  get events(): readonly SlotEvent[] {
-    return this.#events
-  }
-
-  /** The slots of the keys below. */
-  get children(): ReadonlyMap<string, Slot> {
-    return this.#children
-  }
-
   child(key: string): Slot {
-    const known = this.#children.get(key)
+    const known = this.children.get(key)
     if (known !== undefined) return known
     const child = new Slot()
-    this.#children.set(key, child)
+    this.children.set(key, child)
     return child
   }
 
@@ -89,7 +81,7 @@ export class Slot {
   mark(order: number, since: number, origin: Origin): number {
     const last = this.events.at(-1)
     if (last?.kind === 'mark' && last.order >= since) return last.order
-    this.#events.push({ kind: 'mark', order, origin })
+    this.events.push({ kind: 'mark', order, origin })
     return order
   }
 
@@ -98,10 +90,10 @@ export class Slot {
     const { kind } = assignment.expression
     const hides = kind === 'scalar' || kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
-      this.#events = []
-      this.#children = new Map()
+      this.events = []
+      this.children = new Map()
     }
-    this.#events.push(assignment)
+    this.events.push(assignment)
   }
 
   /** The number of events before an order. */
