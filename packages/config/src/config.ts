@@ -34,14 +34,8 @@ export interface ConfigParts {
   readonly path: readonly string[]
 }
 
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['on', true],
-  ['false', false],
-  ['no', false],
-  ['off', false],
-])
+const trueValues: readonly unknown[] = [true, 'true', 'yes', 'on']
+const falseValues: readonly unknown[] = [false, 'false', 'no', 'off']
 
 /**
  * An immutable configuration. Getters read values by path (`a.b."c.d"`) and convert them by the rules of HOCON.
@@ -87,9 +81,10 @@ export class Config {
 
   /** Returns a boolean. Also accepts the strings `true`, `yes`, `on`, `false`, `no` and `off`. */
   getBoolean(path: string): boolean {
-    return this.#scalar(path, 'true or false', ({ value }) =>
-      typeof value === 'boolean' ? value : booleans.get(String(value)),
-    )
+    return this.#scalar(path, 'true or false', ({ value }) => {
+      if (trueValues.includes(value)) return true
+      return falseValues.includes(value) ? false : undefined
+    })
   }
 
   /** Returns a duration in milliseconds. Strings may have a unit (`ns us ms s m h d`, or its long name). */

@@ -6,12 +6,9 @@ import type { Expression, Origin } from './syntax-tree.js'
 import type { Item, ListValue, ObjectView, Value } from './value.js'
 
 /** Thrown when a value contains itself. Caught at an optional substitution of the cycle, if there is one. */
-class Cycle extends Error {
-  readonly origin: Origin
-
+class Cycle extends ConfigResolveError {
   constructor(origin: Origin) {
-    super('a cycle')
-    this.origin = origin
+    super('this value contains itself through a cycle of substitutions: remove one of them', origin)
   }
 }
 
@@ -29,15 +26,7 @@ export class Evaluation {
 
   /** Returns the whole configuration. Throws a `ConfigResolveError` if a substitution has no value. */
   root(): ResolvedObject {
-    try {
-      return this.#object(this.#resolver.root)
-    } catch (error) {
-      if (!(error instanceof Cycle)) throw error
-      throw new ConfigResolveError(
-        'this value contains itself through a cycle of substitutions: remove one of them',
-        error.origin,
-      )
-    }
+    return this.#object(this.#resolver.root)
   }
 
   #value(found: Value, origin: Origin): ResolvedValue {

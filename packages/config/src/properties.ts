@@ -1,12 +1,7 @@
 import { ConfigSyntaxError } from './config-error.js'
 import { type Field, type Origin, stringAt } from './syntax-tree.js'
 
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['t', '\t'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['f', '\f'],
-])
+const escapes: ReadonlyMap<string, string> = new Map(Object.entries({ t: '\t', n: '\n', r: '\r', f: '\f' }))
 
 /**
  * Parses Java properties: one key and one string per line, with dots between the elements of the key's path. If a key
