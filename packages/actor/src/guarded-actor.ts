@@ -190,7 +190,8 @@ export class GuardedActor implements AttemptListener, RetryListener {
       this.#arm()
       return this.snapshotIn('acquiringLease')
     }
-    const seed = { input: this.#input, snapshot: this.#restored }
+    const snapshot = this.#restored
+    const seed = { input: this.#input, ...(snapshot === undefined ? {} : { snapshot }) }
     const host = new WorkerHost(this.#scope, this.#plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
     this.#restored = undefined
     this.#host = host
