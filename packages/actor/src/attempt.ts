@@ -37,15 +37,11 @@ export class Attempt {
   }
 
   begin(): void {
-    const settled = (granted: unknown): void => this.#settle(granted)
-    const failed = (error: unknown): void =>
-      this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, expected an error`))
-    try {
-      // A custom thenable could call back twice, or before `then` returns. A promise cannot.
-      Promise.resolve(this.#acquire()).then(settled, failed)
-    } catch (error) {
-      failed(error)
-    }
+    settle(
+      () => this.#acquire(),
+      (granted) => this.#settle(granted),
+      (error) => this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, expected an error`)),
+    )
   }
 
   /** Ends the attempt: aborts a pending call, and releases a grant that is held or arrives later. */
@@ -111,11 +107,7 @@ export class Attempt {
       if (typeof released === 'boolean') return
       failed(this.#unknown(`release resolved with ${describe(released)}, expected true or false`))
     }
-    try {
-      Promise.resolve(this.#lease.release()).then(ended, failed)
-    } catch (error) {
-      failed(error)
-    }
+    settle(() => this.#lease.release(), ended, failed)
   }
 
   #unknown(problem: string): LeaseUnavailableError {
@@ -124,6 +116,15 @@ export class Attempt {
       leaseName: name,
       owner,
     })
+  }
+}
+
+/** Calls a lease. A custom thenable could call back twice, or before `then` returns; a promise cannot. */
+function settle(call: () => unknown, settled: (value: unknown) => void, failed: (error: unknown) => void): void {
+  try {
+    Promise.resolve(call()).then(settled, failed)
+  } catch (error) {
+    failed(error)
   }
 }
 

@@ -38,9 +38,7 @@ export class ControlEvent {
   }
 }
 
-const reservedPrefix = 'xstate.'
-
 /** Whether XState reserves the event type. Reserved events are neither stashed nor forwarded. */
 export function isReserved(type: string): boolean {
-  return type.startsWith(reservedPrefix)
+  return type.startsWith('xstate.')
 }

@@ -190,7 +190,8 @@ export class GuardedActor implements AttemptListener, RetryListener {
       this.#arm()
       return this.snapshotIn('acquiringLease')
     }
-    const seed = { input: this.#input, snapshot: this.#restored }
+    const snapshot = this.#restored
+    const seed = { input: this.#input, ...(snapshot === undefined ? {} : { snapshot }) }
     const host = new WorkerHost(this.#scope, this.#plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
     this.#restored = undefined
     this.#host = host
@@ -216,7 +217,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   get #stashed(): number {
-    return this.#stash === undefined ? 0 : this.#stash.length
+    return this.#stash?.length ?? 0
   }
 
   /** Whether the worker may receive a message now. */
@@ -270,7 +271,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   #onLoss(lost: LeaseLost | undefined): GuardedSnapshot<GuardedActor> {
-    this.#timer?.disarm(this.#scope)
+    this.#timer?.disarm()
     this.#attempt = undefined
     const error = this.#lossOf(lost)
     if (!this.#plan.reacquires) return this.#fail(error, 'lost')
@@ -311,7 +312,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
     const attempt = this.#attempt
     this.#dropReason = why
     this.#open = undefined
-    this.#timer?.disarm(this.#scope)
+    this.#timer?.disarm()
     this.#host?.stop()
     if (this.#host === undefined) attempt?.end()
     else this.#host.whenEnded(() => attempt?.end())
@@ -321,8 +322,8 @@ export class GuardedActor implements AttemptListener, RetryListener {
 
   #arm(): void {
     const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= new RetryTimer(this)
-    this.#timer.arm(this.#scope, interval)
+    this.#timer ??= new RetryTimer(this.#scope, this)
+    this.#timer.arm(interval)
   }
 
   /** Never throws: it is called from promises and timers, where an inspector's error would be uncaught. */

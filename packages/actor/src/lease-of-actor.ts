@@ -14,7 +14,7 @@ export function leaseOf(source: LeaseSource, actor: { readonly input: unknown; r
   if (isLease(lease)) return lease
   onRejection(lease, () => {})
   throw new LeaseConfigurationError(
-    isPromise(lease)
+    lease instanceof Promise
       ? "the function given as 'lease' returned a promise: make the lease before the actor starts, and return the Lease itself"
       : `the function given as 'lease' returned ${describe(lease)}: return an object with the methods acquire, release ` +
           'and checkLease, such as the result of createLease',
@@ -23,7 +23,7 @@ export function leaseOf(source: LeaseSource, actor: { readonly input: unknown; r
 
 /** Describes a value for an error. Objects are named by type only, because they can contain secrets. */
 export function describe(value: unknown): string {
-  if (isPromise(value)) return 'a promise'
+  if (value instanceof Promise) return 'a promise'
   if (typeof value === 'function') return 'a function'
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
@@ -39,8 +39,4 @@ export function settingsOf(lease: Lease | undefined): { name: string; owner: str
   } catch {
     return { name: '', owner: '' }
   }
-}
-
-function isPromise(value: unknown): boolean {
-  return value instanceof Promise
 }

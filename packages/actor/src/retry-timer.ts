@@ -16,33 +16,35 @@ export interface RetryListener {
  * time an actor stops, so stopping many waiting actors would take quadratic time.
  */
 export class RetryTimer {
+  readonly #scope: AnyActorScope
   readonly #listener: RetryListener
   #timer: unknown
   #isArmed = false
 
-  constructor(listener: RetryListener) {
+  constructor(scope: AnyActorScope, listener: RetryListener) {
+    this.#scope = scope
     this.#listener = listener
   }
 
   /** `interval` is in milliseconds. Does nothing if the timer is already armed. Rethrows errors of the clock. */
-  arm(scope: AnyActorScope, interval: number): void {
+  arm(interval: number): void {
     if (this.#isArmed) return
     // Whole milliseconds, because Node keeps one list per timer duration.
     const delay = Math.ceil(interval * (1 - JITTER * Math.random()))
     this.#isArmed = true
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
-    this.#timer = scope.system._clock.setTimeout(this.#fire.bind(this), delay)
+    this.#timer = this.#scope.system._clock.setTimeout(this.#fire.bind(this), delay)
     unref(this.#timer)
   }
 
   /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
-  disarm(scope: AnyActorScope): void {
+  disarm(): void {
     if (!this.#isArmed) return
     this.#isArmed = false
     try {
-      scope.system._clock.clearTimeout(this.#timer)
+      this.#scope.system._clock.clearTimeout(this.#timer)
     } catch (error) {
-      report(scope, 'the retry timer of a guarded actor could not be cleared', error)
+      report(this.#scope, 'the retry timer of a guarded actor could not be cleared', error)
     }
   }
 

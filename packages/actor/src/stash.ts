@@ -1,7 +1,6 @@
 import type { AnyEventObject } from 'xstate'
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
 import { onRejection } from './report.js'
-import { RingBuffer } from './ring-buffer.js'
 
 /** The error of a guarded actor that receives a message while its stash is full, with the overflow policy `fail`. */
 export class StashOverflowError extends Error {
@@ -21,7 +20,9 @@ export class StashOverflowError extends Error {
 export class Stash {
   readonly #plan: GuardedPlan
   readonly #log: (message: string, error: unknown) => void
-  readonly #waiting = new RingBuffer<AnyEventObject>()
+  #messages: (AnyEventObject | undefined)[]
+  /** The number of messages at the start of the array that were removed. */
+  #removed = 0
 
   /** Keeps all restored messages, even if they exceed the capacity. */
   constructor(
@@ -31,33 +32,42 @@ export class Stash {
   ) {
     this.#plan = plan
     this.#log = log
-    for (const event of restored) this.#waiting.push(event)
+    this.#messages = [...restored]
   }
 
   get length(): number {
-    return this.#waiting.length
+    return this.#messages.length - this.#removed
   }
 
   /** Throws a `StashOverflowError` where the stash is full and the policy is to fail. */
   add(event: AnyEventObject): void {
     const { capacity, overflow } = this.#plan
     if (this.length < capacity) {
-      this.#waiting.push(event)
+      this.#messages.push(event)
       return
     }
     const oldest = overflow === 'drop-oldest' ? this.shift() : undefined
-    if (oldest !== undefined) this.#waiting.push(event)
+    if (oldest !== undefined) this.#messages.push(event)
     this.drop(oldest ?? event, 'overflow')
     if (overflow === 'fail') throw new StashOverflowError(capacity, event.type)
   }
 
   /** Removes and returns the oldest message. `undefined` if the stash is empty. */
   shift(): AnyEventObject | undefined {
-    return this.#waiting.shift()
+    if (this.length === 0) return undefined
+    const oldest = this.#messages[this.#removed]
+    this.#messages[this.#removed] = undefined
+    this.#removed += 1
+    // At least half of the array is free, so that the mean cost of a message is constant.
+    if (this.#removed * 2 >= this.#messages.length) {
+      this.#messages = this.#messages.slice(this.#removed)
+      this.#removed = 0
+    }
+    return oldest
   }
 
   toArray(): AnyEventObject[] {
-    return this.#waiting.toArray()
+    return this.#messages.filter((event) => event !== undefined)
   }
 
   /** Drops a message and calls `onDropped`. */

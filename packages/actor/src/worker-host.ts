@@ -1,7 +1,6 @@
 import {
   type ActorLogic,
   type ActorRefFrom,
-  type ActorScope,
   type AnyActorLogic,
   type AnyActorRef,
   type AnyActorScope,
@@ -21,18 +20,12 @@ type PortSnapshot = Snapshot<undefined> & { readonly stopChild: (child: AnyActor
 const portLogic: ActorLogic<PortSnapshot, AnyEventObject> = {
   getInitialSnapshot: ({ stopChild }) => ({ status: 'active', output: undefined, error: undefined, stopChild }),
   transition: (snapshot, event, scope) => {
-    if (!isReserved(event.type)) parentOfGuardedActor(scope)?.send(event)
+    if (!isReserved(event.type)) scope.self._parent?._parent?.send(event)
     // The worker has ended. If the port stopped earlier, XState would warn about an event sent to a stopped actor.
     else if (event.type.endsWith('.actor.worker')) scope.self.send({ type: 'xstate.stop' })
     return snapshot
   },
   getPersistedSnapshot: (snapshot) => snapshot,
-}
-
-/** The input of the guarded actor, and the worker's stored snapshot, if any. */
-export interface WorkerSeed {
-  readonly input: unknown
-  readonly snapshot: Snapshot<unknown> | undefined
 }
 
 /** One run of the worker, as a child of the port. It cannot be started again. */
@@ -44,14 +37,20 @@ export class WorkerHost {
   #phase: 'created' | 'running' | 'stopping' | 'ended' = 'created'
   #whenEnded: (() => void)[] = []
 
-  /** `onEnd` is called when the worker ends by itself, not after {@link stop}. */
-  constructor(scope: AnyActorScope, logic: AnyActorLogic, seed: WorkerSeed, onEnd: (worker: AnyActorRef) => void) {
+  /**
+   * `seed`: the input of the guarded actor, and the worker's stored snapshot, if any. `onEnd` is called when the worker ends
+   * by itself, not after {@link stop}.
+   */
+  constructor(
+    scope: AnyActorScope,
+    logic: AnyActorLogic,
+    seed: { readonly input: unknown; readonly snapshot?: Snapshot<unknown> },
+    onEnd: (worker: AnyActorRef) => void,
+  ) {
     this.#scope = scope
     this.#onEnd = onEnd
     this.#port = createActor(portLogic, { parent: scope.self, id: 'port' })
-    const { input, snapshot } = seed
-    const restored = snapshot === undefined ? {} : { snapshot }
-    this.worker = createActor(logic, { parent: this.#port, id: 'worker', input, ...restored })
+    this.worker = createActor(logic, { parent: this.#port, id: 'worker', ...seed })
   }
 
   /** Must not be called after {@link stop}: XState starts stopped actors again. */
@@ -88,8 +87,4 @@ export class WorkerHost {
     if (before === 'running') this.#onEnd(this.worker)
     for (const callback of this.#whenEnded) callback()
   }
-}
-
-function parentOfGuardedActor({ self }: ActorScope<PortSnapshot, AnyEventObject>): AnyActorRef | undefined {
-  return self._parent?._parent
 }

@@ -1,19 +1,13 @@
 import { ConfigLimitError } from './config-error.js'
 import type { Limits } from './limits.js'
 import { isSamePath } from './path-expression.js'
-import { type Append, type Assignment, type Scope, Slot } from './slot.js'
+import { type Scope, Slot } from './slot.js'
 import type { Document, Expression, Field, ObjectLiteral, Statement } from './syntax-tree.js'
 
 /** The object whose statements are processed. */
-interface Place {
-  readonly slot: Slot
-  readonly path: readonly string[] | undefined
-  readonly enclosing: readonly string[]
-  readonly prefix: readonly string[]
+interface Place extends Pick<Scope, 'slot' | 'path' | 'enclosing' | 'prefix' | 'outer'> {
   /** The order number of the object's mark. */
   readonly since: number
-  /** The scope of the value that contains the object. */
-  readonly outer: Scope | undefined
 }
 
 /**
@@ -39,8 +33,7 @@ export class Assembly {
   /** The root of an object literal that is part of another value. */
   literal({ statements }: ObjectLiteral, scope: Scope): Slot {
     const slot = new Slot()
-    const { path, enclosing, prefix } = scope
-    this.#run(statements, { slot, path, enclosing, prefix, since: 0, outer: scope })
+    this.#run(statements, { ...scope, slot, since: 0, outer: scope })
     return slot
   }
 
@@ -52,7 +45,7 @@ export class Assembly {
     }
   }
 
-  #assign({ path, append, value }: Field, place: Place): void {
+  #assign({ path, value }: Field, place: Place): void {
     const { origin } = value
     const order = this.#order++
     let { slot, since } = place
@@ -64,28 +57,22 @@ export class Assembly {
     if ((place.path?.length ?? 0) + path.length > this.#limits.maxDepth) {
       throw new ConfigLimitError(`objects are nested deeper than maxDepth (${this.#limits.maxDepth})`, origin)
     }
-    if (!append && value.kind === 'scalar') {
-      slot.assign({ kind: 'scalar', order, value }, since)
-      return
-    }
     const whole = place.path === undefined ? undefined : [...place.path, ...path]
     const enclosing = whole ?? place.enclosing
-    if (!append && value.kind === 'object-literal') {
+    if (value.kind === 'object-literal') {
       const mark = slot.mark(order, since, origin)
       this.#run(value.statements, { ...place, slot, path: whole, enclosing, since: mark })
       return
     }
-    const expression: Expression | Append = append ? { kind: 'append', element: value, origin } : value
-    const looksBack = expression.kind !== 'list-literal'
     const { prefix, outer } = place
+    const looksBack = value.kind !== 'list-literal'
     const scope: Scope = { path: whole, enclosing, prefix, slot, order, looksBack, outer }
-    const refersToItself = doesReferToItself(expression, scope)
-    const assignment: Assignment = { kind: 'assignment', order, expression, scope, origin, refersToItself }
-    slot.assign(assignment, since)
+    const refersToItself = doesReferToItself(value, scope)
+    slot.assign({ kind: 'assignment', order, expression: value, scope, refersToItself }, since)
   }
 }
 
-function doesReferToItself(expression: Expression | Append, { path, prefix }: Scope): boolean {
+function doesReferToItself(expression: Expression, { path, prefix }: Scope): boolean {
   if (path === undefined) return false
   if (expression.kind === 'append') return true
   const parts = expression.kind === 'concatenation' ? expression.parts : [expression]

@@ -1,8 +1,7 @@
-import { Assembly } from './assembly.js'
-import { ConfigError, ConfigLimitError, ConfigMissingError, ConfigTypeError } from './config-error.js'
+import { ConfigError, ConfigMissingError, ConfigTypeError } from './config-error.js'
 import { Evaluation } from './evaluation.js'
 import { documentFrom, documentOfResolved } from './from-object.js'
-import { type ConfigLimits, isStackOverflow, type Limits, limitsOf } from './limits.js'
+import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
 import { formatPath, parsePath } from './path-expression.js'
 import {
   describeValue,
@@ -35,14 +34,8 @@ export interface ConfigParts {
   readonly path: readonly string[]
 }
 
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['on', true],
-  ['false', false],
-  ['no', false],
-  ['off', false],
-])
+const trueValues: readonly unknown[] = [true, 'true', 'yes', 'on']
+const falseValues: readonly unknown[] = [false, 'false', 'no', 'off']
 
 /**
  * An immutable configuration. Getters read values by path (`a.b."c.d"`) and convert them by the rules of HOCON.
@@ -88,9 +81,10 @@ export class Config {
 
   /** Returns a boolean. Also accepts the strings `true`, `yes`, `on`, `false`, `no` and `off`. */
   getBoolean(path: string): boolean {
-    return this.#scalar(path, 'true or false', ({ value }) =>
-      typeof value === 'boolean' ? value : booleans.get(String(value)),
-    )
+    return this.#scalar(path, 'true or false', ({ value }) => {
+      if (trueValues.includes(value)) return true
+      return falseValues.includes(value) ? false : undefined
+    })
   }
 
   /** Returns a duration in milliseconds. Strings may have a unit (`ns us ms s m h d`, or its long name). */
@@ -210,12 +204,7 @@ export class Config {
 }
 
 function resolveParts({ documents, limits, env }: ConfigParts): ResolvedObject {
-  const assembly = new Assembly(limits)
-  try {
-    const resolver = new Resolver(assembly.root(documents), { assembly, limits, env })
-    return new Evaluation(resolver, limits).root()
-  } catch (error) {
-    if (!isStackOverflow(error)) throw error
-    throw new ConfigLimitError('the configuration is nested too deep for the stack of this thread: lower maxDepth')
-  }
+  return withinStack('the configuration', undefined, () =>
+    new Evaluation(new Resolver(documents, limits, env), limits).root(),
+  )
 }

@@ -1,38 +1,28 @@
 import { ConfigError, ConfigIncludeError, ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import type { IncludedText, IncludeReader } from './include-source.js'
 import type { IncludeStatement } from './include-statement.js'
-import { isStackOverflow, type Limits } from './limits.js'
+import { type Limits, withinStack } from './limits.js'
 import { Parser } from './parser.js'
 import { parseProperties } from './properties.js'
 import type { Document, Statement } from './syntax-tree.js'
 
-export interface DocumentReaderOptions {
-  readonly limits: Limits
-  readonly readInclude: IncludeReader
-}
-
 /** Parses texts and the texts that they include. */
 export class DocumentReader {
-  readonly #options: DocumentReaderOptions
+  readonly #limits: Limits
+  readonly #readInclude: IncludeReader
   /** The ids of the texts being read, from the outermost to the innermost include. */
   readonly #within: string[] = []
   #included = 0
 
-  constructor(options: DocumentReaderOptions) {
-    this.#options = options
+  constructor(limits: Limits, readInclude: IncludeReader) {
+    this.#limits = limits
+    this.#readInclude = readInclude
   }
 
   read({ id, text, format }: IncludedText): Document {
     this.#within.push(id)
     try {
-      return { source: id, statements: this.#parse(text, id, format) }
-    } catch (error) {
-      if (!isStackOverflow(error)) throw error
-      throw new ConfigLimitError('the text is nested too deep for the stack of this thread: lower maxDepth', {
-        source: id,
-        line: 0,
-        column: 0,
-      })
+      return { source: id, statements: withinStack('the text', id, () => this.#parse(text, id, format)) }
     } finally {
       this.#within.pop()
     }
@@ -40,8 +30,7 @@ export class DocumentReader {
 
   #parse(text: string, source: string, format: IncludedText['format']): readonly Statement[] {
     if (format === 'properties') return parseProperties(text, source)
-    const { limits } = this.#options
-    const statements = new Parser(text, { source, limits, include: (statement) => this.#include(statement) }).parse()
+    const statements = new Parser(text, source, this.#limits, (statement) => this.#include(statement)).parse()
     // JSON has the same meaning in HOCON. Other HOCON syntax in a `.json` file would break other readers of the file.
     if (format === 'json') checkJson(text, source)
     return statements
@@ -55,7 +44,7 @@ export class DocumentReader {
     }
     return texts.map((text) => {
       this.#included += 1
-      const { maxIncludes, maxDepth } = this.#options.limits
+      const { maxIncludes, maxDepth } = this.#limits
       if (this.#within.includes(text.id)) {
         throw new ConfigIncludeError(
           `the includes form a cycle: ${[...this.#within, text.id].join(' includes ')}`,
@@ -72,9 +61,9 @@ export class DocumentReader {
     })
   }
 
-  #bring({ kind, name, from, origin }: IncludeStatement): readonly IncludedText[] {
+  #bring({ kind, name, origin }: IncludeStatement): readonly IncludedText[] {
     try {
-      return this.#options.readInclude({ kind, name, from })
+      return this.#readInclude({ kind, name, from: origin.source })
     } catch (error) {
       if (error instanceof ConfigError) throw error
       const reason = error instanceof Error ? error.message : String(error)

@@ -10,29 +10,24 @@ const PRODUCT = 'LEASEHOLD_'
  * `LEASEHOLD_LEASE_MAX__HOLD` sets `leasehold.lease.max-hold`: the same rule, in lower case, with the prefix as first key.
  */
 export function environmentOverrides(env: Environment): Document {
-  const fields = Object.entries(env)
-    .flatMap(([name, value]) => {
-      const path = value === undefined ? undefined : pathOf(name)
-      return path === undefined || value === undefined ? [] : [fieldOf(name, path, value)]
+  const statements = Object.entries(env)
+    .flatMap(([name, value]): Field[] => {
+      const path = pathOf(name)
+      if (path.includes('') || value === undefined) return []
+      const origin = { source: `environment variable ${name}`, line: 0, column: 0 }
+      return [{ kind: 'field', path, value: stringAt(value, origin) }]
     })
     // If one variable sets a key and another sets a key below it, the longer path wins.
     .sort((one, other) => one.path.length - other.path.length)
-  return { source: 'environment', statements: fields }
+  return { source: 'environment', statements }
 }
 
-function pathOf(name: string): string[] | undefined {
+/** The path that a variable sets. Has an empty element if the variable is not a setting. */
+function pathOf(name: string): string[] {
   if (name.startsWith(FORCE)) return split(name.slice(FORCE.length))
-  return name.startsWith(PRODUCT) ? split(name.toLowerCase()) : undefined
+  return split(name.startsWith(PRODUCT) ? name.toLowerCase() : '')
 }
 
-function split(mangled: string): string[] | undefined {
-  const path = mangled
-    .replaceAll(/_{1,3}/g, ({ length }) => (length === 3 ? '_' : length === 2 ? '-' : '\0'))
-    .split('\0')
-  return path.includes('') ? undefined : path
-}
-
-function fieldOf(name: string, path: readonly string[], value: string): Field {
-  const origin = { source: `environment variable ${name}`, line: 0, column: 0 }
-  return { kind: 'field', path, append: false, value: stringAt(value, origin) }
+function split(mangled: string): string[] {
+  return mangled.replaceAll(/_{1,3}/g, ({ length }) => ['\0', '-', '_'][length - 1] ?? '').split('\0')
 }

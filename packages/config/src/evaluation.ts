@@ -2,17 +2,13 @@ import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
 import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
-import type { Append } from './slot.js'
 import type { Expression, Origin } from './syntax-tree.js'
 import type { Item, ListValue, ObjectView, Value } from './value.js'
 
 /** Thrown when a value contains itself. Caught at an optional substitution of the cycle, if there is one. */
-class Cycle extends Error {
-  readonly origin: Origin
-
+class Cycle extends ConfigResolveError {
   constructor(origin: Origin) {
-    super('a cycle')
-    this.origin = origin
+    super('this value contains itself through a cycle of substitutions: remove one of them', origin)
   }
 }
 
@@ -30,15 +26,7 @@ export class Evaluation {
 
   /** Returns the whole configuration. Throws a `ConfigResolveError` if a substitution has no value. */
   root(): ResolvedObject {
-    try {
-      return this.#object(this.#resolver.root)
-    } catch (error) {
-      if (!(error instanceof Cycle)) throw error
-      throw new ConfigResolveError(
-        'this value contains itself through a cycle of substitutions: remove one of them',
-        error.origin,
-      )
-    }
+    return this.#object(this.#resolver.root)
   }
 
   #value(found: Value, origin: Origin): ResolvedValue {
@@ -81,9 +69,9 @@ export class Evaluation {
     const value = this.#resolver.item(item)
     if (value === undefined) return undefined
     try {
-      return this.#value(value, item.source?.expression.origin ?? origin)
+      return this.#value(value, item.kind === 'unresolved' ? item.expression.origin : origin)
     } catch (error) {
-      if (!(error instanceof Cycle) || !isOptional(item.source?.expression)) throw error
+      if (!(error instanceof Cycle) || item.kind !== 'unresolved' || !isOptional(item.expression)) throw error
       this.#resolver.forgetValue(item)
       return undefined
     }
@@ -106,10 +94,10 @@ export class Evaluation {
     for (let entry = view.get(key); entry !== undefined; entry = view.get(key)) {
       const { value, assignment } = entry
       try {
-        return this.#value(value, assignment?.origin ?? value.origin)
+        return this.#value(value, assignment?.expression.origin ?? value.origin)
       } catch (error) {
-        if (!(error instanceof Cycle) || !isOptional(assignment?.expression)) throw error
-        if (assignment !== undefined) this.#resolver.forgetValue(assignment)
+        if (!(error instanceof Cycle) || assignment === undefined || !isOptional(assignment.expression)) throw error
+        this.#resolver.forgetValue(assignment)
         view.forget(key)
       }
     }
@@ -117,8 +105,8 @@ export class Evaluation {
   }
 }
 
-function isOptional(expression: Expression | Append | undefined): boolean {
-  return expression?.kind === 'reference' && expression.optional
+function isOptional(expression: Expression): boolean {
+  return expression.kind === 'reference' && expression.optional
 }
 
 function sizeOf(value: ResolvedValue): number {

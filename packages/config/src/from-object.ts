@@ -31,7 +31,7 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
   const fieldsOf = (record: object, path: readonly string[]): Field[] =>
     Object.entries(record).flatMap(([key, value]: [string, unknown]): Field[] => {
       if (value === undefined) return []
-      return [{ kind: 'field', path: [key], append: false, value: expressionOf(value, [...path, key]) }]
+      return [{ kind: 'field', path: [key], value: expressionOf(value, [...path, key]) }]
     })
   if (!isPlainObject(data)) throw new ConfigOptionError('a configuration in code must be a plain object')
   return { source, statements: fieldsOf(data, []) }
@@ -44,7 +44,7 @@ export function documentOfResolved(value: ResolvedObject, secret: boolean): Docu
 
 function fieldsOfResolved({ fields }: ResolvedObject, secret: boolean): Field[] {
   return [...fields].map(([key, field]) => {
-    return { kind: 'field', path: [key], append: false, value: expressionOfResolved(field, secret) }
+    return { kind: 'field', path: [key], value: expressionOfResolved(field, secret) }
   })
 }
 

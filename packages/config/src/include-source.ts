@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import type { IncludeKind } from './include-statement.js'
 
 /** The formats of a configuration. */
@@ -29,11 +29,6 @@ export type IncludeReader = (request: IncludeRequest) => readonly IncludedText[]
 /** In merge order: HOCON wins. */
 const formats: readonly ConfigFormat[] = ['properties', 'json', 'conf']
 
-/** The format of a file by its extension. Default: HOCON. */
-function formatOf(file: string): ConfigFormat {
-  return formats.find((format) => file.endsWith(`.${format}`)) ?? 'conf'
-}
-
 /**
  * Reads includes from files. `file()` and absolute names are paths. Bare names are relative to the including file; if
  * no file is found there, the given folders are searched. `classpath()` searches the given folders. `url()` accepts
@@ -61,27 +56,23 @@ export function probe(path: string): IncludedText[] {
   const files = formats.some((format) => path.endsWith(`.${format}`))
     ? [path]
     : formats.map((format) => `${path}.${format}`)
-  return files.flatMap((file) => {
-    const text = readText(file)
-    return text === undefined ? [] : [{ id: file, text, format: formatOf(file) }]
-  })
+  return files.flatMap(read)
 }
 
 function readUrl(name: string): IncludedText[] {
   const url = new URL(name)
   if (url.protocol !== 'file:') throw new Error(`only file: URLs can be included, not ${url.protocol}`)
-  const file = fileURLToPath(url)
-  const text = readText(file)
-  return text === undefined ? [] : [{ id: file, text, format: formatOf(pathToFileURL(file).pathname) }]
+  return read(fileURLToPath(url))
 }
 
-/** Returns `undefined` if the file does not exist. Throws all other errors. */
-function readText(file: string): string | undefined {
+/** Returns an empty array if the file does not exist. Throws all other errors. The format is HOCON by default. */
+function read(file: string): IncludedText[] {
+  const format = formats.find((known) => file.endsWith(`.${known}`)) ?? 'conf'
   try {
-    return readFileSync(file, 'utf8')
+    return [{ id: file, text: readFileSync(file, 'utf8'), format }]
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return []
     throw error
   }
 }

@@ -8,32 +8,27 @@ export interface IncludeStatement {
   readonly kind: IncludeKind
   readonly name: string
   readonly required: boolean
-  /** The name of the text that contains the statement. */
-  readonly from: string
   readonly origin: Origin
 }
 
 /** Returns the documents of a statement in merge order. */
 export type IncludeLoader = (statement: IncludeStatement) => readonly Document[]
 
-const KEYWORD = 'include'
+/** Begins an include statement, as a whole word at the start of a key. */
+export const INCLUDE = 'include'
+
 const kinds = ['file', 'url', 'classpath'] as const
 
-/** Whether an include statement begins here: `include` as a whole word at the start of a key. */
-export function seesInclude(scanner: Scanner): boolean {
-  return scanner.seesWord(KEYWORD)
-}
-
 /** Reads the statement that begins here and loads its documents. */
-export function readIncludeStatement(scanner: Scanner, from: string, load: IncludeLoader): Include {
+export function readIncludeStatement(scanner: Scanner, load: IncludeLoader): Include {
   const { origin } = scanner
-  scanner.take(KEYWORD)
+  scanner.take(INCLUDE)
   scanner.skip()
   const required = scanner.take('required(')
   if (required) scanner.skip()
   const named = readName(scanner)
   if (required) close(scanner)
-  return { kind: 'include', documents: load({ ...named, required, from, origin }) }
+  return { kind: 'include', documents: load({ ...named, required, origin }) }
 }
 
 function readName(scanner: Scanner): { kind: IncludeKind; name: string } {

@@ -1,6 +1,6 @@
 import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import { numericKeys } from './resolved-value.js'
+import { kindOf, numericKeys } from './resolved-value.js'
 import type { Origin, Scalar, Space } from './syntax-tree.js'
 import { ListValue, type Value } from './value.js'
 
@@ -40,7 +40,7 @@ function joinTwo(left: Value, right: Value, joining: Joining): Value {
   const [one, other] = [asList(left), asList(right)]
   if (one === undefined || other === undefined) {
     throw new ConfigResolveError(
-      `${describe(left)} and ${describe(right)} cannot be concatenated: expected only strings, only lists or only objects`,
+      `${kindOf(left)} and ${kindOf(right)} cannot be concatenated: expected only strings, only lists or only objects`,
       joining.origin,
     )
   }
@@ -57,15 +57,6 @@ function asList(value: Value): ListValue | undefined {
   if (value.kind !== 'object') return undefined
   const keys = numericKeys(value.keys())
   if (keys.length === 0) return undefined
-  const items = keys.flatMap((key) => {
-    const entry = value.get(key)
-    return entry === undefined ? [] : [{ value: entry.value }]
-  })
+  const items = keys.flatMap((key) => value.get(key)?.value ?? [])
   return new ListValue(items, value.origin, value.secret)
-}
-
-function describe(value: Value): string {
-  if (value.kind === 'list') return 'a list'
-  if (value.kind === 'object') return 'an object'
-  return value.value === null ? 'null' : `a ${typeof value.value}`
 }

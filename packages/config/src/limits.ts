@@ -1,4 +1,4 @@
-import { ConfigOptionError } from './config-error.js'
+import { ConfigLimitError, ConfigOptionError } from './config-error.js'
 
 /** Limits of a configuration. Exceeding one throws a `ConfigLimitError`. */
 export interface ConfigLimits {
@@ -35,7 +35,13 @@ export function limitsOf(given: ConfigLimits = {}): Limits {
   return limits
 }
 
-/** Whether the error is a stack overflow: `maxDepth` is too high for the stack of this thread. */
-export function isStackOverflow(error: unknown): boolean {
-  return error instanceof RangeError && /call stack/i.test(error.message)
+/** Does the work. Turns a stack overflow into a `ConfigLimitError`: `maxDepth` is too high for the stack of this thread. */
+export function withinStack<T>(subject: string, source: string | undefined, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof RangeError) || !/call stack/i.test(error.message)) throw error
+    const origin = source === undefined ? undefined : { source, line: 0, column: 0 }
+    throw new ConfigLimitError(`${subject} is nested too deep for the stack of this thread: lower maxDepth`, origin)
+  }
 }

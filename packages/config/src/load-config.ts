@@ -35,7 +35,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const limits = limitsOf(options.limits)
   const references = findReferenceConfigs(folder)
   const readInclude = fileReader([...classpath, ...references.map((reference) => reference.folder)])
-  const read = (text: IncludedText) => new DocumentReader({ limits, readInclude }).read(text)
+  const read = (text: IncludedText) => new DocumentReader(limits, readInclude).read(text)
   const documents = [
     ...references.flatMap(({ file }) => readable(file)).map(read),
     ...applicationTexts(folder, options.file).map(read),

@@ -33,6 +33,6 @@ export function parseHocon(text: string, options: ParseOptions = {}): Config {
     readInclude = fileReader(classpath),
   } = options
   const limits = limitsOf(options.limits)
-  const document = new DocumentReader({ limits, readInclude }).read({ id: source, text, format })
+  const document = new DocumentReader(limits, readInclude).read({ id: source, text, format })
   return new Config({ documents: [document], limits, env, path: [] })
 }

@@ -1,12 +1,11 @@
 import { ConfigLimitError, ConfigSyntaxError } from './config-error.js'
-import { type IncludeLoader, readIncludeStatement, seesInclude } from './include-statement.js'
+import { INCLUDE, type IncludeLoader, readIncludeStatement } from './include-statement.js'
 import type { Limits } from './limits.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
 import {
   type Concatenation,
   type Expression,
-  type Field,
   type ListLiteral,
   type ObjectLiteral,
   type Origin,
@@ -18,23 +17,15 @@ import {
 } from './syntax-tree.js'
 import { unquotedValue } from './unquoted-value.js'
 
-/** Options of {@link Parser}. */
-export interface ParserOptions {
-  /** The name of the text in errors. */
-  readonly source: string
-  readonly limits: Limits
-  /** Loads the documents of an include statement. */
-  readonly include: IncludeLoader
-}
-
 /** A recursive descent parser for HOCON. Its depth is limited by `maxDepth`. */
 export class Parser {
   readonly #scanner: Scanner
-  readonly #options: ParserOptions
+  readonly #limits: Limits
+  readonly #include: IncludeLoader
   #depth = 0
 
-  constructor(text: string, options: ParserOptions) {
-    const { source, limits } = options
+  /** `source`: the name of the text in errors. `include`: loads the documents of an include statement. */
+  constructor(text: string, source: string, limits: Limits, include: IncludeLoader) {
     if (text.length > limits.maxLength) {
       throw new ConfigLimitError(`the text has ${text.length} characters, more than maxLength (${limits.maxLength})`, {
         source,
@@ -43,7 +34,8 @@ export class Parser {
       })
     }
     this.#scanner = new Scanner(text, source)
-    this.#options = options
+    this.#limits = limits
+    this.#include = include
   }
 
   /** Returns the statements of the root object. */
@@ -107,21 +99,16 @@ export class Parser {
 
   #statement(): Statement {
     const scanner = this.#scanner
-    const { source, include } = this.#options
-    if (seesInclude(scanner)) return readIncludeStatement(scanner, source, include)
+    if (scanner.seesWord(INCLUDE)) return readIncludeStatement(scanner, this.#include)
     const path = readPath(scanner, 'a key')
     this.#checkDepth(this.#depth + path.length)
     scanner.skip()
-    if (scanner.next === '{') return { kind: 'field', path, append: false, value: this.#value() }
     const append = scanner.take('+=')
-    if (!append && !scanner.take('=') && !scanner.take(':'))
+    if (!append && !scanner.take('=') && !scanner.take(':') && scanner.next !== '{')
       throw scanner.unexpected(`'=', ':', '+=' or '{' after a key`)
     scanner.skip()
-    return { kind: 'field', path, append, value: this.#value() } satisfies Field
-  }
-
-  #value(): Expression {
-    return this.#expression('the value of the key')
+    const value = this.#expression('the value of the key')
+    return { kind: 'field', path, value: append ? { kind: 'append', element: value, origin: value.origin } : value }
   }
 
   /** Reads the values up to the end of the line. Several values are concatenated. */
@@ -146,10 +133,10 @@ export class Parser {
     if (scanner.next === '{') return this.#nest(() => this.#object())
     if (scanner.next === '[') return this.#nest(() => this.#list())
     if (scanner.next === '$') return this.#reference()
-    const isQuoted = scanner.next === '"'
-    if (!isQuoted && !scanner.seesUnquoted) return undefined
     const { origin } = scanner
-    return isQuoted ? stringAt(scanner.quoted(), origin) : unquotedValue(scanner.unquoted(), origin)
+    if (scanner.next === '"') return stringAt(scanner.quoted(), origin)
+    const text = scanner.unquoted()
+    return text === '' ? undefined : unquotedValue(text, origin)
   }
 
   #object(): ObjectLiteral {
@@ -177,7 +164,7 @@ export class Parser {
   }
 
   #checkDepth(depth: number): void {
-    const { maxDepth } = this.#options.limits
+    const { maxDepth } = this.#limits
     if (depth <= maxDepth) return
     throw new ConfigLimitError(`the text is nested deeper than maxDepth (${maxDepth})`, this.#scanner.origin)
   }

@@ -7,39 +7,34 @@ import { Scanner } from './scanner.js'
  */
 export function readPath(scanner: Scanner, expected: string): string[] {
   const path: string[] = []
-  let element = ''
-  let isGiven = false
+  /** `undefined` before the first character of an element. */
+  let element: string | undefined
   let space = ''
-  scanner.blanks()
   const end = (): void => {
-    if (!isGiven && element === '') {
+    if (element === undefined) {
       throw new ConfigSyntaxError('a path has an empty element: expected a word, or ""', scanner.origin)
     }
     path.push(element)
-    element = ''
-    isGiven = false
+    element = undefined
   }
+  scanner.blanks()
   for (;;) {
     if (scanner.next === '"') {
-      element += space + scanner.quoted()
-      isGiven = true
-    } else if (scanner.seesUnquoted) {
-      element += space
-      const word = scanner.unquoted()
-      let from = 0
-      for (let dot = word.indexOf('.'); dot >= 0; dot = word.indexOf('.', from)) {
-        element += word.slice(from, dot)
+      element = (element ?? '') + space + scanner.quoted()
+    } else {
+      const [first = '', ...others] = scanner.unquoted().split('.')
+      if (first === '' && others.length === 0) break
+      if (space + first !== '') element = (element ?? '') + space + first
+      for (const other of others) {
         end()
-        from = dot + 1
+        if (other !== '') element = other
       }
-      element += from === 0 ? word : word.slice(from)
-    } else break
+    }
     space = scanner.blanks()
   }
-  if (path.length === 0 && element === '' && !isGiven) throw scanner.unexpected(expected)
+  if (path.length === 0 && element === undefined) throw scanner.unexpected(expected)
   end()
-  // A pushed array reserves spare capacity, a copy does not. There is one path for each key of a text.
-  return [...path]
+  return path
 }
 
 /** Parses a path given in code. Throws a `ConfigOptionError` if it is invalid. */

@@ -1,12 +1,7 @@
 import { ConfigSyntaxError } from './config-error.js'
 import { type Field, type Origin, stringAt } from './syntax-tree.js'
 
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['t', '\t'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['f', '\f'],
-])
+const escapes: ReadonlyMap<string, string> = new Map(Object.entries({ t: '\t', n: '\n', r: '\r', f: '\f' }))
 
 /**
  * Parses Java properties: one key and one string per line, with dots between the elements of the key's path. If a key
@@ -16,22 +11,11 @@ export function parseProperties(text: string, source: string): Field[] {
   const fields = [...logicalLines(text)].map(({ content, line }): Field => {
     const origin = { source, line, column: 1 }
     const { key, value } = split(content)
-    return {
-      kind: 'field',
-      path: unescapeText(key, origin).split('.'),
-      append: false,
-      value: stringAt(unescapeText(value, origin), origin),
-    }
+    const path = unescapeText(key, origin).split('.')
+    return { kind: 'field', path, value: stringAt(unescapeText(value, origin), origin) }
   })
-  // Sorted by depth, so that keys below a parent replace its string.
-  return fields
-    .map((field, place) => ({ field, place }))
-    .sort(byDepth)
-    .map(({ field }) => field)
-}
-
-function byDepth(a: { field: Field; place: number }, b: { field: Field; place: number }): number {
-  return a.field.path.length - b.field.path.length || a.place - b.place
+  // Sorted by depth, so that keys below a parent replace its string. The order is otherwise kept.
+  return fields.sort((one, other) => one.path.length - other.path.length)
 }
 
 /** Joins each line that ends with a backslash to the next line. */

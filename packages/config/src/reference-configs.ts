@@ -10,11 +10,8 @@ export interface ReferenceConfig {
   readonly file: string
 }
 
-interface Manifest {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-}
+/** The kinds of dependencies in a manifest, each a map by name. */
+type Manifest = { readonly [Kind in 'dependencies' | 'optionalDependencies' | 'peerDependencies']?: object }
 
 /**
  * Finds the `reference.conf` of the application and of all its direct and indirect dependencies. A package comes before
@@ -34,7 +31,7 @@ export function findReferenceConfigs(folder: string): readonly ReferenceConfig[]
     const file = join(real, REFERENCE)
     if (existsSync(file)) found.push({ folder: real, file })
   }
-  const application = findManifest(folder)
+  const application = [...upwards(folder)].find((parent) => existsSync(join(parent, MANIFEST)))
   if (application !== undefined) visit(application)
   return found
 }
@@ -53,15 +50,8 @@ function dependenciesOf(folder: string): string[] {
 
 /** Finds a package in the way that Node resolves an import from a folder. */
 function findPackage(name: string, from: string): string | undefined {
-  for (const folder of upwards(from)) {
-    const candidate = join(folder, 'node_modules', name)
-    if (existsSync(join(candidate, MANIFEST))) return candidate
-  }
-  return undefined
-}
-
-function findManifest(from: string): string | undefined {
-  return [...upwards(from)].find((folder) => existsSync(join(folder, MANIFEST)))
+  const candidates = [...upwards(from)].map((folder) => join(folder, 'node_modules', name))
+  return candidates.find((candidate) => existsSync(join(candidate, MANIFEST)))
 }
 
 function* upwards(from: string): Generator<string, undefined> {

@@ -50,13 +50,17 @@ export function withoutSecrets(value: ResolvedValue): unknown {
 
 /** Describes a value for an error. `isSecret`: the path of the value contains a secret key. */
 export function describeValue(value: ResolvedValue, isSecret: boolean): string {
+  const kind = kindOf(value)
+  if (value.kind !== 'scalar' || value.value === null) return kind
+  if (isSecret || value.secret) return `${kind} (secret, not shown)`
+  return `the ${typeof value.value} ${JSON.stringify(withoutSecrets(value))}`
+}
+
+/** The kind of a value, with its article. */
+export function kindOf(value: Scalar | { readonly kind: 'list' } | { readonly kind: 'object' }): string {
   if (value.kind === 'list') return 'a list'
   if (value.kind === 'object') return 'an object'
-  if (value.value === null) return 'null'
-  const kind = `a ${typeof value.value}`
-  return isSecret || value.secret
-    ? `${kind} (secret, not shown)`
-    : `the ${typeof value.value} ${JSON.stringify(withoutSecrets(value))}`
+  return value.value === null ? 'null' : `a ${typeof value.value}`
 }
 
 /** The integer keys of an object in ascending order. Such an object can be used as a list. */

@@ -1,12 +1,14 @@
-import type { Assembly } from './assembly.js'
+import { Assembly } from './assembly.js'
 import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import { join } from './join.js'
 import type { Limits } from './limits.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
-import { type Append, type Assignment, lookBackOf, type Scope, type Slot } from './slot.js'
+import { lookBackOf, type Scope, type Slot, type SlotEvent, type Unresolved } from './slot.js'
 import {
+  type Append,
   type Concatenation,
+  type Document,
   type Expression,
   type ObjectLiteral,
   type Origin,
@@ -21,12 +23,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The maximum average number of steps per value. Ordinary values take one or two steps. */
 const STEPS_A_VALUE = 5
 
-export interface ResolverOptions {
-  readonly assembly: Assembly
-  readonly limits: Limits
-  readonly env: Environment
-}
-
 /**
  * Finds the values of substitutions. A substitution has the last value of its path. While an assignment is resolved, the
  * assignment itself and all later assignments to its key are hidden. A substitution that leads back to the key therefore
@@ -35,39 +31,36 @@ export interface ResolverOptions {
  */
 export class Resolver implements Resolution {
   readonly root: ObjectView
-  readonly #options: ResolverOptions
-  #cuts = 0
-  #epoch = 0
+  cuts = 0
+  epoch = 0
+  readonly #assembly: Assembly
+  readonly #limits: Limits
+  readonly #env: Environment
   #depth = 0
   #steps = 0
   /** The number of assignments and elements being resolved, each one for the previous one. */
   #nesting = 0
   /** Each assignment and each element is resolved once, however many substitutions refer to it. */
-  readonly #resolved = new Map<Assignment | Item, Value | undefined>()
-  readonly #provisional: (Assignment | Item)[] = []
+  readonly #resolved = new Map<Unresolved, Value | undefined>()
+  readonly #provisional: Unresolved[] = []
 
-  constructor(slot: Slot, options: ResolverOptions) {
-    this.#options = options
+  constructor(documents: readonly Document[], limits: Limits, env: Environment) {
+    this.#assembly = new Assembly(limits)
+    this.#limits = limits
+    this.#env = env
+    const slot = this.#assembly.root(documents)
     const origin = { source: '', line: 0, column: 0 }
     this.root = new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
-  get cuts(): number {
-    return this.#cuts
-  }
-
-  get epoch(): number {
-    return this.#epoch
-  }
-
   cut(): undefined {
-    this.#cuts += 1
+    this.cuts += 1
     return undefined
   }
 
   step(origin: Origin, count = 1): void {
     this.#steps += count
-    const { maxValues } = this.#options.limits
+    const { maxValues } = this.#limits
     if (this.#steps > STEPS_A_VALUE * maxValues) {
       throw new ConfigLimitError(
         `the configuration takes more steps to resolve than maxValues (${maxValues}) allows`,
@@ -88,8 +81,6 @@ export class Resolver implements Resolution {
       if (event === undefined || event.order < from) return
       if (event.kind === 'mark') {
         yield { value: { kind: 'slot', slot, from: event.order, to: end, origin: event.origin } }
-      } else if (event.kind === 'scalar') {
-        yield { value: event.value }
       } else {
         if (event.refersToItself) this.#resolveEarlier(slot, place)
         const value = this.#resolve(event)
@@ -105,21 +96,16 @@ export class Resolver implements Resolution {
 
   /** The value of an element. `undefined` for an optional substitution without a value, which is left out of the list. */
   item(item: Item): Value | undefined {
-    const { source } = item
-    if (source === undefined) return item.value
-    return this.#once(item, source.expression.origin, () =>
-      this.#look(source.scope, () => this.#value(source.expression, source.scope)),
-    )
+    return item.kind === 'unresolved' ? this.#resolve(item) : item
   }
 
   /** Leaves an assignment or an element without a value, to end a cycle at an optional substitution. */
-  forgetValue(work: Assignment | Item): void {
+  forgetValue(work: Unresolved): void {
     this.#resolved.set(work, undefined)
   }
 
-  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T {
-    const { maxDepth } = this.#options.limits
+    const { maxDepth } = this.#limits
     if (this.#depth >= maxDepth) {
       throw new ConfigLimitError(`values and substitutions are nested deeper than maxDepth (${maxDepth})`, origin)
     }
@@ -138,25 +124,22 @@ export class Resolver implements Resolution {
     for (const event of slot.events.slice(first, place)) if (event.kind === 'assignment') this.#resolve(event)
   }
 
-  #isOpenLink(event: Slot['events'][number] | undefined): boolean {
+  #isOpenLink(event: SlotEvent | undefined): boolean {
     return event?.kind === 'assignment' && event.refersToItself && !this.#resolved.has(event)
-  }
-
-  #resolve(assignment: Assignment): Value | undefined {
-    const { expression, scope, origin } = assignment
-    return this.#once(assignment, origin, () => this.#look(scope, () => this.#value(expression, scope)))
   }
 
   /**
    * Resolves an assignment or an element once. A value that is missing only because of an open cycle is resolved again
    * after the cycle.
    */
-  #once(work: Assignment | Item, origin: Origin, resolve: () => Value | undefined): Value | undefined {
+  #resolve(work: Unresolved): Value | undefined {
+    const { expression, scope } = work
+    if (expression.kind === 'scalar') return expression
     if (this.#resolved.has(work)) return this.#resolved.get(work)
     const { cuts } = this
     this.#nesting += 1
     try {
-      const value = this.deeper(origin, resolve)
+      const value = this.deeper(expression.origin, () => this.#look(scope, () => this.#value(expression, scope)))
       this.#resolved.set(work, value)
       if (value === undefined && this.cuts > cuts && this.#nesting > 1) this.#provisional.push(work)
       return value
@@ -171,16 +154,16 @@ export class Resolver implements Resolution {
     const { pending } = slot
     if (!looksBack || order >= pending) return work()
     slot.pending = order
-    this.#epoch += 1
+    this.epoch += 1
     try {
       return work()
     } finally {
       slot.pending = pending
-      this.#epoch += 1
+      this.epoch += 1
     }
   }
 
-  #value(expression: Expression | Append, scope: Scope): Value | undefined {
+  #value(expression: Expression, scope: Scope): Value | undefined {
     switch (expression.kind) {
       case 'scalar':
         return expression
@@ -198,14 +181,14 @@ export class Resolver implements Resolution {
   }
 
   #literal(literal: ObjectLiteral, scope: Scope): ObjectView {
-    const slot = this.#options.assembly.literal(literal, scope)
+    const slot = this.#assembly.literal(literal, scope)
     const { origin } = literal
     return new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
   #concatenate({ parts, origin }: Concatenation, scope: Scope): Value | undefined {
     const values = parts.map((part) => (part.kind === 'space' ? part : this.#value(part, scope)))
-    return join(values, { origin, limits: this.#options.limits })
+    return join(values, { origin, limits: this.#limits })
   }
 
   #append({ element, origin }: Append, scope: Scope): Value | undefined {
@@ -213,7 +196,7 @@ export class Resolver implements Resolution {
     const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
     // Within a list there is no path, so a substitution in the element cannot look back.
     const added = listOf([element], origin, scope)
-    return join([before, added], { origin, limits: this.#options.limits })
+    return join([before, added], { origin, limits: this.#limits })
   }
 
   /** Looks up the path relative to the including object, then from the root, then in the environment. */
@@ -267,9 +250,8 @@ export class Resolver implements Resolution {
   }
 
   #fromEnvironment(path: readonly string[], origin: Origin): Value | undefined {
-    const { env } = this.#options
     const name = path.join('.')
-    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    const value = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined
     return value === undefined ? undefined : stringAt(value, { ...origin, source: `environment variable ${name}` })
   }
 }
@@ -278,7 +260,7 @@ export class Resolver implements Resolution {
 function listOf(items: readonly Expression[], origin: Origin, scope: Scope): ListValue {
   const within: Scope = { ...scope, path: undefined, outer: scope }
   return new ListValue(
-    items.map((expression) => ({ source: { expression, scope: within } })),
+    items.map((expression) => ({ kind: 'unresolved', expression, scope: within })),
     origin,
   )
 }

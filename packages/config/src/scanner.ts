@@ -1,23 +1,29 @@
-import { isBlank, isNewline, isReserved, isUnquoted } from './characters.js'
 import { ConfigSyntaxError } from './config-error.js'
 import type { Origin } from './syntax-tree.js'
-import { isNumber } from './unquoted-value.js'
-
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
 
 const TRIPLE = '"""'
 
-/** The start of a number, alone or directly after the words `true`, `false` and `null`. */
-const NUMERIC = /(?:true|false|null)*([-\d][\deE.+-]*)/y
+/** White space of HOCON other than a newline: ASCII, Unicode's separators and the byte order mark. */
+const BLANK = '\\t\\v\\f\\r\x1c-\x1f\\p{Z}\\ufeff'
+
+const BLANKS = new RegExp(`[${BLANK}]*`, 'uy')
+
+/** The characters of unquoted strings, apart from `//`, which begins a comment. */
+const UNQUOTED = new RegExp(`[^${BLANK}\\n$"{}[\\]:=,+#\`^?!@*&\\\\]*`, 'uy')
+
+const CONTROLS = '\x00-\x1f'
+
+/** The characters of quoted strings that are not escaped. */
+const UNESCAPED = new RegExp(`[^"\\\\${CONTROLS}]*`, 'y')
+
+/**
+ * A number with a plus sign in its exponent, alone or directly after the words `true`, `false` and `null`. It is the only
+ * unquoted value that contains a forbidden character.
+ */
+const EXPONENT = /(?:true|false|null)*-?(?:0|[1-9]\d*)(?:\.\d+)?[eE]\+\d+(?![\deE.+-])/y
+
+/** An escape sequence of JSON. */
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 
 /** Reads the tokens of a text in order and keeps track of the line. */
 export class Scanner {
@@ -59,26 +65,15 @@ export class Scanner {
 
   /** Whether the text continues with this unquoted word, and the word ends there. */
   seesWord(word: string): boolean {
-    return this.sees(word) && !this.#isUnquotedAt(this.#at + word.length)
-  }
-
-  get seesNewline(): boolean {
-    return isNewline(this.#text.charCodeAt(this.#at))
-  }
-
-  get seesUnquoted(): boolean {
-    return this.#isUnquotedAt(this.#at)
-  }
-
-  get seesComment(): boolean {
-    return this.next === '#' || this.sees('//')
+    if (!this.sees(word)) return false
+    UNQUOTED.lastIndex = this.#at + word.length
+    const [rest = ''] = UNQUOTED.exec(this.#text) ?? []
+    return rest === '' || rest.startsWith('//')
   }
 
   /** Consumes and returns white space up to the end of the line. */
   blanks(): string {
-    const start = this.#at
-    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at += 1
-    return this.#text.slice(start, this.#at)
+    return this.#takeMatch(BLANKS)
   }
 
   /** Consumes white space, newlines and comments. Returns whether there was a newline. */
@@ -86,11 +81,11 @@ export class Scanner {
     const line = this.#line
     for (;;) {
       this.blanks()
-      if (this.seesNewline) {
+      if (this.next === '\n') {
         this.#at += 1
         this.#line += 1
         this.#lineStart = this.#at
-      } else if (this.seesComment) {
+      } else if (this.next === '#' || this.sees('//')) {
         const end = this.#text.indexOf('\n', this.#at)
         this.#at = end < 0 ? this.#text.length : end
       } else {
@@ -99,14 +94,13 @@ export class Scanner {
     }
   }
 
-  /** Consumes and returns the unquoted string that begins here. */
+  /** Consumes and returns the unquoted string that begins here. Returns an empty string if there is none. */
   unquoted(): string {
     const start = this.#at
-    NUMERIC.lastIndex = start
-    const number = NUMERIC.exec(this.#text)?.[1] ?? ''
-    // An unquoted value may contain one forbidden character: the plus sign of an exponent.
-    if (number.includes('+') && isNumber(number)) this.#at = NUMERIC.lastIndex
-    while (this.#isUnquotedAt(this.#at)) this.#at += 1
+    this.#takeMatch(EXPONENT)
+    const word = this.#takeMatch(UNQUOTED)
+    const comment = word.indexOf('//')
+    if (comment >= 0) this.#at -= word.length - comment
     return this.#text.slice(start, this.#at)
   }
 
@@ -140,58 +134,42 @@ export class Scanner {
     const { origin } = this
     const pieces: string[] = []
     this.#at += 1
-    let start = this.#at
     for (;;) {
-      const code = this.#text.charCodeAt(this.#at)
-      if (Number.isNaN(code) || isNewline(code)) {
+      pieces.push(this.#takeMatch(UNESCAPED))
+      if (this.take('"')) return pieces.join('')
+      if (this.isAtEnd || this.next === '\n') {
         throw new ConfigSyntaxError('this string has no end: expected " on the same line', origin)
       }
-      if (code < 0x20) {
-        const shown = `\\u${code.toString(16).padStart(4, '0')}`
+      if (this.next !== '\\') {
+        const shown = `\\u${this.next.charCodeAt(0).toString(16).padStart(4, '0')}`
         throw new ConfigSyntaxError(`a string contains a control character: write it as ${shown}`, this.origin)
       }
-      const character = this.next
-      if (character !== '"' && character !== '\\') {
-        this.#at += 1
-        continue
-      }
-      pieces.push(this.#text.slice(start, this.#at))
-      if (character === '\\') pieces.push(this.#escape())
-      else this.#at += 1
-      if (character === '"') return pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('')
-      start = this.#at
+      pieces.push(this.#escape())
     }
   }
 
   #escape(): string {
-    const letter = this.#text.charAt(this.#at + 1)
-    const simple = escapes.get(letter)
-    if (simple !== undefined) {
-      this.#at += 2
-      return simple
-    }
-    const digits = this.#text.slice(this.#at + 2, this.#at + 6)
-    if (letter !== 'u' || !/^[\da-fA-F]{4}$/.test(digits)) {
-      throw new ConfigSyntaxError(
-        'this is not an escape sequence of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
-        this.origin,
-      )
-    }
-    this.#at += 6
-    return String.fromCharCode(Number.parseInt(digits, 16))
+    const sequence = this.#takeMatch(ESCAPE)
+    if (sequence !== '') return JSON.parse(`"${sequence}"`) as string
+    throw new ConfigSyntaxError(
+      'this is not an escape sequence of JSON: expected one of \\" \\\\ \\/ \\b \\f \\n \\r \\t, or \\u and four hexadecimal digits',
+      this.origin,
+    )
   }
 
-  #isUnquotedAt(at: number): boolean {
-    return (
-      isUnquoted(this.#text.charCodeAt(at)) && !(this.#text.charAt(at) === '/' && this.#text.charAt(at + 1) === '/')
-    )
+  /** Consumes and returns the match of a sticky pattern. Returns an empty string if there is none. */
+  #takeMatch(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const [match = ''] = pattern.exec(this.#text) ?? []
+    this.#at += match.length
+    return match
   }
 
   #describe(): string {
     if (this.isAtEnd) return 'the end of the text'
-    if (this.seesNewline) return 'the end of the line'
+    if (this.next === '\n') return 'the end of the line'
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
-    if (isReserved(character)) return `'${character}', which is reserved: quote it`
+    if ('`^?!@*&\\+$'.includes(character)) return `'${character}', which is reserved: quote it`
     return `'${character}'`
   }
 }

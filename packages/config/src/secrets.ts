@@ -1,21 +1,10 @@
 /** A key whose last word, or last two words, are in this set holds a secret. */
-const secrets: ReadonlySet<string> = new Set([
-  'password',
-  'passwd',
-  'pwd',
-  'passphrase',
-  'secret',
-  'token',
-  'credential',
-  'credentials',
-  'connectionstring',
-  'accountkey',
-  'accesskey',
-  'apikey',
-  'privatekey',
-  'sharedkey',
-  'sas',
-])
+const secrets: ReadonlySet<string> = new Set(
+  (
+    'password passwd pwd passphrase secret token credential credentials ' +
+    'connectionstring accountkey accesskey apikey privatekey sharedkey sas'
+  ).split(' '),
+)
 
 /** The replacement for a secret in output. */
 export const MASK = '***'

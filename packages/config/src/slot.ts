@@ -1,5 +1,5 @@
 import { isSamePath } from './path-expression.js'
-import type { Expression, Origin, Scalar } from './syntax-tree.js'
+import type { Expression, Origin } from './syntax-tree.js'
 
 /** The position of an expression in the configuration. */
 export interface Scope {
@@ -44,88 +44,56 @@ interface ObjectMark {
   readonly origin: Origin
 }
 
-/** An assignment of a string, a number, a boolean or null. */
-export interface ScalarAssignment {
-  readonly kind: 'scalar'
-  readonly order: number
-  readonly value: Scalar
+/** An expression and its position. */
+export interface Unresolved {
+  readonly expression: Expression
+  readonly scope: Scope
 }
 
-/** An assignment of any other value, except for an object literal. */
-export interface Assignment {
+/** An assignment of any value except an object literal. */
+export interface Assignment extends Unresolved {
   readonly kind: 'assignment'
   readonly order: number
-  readonly expression: Expression | Append
-  readonly scope: Scope
-  readonly origin: Origin
   /** Whether the expression refers to the path of its own key. */
   readonly refersToItself: boolean
 }
 
-/** `key += element`. */
-export interface Append {
-  readonly kind: 'append'
-  readonly element: Expression
-  readonly origin: Origin
-}
-
-const NOTHING: SlotEvent[] = []
-const NONE: ReadonlyMap<string, Slot> = new Map()
-
 /** An entry in the history of a key. */
-export type SlotEvent = ObjectMark | ScalarAssignment | Assignment
+export type SlotEvent = ObjectMark | Assignment
 
 /** The history of one key of one object: all assignments in order. */
 export class Slot {
-  #events: SlotEvent[] = NOTHING
-  #children: Map<string, Slot> | undefined
+  events: SlotEvent[] = []
+  /** The slots of the keys below. */
+  children = new Map<string, Slot>()
   /** The order of the assignment being resolved. Until it is resolved, reads of the key see only earlier events. */
   pending = Number.POSITIVE_INFINITY
 
-  get events(): readonly SlotEvent[] {
-    return this.#events
-  }
-
-  get isPending(): boolean {
-    return this.pending < Number.POSITIVE_INFINITY
-  }
-
   child(key: string): Slot {
-    this.#children ??= new Map()
-    const known = this.#children.get(key)
+    const known = this.children.get(key)
     if (known !== undefined) return known
     const child = new Slot()
-    this.#children.set(key, child)
+    this.children.set(key, child)
     return child
-  }
-
-  /** The slots of the keys below. */
-  get children(): ReadonlyMap<string, Slot> {
-    return this.#children ?? NONE
   }
 
   /** Adds an object mark, unless one exists since the parent's mark (`since`). Returns the order of the mark. */
   mark(order: number, since: number, origin: Origin): number {
     const last = this.events.at(-1)
     if (last?.kind === 'mark' && last.order >= since) return last.order
-    this.#add({ kind: 'mark', order, origin })
+    this.events.push({ kind: 'mark', order, origin })
     return order
   }
 
   /** Adds an assignment. A value without substitutions replaces the whole history, which is then dropped. */
-  assign(assignment: ScalarAssignment | Assignment, since: number): void {
-    const hides = assignment.kind === 'scalar' || assignment.expression.kind === 'list-literal'
+  assign(assignment: Assignment, since: number): void {
+    const { kind } = assignment.expression
+    const hides = kind === 'scalar' || kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
-      this.#events = NOTHING
-      this.#children = undefined
+      this.events = []
+      this.children = new Map()
     }
-    this.#add(assignment)
-  }
-
-  /** Most slots have one event. A literal array of one takes a tenth of the memory of an array after `push`. */
-  #add(event: SlotEvent): void {
-    if (this.#events.length === 0) this.#events = [event]
-    else this.#events.push(event)
+    this.events.push(assignment)
   }
 
   /** The number of events before an order. */

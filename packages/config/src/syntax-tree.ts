@@ -49,14 +49,19 @@ export interface Concatenation {
   readonly origin: Origin
 }
 
-/** The right-hand side of a key. */
-export type Expression = Scalar | ListLiteral | ObjectLiteral | Reference | Concatenation
+/** The right-hand side of `key += element`. */
+export interface Append {
+  readonly kind: 'append'
+  readonly element: Expression
+  readonly origin: Origin
+}
 
-/** `path = value`, or `path += value`. */
+export type Expression = Scalar | ListLiteral | ObjectLiteral | Reference | Concatenation | Append
+
+/** The assignment of an expression to a key. */
 export interface Field {
   readonly kind: 'field'
   readonly path: readonly string[]
-  readonly append: boolean
   readonly value: Expression
 }
 

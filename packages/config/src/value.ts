@@ -1,15 +1,11 @@
-import type { Assignment, Scope, Slot } from './slot.js'
-import type { Expression, Origin, Scalar } from './syntax-tree.js'
+import type { Assignment, Slot, Unresolved } from './slot.js'
+import type { Origin, Scalar } from './syntax-tree.js'
 
 /** The value of a substitution. Its type is known. Elements and fields are resolved when first read. */
 export type Value = Scalar | ListValue | ObjectView
 
 /** An element of a list. An optional substitution without a value is left out of the list. */
-export interface Item {
-  readonly source?: { readonly expression: Expression; readonly scope: Scope }
-  /** The value, if there is no source. */
-  readonly value?: Value
-}
+export type Item = Value | (Unresolved & { readonly kind: 'unresolved' })
 
 /** A list whose elements may not be resolved yet. */
 export class ListValue {
@@ -34,8 +30,8 @@ export class ListValue {
   /** Appends another list. The first `concat` of a list takes time proportional to the length of `other` only. */
   concat(other: ListValue): ListValue {
     const items = this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
-    // By index, because `other` can be this list.
-    for (let place = 0; place < other.length; place += 1) items.push(other.#items[place] ?? {})
+    // A copy, because `other` can be this list.
+    for (const item of [...other.items]) items.push(item)
     return new ListValue(items, this.origin, this.secret || other.secret)
   }
 
@@ -60,10 +56,7 @@ export interface Fact {
 }
 
 /** A resolved key: its value and the assignment that determined it. */
-export interface Entry {
-  readonly value: Value
-  readonly assignment: Assignment | undefined
-}
+export type Entry = Fact & { readonly value: Value }
 
 /** The operations of the resolver that a view needs. */
 export interface Resolution {
@@ -91,12 +84,12 @@ export class ObjectView {
   readonly secret: boolean
   readonly #resolution: Resolution
   readonly #layers: (SlotLayer | ObjectView)[]
-  #entries: Map<string, Entry | undefined> | undefined
-  #rest: Iterator<Fact> | undefined
+  readonly #entries = new Map<string, Entry | undefined>()
+  #rest: Iterator<Fact, undefined> | undefined
   /** Caches `#isPending` by key. An entry is valid only for its epoch. */
-  #checked: Map<string, { readonly epoch: number; readonly isPending: boolean }> | undefined
+  readonly #checked = new Map<string, { readonly epoch: number; readonly isPending: boolean }>()
   /** The keys being evaluated, each with the epoch of its start. */
-  #evaluating: Map<string, number> | undefined
+  readonly #evaluating = new Map<string, number>()
   #collectingSince: number | undefined
   /** A key whose value overrides the layers. */
   #replaced: { readonly key: string; readonly entry: Entry } | undefined
@@ -107,7 +100,7 @@ export class ObjectView {
   constructor(
     resolution: Resolution,
     layers: readonly (SlotLayer | ObjectView)[],
-    rest?: Iterator<Fact>,
+    rest?: Iterator<Fact, undefined>,
     secret = layers.some((layer) => layer.kind === 'object' && layer.secret),
   ) {
     this.#resolution = resolution
@@ -119,47 +112,40 @@ export class ObjectView {
 
   get(key: string): Entry | undefined {
     if (this.#replaced?.key === key) return this.#replaced.entry
-    const only = this.#onlyAssignment(key)
-    if (only !== undefined) return only
-    if (this.#entries?.has(key) && !this.#isPending(key)) return this.#entries.get(key)
+    if (this.#entries.has(key) && !this.#isPending(key)) return this.#entries.get(key)
     // An object can be a layer of one of its own layers. The repeated lookup adds nothing.
     const { cuts, epoch } = this.#resolution
-    this.#evaluating ??= new Map()
-    const evaluating = this.#evaluating
-    const outer = evaluating.get(key)
+    const outer = this.#evaluating.get(key)
     if (outer === epoch) return this.#resolution.cut()
-    evaluating.set(key, epoch)
+    this.#evaluating.set(key, epoch)
     try {
       const entry = this.#evaluate(key)
       if (this.#resolution.cuts !== cuts) return entry
-      this.#entries ??= new Map()
       this.#entries.set(key, entry)
       return entry
     } finally {
-      if (outer === undefined) evaluating.delete(key)
-      else evaluating.set(key, outer)
+      if (outer === undefined) this.#evaluating.delete(key)
+      else this.#evaluating.set(key, outer)
     }
   }
 
   /** Whether a part of the key's value is being resolved and is therefore hidden. */
   #isPending(key: string): boolean {
     const { epoch } = this.#resolution
-    this.#checked ??= new Map()
-    const checks = this.#checked
-    const checked = checks.get(key)
+    const checked = this.#checked.get(key)
     if (checked?.epoch === epoch) return checked.isPending
     // A preliminary result ends the recursion of an object that is its own layer.
-    checks.set(key, { epoch, isPending: false })
+    this.#checked.set(key, { epoch, isPending: false })
     const isPending = this.#layers.some((layer) =>
-      layer.kind === 'object' ? layer.#isPending(key) : layer.slot.children.get(key)?.isPending === true,
+      layer.kind === 'object' ? layer.#isPending(key) : (layer.slot.children.get(key)?.pending ?? Infinity) < Infinity,
     )
-    checks.set(key, { epoch, isPending })
+    this.#checked.set(key, { epoch, isPending })
     return isPending
   }
 
   /** Drops the cached value of a key. */
   forget(key: string): void {
-    this.#entries?.delete(key)
+    this.#entries.delete(key)
     for (const layer of this.#layers) if (layer.kind === 'object') layer.forget(key)
   }
 
@@ -210,7 +196,7 @@ export class ObjectView {
   /** A copy with another value for one key. */
   replacing(key: string, value: Value): ObjectView {
     const view = new ObjectView(this.#resolution, [this])
-    view.#replaced = { key, entry: { value, assignment: undefined } }
+    view.#replaced = { key, entry: { value } }
     return view
   }
 
@@ -225,16 +211,6 @@ export class ObjectView {
     const { value, assignment } = first.value
     if (value.kind !== 'slot' && value.kind !== 'object') return { value, assignment }
     return { value: new ObjectView(this.#resolution, [value], facts), assignment }
-  }
-
-  /** A fast path for the most common case: a key with one scalar assignment. */
-  #onlyAssignment(key: string): Entry | undefined {
-    const [layer] = this.#layers
-    if (this.#rest !== undefined || this.#layers.length !== 1 || layer?.kind !== 'slot') return undefined
-    const events = layer.slot.children.get(key)?.events
-    const event = events?.length === 1 ? events[0] : undefined
-    if (event?.kind !== 'scalar' || event.order < layer.from || event.order >= layer.to) return undefined
-    return { value: event.value, assignment: undefined }
   }
 
   *#facts(key: string): Generator<Fact, undefined> {
@@ -272,25 +248,21 @@ export class ObjectView {
     )
   }
 
-  #advance(rest: Iterator<Fact>): Fact['value'] | undefined {
-    this.#isAdvancing = true
-    try {
-      const next = rest.next()
-      return next.done ? undefined : next.value.value
-    } finally {
-      this.#isAdvancing = false
-    }
-  }
-
   #layer(place: number): SlotLayer | ObjectView | undefined {
     while (place >= this.#layers.length && this.#rest !== undefined) {
       if (this.#isAdvancing) {
         // The next layer depends on itself. It is hidden, like all values being resolved.
         return this.#resolution.cut()
       }
-      const value = this.#advance(this.#rest)
-      if (value?.kind === 'slot' || value?.kind === 'object') this.#layers.push(value)
-      else this.#rest = undefined
+      this.#isAdvancing = true
+      try {
+        const { value: fact } = this.#rest.next()
+        const layer = fact?.value
+        if (layer?.kind === 'slot' || layer?.kind === 'object') this.#layers.push(layer)
+        else this.#rest = undefined
+      } finally {
+        this.#isAdvancing = false
+      }
     }
     return this.#layers[place]
   }
