@@ -5,7 +5,7 @@ import { guardRejectionLaws } from './guard/rejection.js'
 import { guardTokenLaws } from './guard/tokens.js'
 import type { GuardAbility, GuardSubject } from './guard-subject.js'
 import { type GuardLaw, GuardTrial } from './guard-trial.js'
-import type { LawOutcome } from './law.js'
+import { checkIn, type LawOutcome } from './law.js'
 
 /** The conformance suite of fencing guards: they reject every write under a token that is not the largest one seen. */
 export const guardLaws: readonly GuardLaw[] = [
@@ -26,13 +26,5 @@ const lacking: Readonly<Record<GuardAbility, string>> = {
 
 /** Checks one law over a resource of its own. Rejects where it is broken. */
 export async function checkGuardLaw(law: GuardLaw, subject: GuardSubject): Promise<LawOutcome> {
-  const trial = await GuardTrial.begin(subject)
-  try {
-    const lack = await trial.lacks(law.needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
-    await law.check(trial)
-    return { kept: true }
-  } finally {
-    await trial.end()
-  }
+  return await checkIn(await GuardTrial.begin(subject), law, lacking)
 }

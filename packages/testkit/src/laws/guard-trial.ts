@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import type { GuardAbility, GuardBackend, GuardedResource, GuardSubject } from './guard-subject.js'
-import type { Law } from './law.js'
+import { type Law, lawsWith } from './law.js'
 
 /** A rule that a fencing guard has to keep. */
 export type GuardLaw = Law<GuardTrial, GuardAbility>
+
+/** Makes laws that get two guards of the resource. */
+export const guardLawsOf = lawsWith<GuardTrial, GuardAbility, readonly [GuardedResource, GuardedResource]>(
+  async (trial) => [await trial.guard(), await trial.open()],
+)
 
 /** How often a write is repeated that was rejected because of others that wrote at the same time. */
 const ATTEMPTS = 50
@@ -31,9 +36,15 @@ export class GuardTrial {
     return guard
   }
 
-  /** The needs of a law that the subject cannot meet. */
+  /** The guard that was opened first. */
+  async guard(): Promise<GuardedResource> {
+    const [first] = this.#opened
+    return first ?? (await this.open())
+  }
+
+  /** The first need of a law that the subject cannot meet. */
   async lacks(needs: readonly GuardAbility[]): Promise<GuardAbility | undefined> {
-    const guard = await this.open()
+    const guard = await this.guard()
     return needs.find((need) => !this.#can(need, guard))
   }
 

@@ -1,4 +1,4 @@
-import type { LawOutcome } from './law.js'
+import { checkIn, type LawOutcome } from './law.js'
 import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
@@ -42,13 +42,5 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
 
 /** Checks one law over a backend of its own. Rejects where it is broken. */
 export async function checkLeaseLaw(law: LeaseLaw, subject: LeaseSubject): Promise<LawOutcome> {
-  const trial = await LeaseTrial.begin(subject)
-  try {
-    const lack = trial.lacks(law.needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
-    await law.check(trial)
-    return { kept: true }
-  } finally {
-    await trial.end()
-  }
+  return await checkIn(await LeaseTrial.begin(subject), law, lacking)
 }

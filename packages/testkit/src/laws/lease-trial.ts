@@ -12,7 +12,7 @@ import {
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
-import type { Law } from './law.js'
+import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
 import { realTime, waitForBackend } from './real-time.js'
@@ -20,6 +20,9 @@ import { ttlOf } from './store-trial.js'
 
 /** A rule that a `Lease` has to keep. */
 export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
+
+/** Makes laws of one family. */
+export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
 export interface OpenOptions {
   readonly owner?: string
@@ -121,7 +124,7 @@ export class LeaseTrial {
     return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 
-  /** The needs of a law that the subject cannot meet. */
+  /** The first need of a law that the subject cannot meet. */
   lacks(needs: readonly LeaseAbility[]): LeaseAbility | undefined {
     return needs.find((need) => !this.backend.abilities.includes(need))
   }

@@ -1,4 +1,4 @@
-import type { LawOutcome } from './law.js'
+import { checkIn, type LawOutcome } from './law.js'
 import { storeBreakLaws } from './store/break.js'
 import { storeChangeLaws } from './store/change.js'
 import { storeExclusionLaws } from './store/exclusion.js'
@@ -57,13 +57,5 @@ const lacking: Readonly<Record<StoreAbility, string>> = {
 
 /** Checks one law over a backend of its own. Rejects where it is broken. */
 export async function checkStoreLaw(law: StoreLaw, subject: StoreSubject): Promise<LawOutcome> {
-  const trial = await StoreTrial.begin(subject)
-  try {
-    const lack = await trial.lacks(law.needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
-    await law.check(trial)
-    return { kept: true }
-  } finally {
-    await trial.end()
-  }
+  return await checkIn(await StoreTrial.begin(subject), law, lacking)
 }

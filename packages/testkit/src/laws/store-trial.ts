@@ -2,13 +2,19 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest } from '@leasehold/core/store'
-import type { Law } from './law.js'
+import { type Law, lawsWith } from './law.js'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
 
 /** A rule that a `LeaseStore` has to keep. */
 export type StoreLaw = Law<StoreTrial, StoreAbility>
+
+/** Makes laws that get two clients of the backend. */
+export const storeLawsOf = lawsWith<StoreTrial, StoreAbility, readonly [LeaseStore, LeaseStore]>(async (trial) => [
+  await trial.client(),
+  await trial.open(),
+])
 
 const VIRTUAL_TTL = 10_000
 const REAL_TTL = 2_000
@@ -54,9 +60,15 @@ export class StoreTrial {
     return client
   }
 
-  /** The needs of a law that the subject cannot meet. */
+  /** The client that was opened first. */
+  async client(): Promise<LeaseStore> {
+    const [first] = this.#clients
+    return first ?? (await this.open())
+  }
+
+  /** The first need of a law that the subject cannot meet. */
   async lacks(needs: readonly StoreAbility[]): Promise<StoreAbility | undefined> {
-    const client = await this.open()
+    const client = await this.client()
     return needs.find((need) => !this.#can(need, client))
   }
 
