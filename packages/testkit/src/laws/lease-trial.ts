@@ -5,6 +5,7 @@ import {
   type Clock,
   type Lease,
   type LeaseLost,
+  type LeaseLostReason,
   type LeaseStore,
   StoreLease,
   TimeoutSettings,
@@ -58,6 +59,11 @@ export class TrialLease {
     this.#link = link
   }
 
+  /** The reasons of its losses, in order. */
+  get reasons(): LeaseLostReason[] {
+    return this.losses.map(({ reason }) => reason)
+  }
+
   /** The same lease, with all that one over a store can do. */
   get storeLease(): StoreLease {
     assert(this.lease instanceof StoreLease)
@@ -78,6 +84,12 @@ export class TrialLease {
   get store(): FaultyStore {
     assert(this.#store !== undefined)
     return this.#store
+  }
+
+  /** Has a fault happen to the next heartbeat, by whichever of the two methods the store has. */
+  disturbHeartbeat(fault: Fault): void {
+    this.store.inject(fault, 'renew')
+    this.store.inject(fault, 'renewMany')
   }
 
   acquire(options: AcquireOptions = {}): Promise<boolean> {
@@ -163,12 +175,19 @@ export class LeaseTrial {
     return new TrialLease(lease, machine, faulty, { cutOff: set(true), heal: set(false) })
   }
 
-  /** A lease that is held. */
+  /** A lease that is held: the name must be free. */
   async openHeld(options: OpenOptions = {}): Promise<TrialLease> {
     const opened = await this.open(options)
     assert.equal(await this.during(opened.acquire()), true, 'no other owner should hold the name')
     // Its timers are armed in the turn after.
     await this.time.pass(this.time.isVirtual ? 0 : 1)
+    return opened
+  }
+
+  /** A lease that was refused: another owner must hold the name. */
+  async openRefused(): Promise<TrialLease> {
+    const opened = await this.open()
+    assert.equal(await this.during(opened.acquire()), false, 'another owner should hold the name')
     return opened
   }
 

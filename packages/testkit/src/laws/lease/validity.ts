@@ -15,13 +15,6 @@ async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = a
   assert.equal(await seen, false)
 }
 
-/** Has the next heartbeat answered late, by so many operation timeouts. */
-function answerLate(trial: LeaseTrial, { store }: TrialLease, by: number): void {
-  for (const operation of ['renew', 'renewMany'] as const) {
-    store.inject({ kind: 'answer-late', duration: trial.operationTimeout * by }, operation)
-  }
-}
-
 export const leaseValidityLaws: readonly LeaseLaw[] = [
   ...leaseLawsOf('expiry', ['store', 'wait'], {
     async 'validity ends before another owner is granted the name'(trial) {
@@ -36,12 +29,12 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
     },
     async 'validity counts from the sending of a heartbeat, not from its answer'(trial) {
       const held = await trial.openHeld()
-      answerLate(trial, held, 0.5)
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 0.5 })
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
     async 'a late answer to a heartbeat that was given up does not extend validity'(trial) {
       const held = await trial.openHeld()
-      answerLate(trial, held, 1.5)
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 1.5 })
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
     async 'validity counts from the first of several claims with an unknown outcome'(trial) {
@@ -56,9 +49,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   ...leaseLawsOf('expiry', ['store', 'virtual-time'], {
     async 'a confirmation read after the end of validity does not revive the lease'(trial) {
       const held = await trial.openHeld()
-      for (const operation of ['renew', 'renewMany'] as const) {
-        held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, operation)
-      }
+      held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
       await trial.pass(trial.interval)
       // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.
       held.machine.block(trial.ttl * 1.03 - trial.interval)
@@ -66,10 +57,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       await trial.pass(0)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(trial.interval)
-      assert.deepEqual(
-        held.losses.map(({ reason }) => reason),
-        ['expired'],
-      )
+      assert.deepEqual(held.reasons, ['expired'])
     },
   }),
 ]
