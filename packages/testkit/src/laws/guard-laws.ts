@@ -3,7 +3,7 @@ import { guardErrorLaws } from './guard/errors.js'
 import { guardRaceLaws } from './guard/races.js'
 import { guardRejectionLaws } from './guard/rejection.js'
 import { guardTokenLaws } from './guard/tokens.js'
-import type { GuardAbility, GuardSubject } from './guard-subject.js'
+import type { GuardSubject } from './guard-subject.js'
 import { type GuardLaw, GuardTrial } from './guard-trial.js'
 import { checkIn, type LawOutcome } from './law.js'
 
@@ -16,15 +16,7 @@ export const guardLaws: readonly GuardLaw[] = [
   ...guardErrorLaws,
 ]
 
-const lacking: Readonly<Record<GuardAbility, string>> = {
-  deletion: 'nothing is deleted through the guard',
-  reading: 'nothing is read through the guard',
-  interruption: 'the guard calls no asynchronous code of the user before it writes',
-  'own-errors': "the subject has no failures of the user's own",
-  guards: 'there is one guard only',
-}
-
 /** Checks one law over a resource of its own. Rejects where it is broken. */
 export async function checkGuardLaw(law: GuardLaw, subject: GuardSubject): Promise<LawOutcome> {
-  return await checkIn(await GuardTrial.begin(subject), law, lacking)
+  return await checkIn(await GuardTrial.begin(subject), law)
 }

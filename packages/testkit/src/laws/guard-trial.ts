@@ -14,6 +14,24 @@ export const guardLawsOf = lawsWith<GuardTrial, GuardAbility, readonly [GuardedR
 /** How often a write is repeated that was rejected because of others that wrote at the same time. */
 const ATTEMPTS = 50
 
+interface AbleGuard {
+  readonly subject: GuardSubject
+  readonly backend: GuardBackend
+  readonly guard: GuardedResource
+}
+
+/** For each ability: whether a guard has it, and why laws that need it are skipped otherwise. */
+const abilities: Readonly<Record<GuardAbility, readonly [has: (guard: AbleGuard) => boolean, lack: string]>> = {
+  deletion: [({ guard }) => guard.delete !== undefined, 'nothing is deleted through the guard'],
+  reading: [({ guard }) => guard.read !== undefined, 'nothing is read through the guard'],
+  interruption: [
+    ({ guard }) => guard.writeAfter !== undefined,
+    'the guard calls no asynchronous code of the user before it writes',
+  ],
+  'own-errors': [({ backend }) => backend.ownFailures !== undefined, "the subject has no failures of the user's own"],
+  guards: [({ subject }) => subject.guards !== false, 'there is one guard only'],
+}
+
 /** The surroundings of one law over a guard: a resource of its own, and guards of it. */
 export class GuardTrial {
   readonly backend: GuardBackend
@@ -42,10 +60,10 @@ export class GuardTrial {
     return first ?? (await this.open())
   }
 
-  /** The first need of a law that the subject cannot meet. */
-  async lacks(needs: readonly GuardAbility[]): Promise<GuardAbility | undefined> {
-    const guard = await this.guard()
-    return needs.find((need) => !this.#can(need, guard))
+  /** Why the subject cannot run a law with these needs. */
+  async lacks(needs: readonly GuardAbility[]): Promise<string | undefined> {
+    const able = { subject: this.#subject, backend: this.backend, guard: await this.guard() }
+    return needs.map((need) => abilities[need]).find(([has]) => !has(able))?.[1]
   }
 
   /** The value, read past every guard. */
@@ -85,21 +103,6 @@ export class GuardTrial {
   async end(): Promise<void> {
     for (const guard of this.#opened) await guard.close?.()
     await this.backend.stop?.()
-  }
-
-  #can(need: GuardAbility, guard: GuardedResource): boolean {
-    switch (need) {
-      case 'deletion':
-        return guard.delete !== undefined
-      case 'reading':
-        return guard.read !== undefined
-      case 'interruption':
-        return guard.writeAfter !== undefined
-      case 'own-errors':
-        return this.backend.ownFailures !== undefined
-      case 'guards':
-        return this.#subject.guards !== false
-    }
   }
 }
 

@@ -59,8 +59,8 @@ export function lawsWith<Trial, Ability extends string, Given extends readonly u
 
 /** The surroundings of one law, made for it. */
 interface Trial<Ability> {
-  /** The first need that the subject cannot meet. */
-  lacks(needs: readonly Ability[]): Promise<Ability | undefined> | Ability | undefined
+  /** Why the subject cannot run a law with these needs. */
+  lacks(needs: readonly Ability[]): Promise<string | undefined>
   end(): Promise<void>
 }
 
@@ -68,11 +68,10 @@ interface Trial<Ability> {
 export async function checkIn<T extends Trial<Ability>, Ability extends string>(
   trial: T,
   { needs, check }: Law<T, Ability>,
-  lacking: Readonly<Record<Ability, string>>,
 ): Promise<LawOutcome> {
   try {
-    const lack = await trial.lacks(needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
+    const skipped = await trial.lacks(needs)
+    if (skipped !== undefined) return { kept: false, skipped }
     await check(trial)
     return { kept: true }
   } finally {

@@ -9,7 +9,7 @@ import { leaseRunLaws } from './lease/runs.js'
 import { leaseShutdownLaws } from './lease/shutdown.js'
 import { leaseValidityLaws } from './lease/validity.js'
 import { leaseWaitingLaws } from './lease/waiting.js'
-import type { LeaseAbility, LeaseSubject } from './lease-subject.js'
+import type { LeaseSubject } from './lease-subject.js'
 import { type LeaseLaw, LeaseTrial } from './lease-trial.js'
 
 /** The conformance suite of leases: the contract of `Lease`, and the further guarantees of leases over a store. */
@@ -26,21 +26,7 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseClockLaws,
 ]
 
-const lacking: Readonly<Record<LeaseAbility, string>> = {
-  wait: 'the lease does not wait for its turn',
-  tokens: 'the lease has no fencing tokens',
-  store: 'the lease is not over a LeaseStore, which could be disturbed',
-  queue: 'the store is not ordered',
-  change: 'the store cannot change a lease',
-  break: 'the store cannot break a lease',
-  infinite: 'the store has no leases without expiry',
-  deletion: 'the subject cannot delete a record',
-  'any-name': 'the lease does not take every name',
-  closing: 'the store has no signal for its closing',
-  'virtual-time': 'time is real',
-}
-
 /** Checks one law over a backend of its own. Rejects where it is broken. */
 export async function checkLeaseLaw(law: LeaseLaw, subject: LeaseSubject): Promise<LawOutcome> {
-  return await checkIn(await LeaseTrial.begin(subject), law, lacking)
+  return await checkIn(await LeaseTrial.begin(subject), law)
 }

@@ -22,6 +22,20 @@ import { ttlOf } from './store-trial.js'
 /** A rule that a `Lease` has to keep. */
 export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
 
+const lacking: Readonly<Record<LeaseAbility, string>> = {
+  wait: 'the lease does not wait for its turn',
+  tokens: 'the lease has no fencing tokens',
+  store: 'the lease is not over a LeaseStore, which could be disturbed',
+  queue: 'the store is not ordered',
+  change: 'the store cannot change a lease',
+  break: 'the store cannot break a lease',
+  infinite: 'the store has no leases without expiry',
+  deletion: 'the subject cannot delete a record',
+  'any-name': 'the lease does not take every name',
+  closing: 'the store has no signal for its closing',
+  'virtual-time': 'time is real',
+}
+
 /** Makes laws of one family. */
 export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
@@ -136,9 +150,10 @@ export class LeaseTrial {
     return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 
-  /** The first need of a law that the subject cannot meet. */
-  lacks(needs: readonly LeaseAbility[]): LeaseAbility | undefined {
-    return needs.find((need) => !this.backend.abilities.includes(need))
+  /** Why the subject cannot run a law with these needs. */
+  async lacks(needs: readonly LeaseAbility[]): Promise<string | undefined> {
+    const lack = needs.find((need) => !this.backend.abilities.includes(need))
+    return lack && lacking[lack]
   }
 
   /** A lease on the name of the trial, of an owner of its own. */

@@ -35,14 +35,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     },
     async 'is not needed to end a watch of the grant: aborting its call ends it and leaves no listener'(trial, client) {
       const grant = await trial.granted(client)
-      const watch = new AbortableCall()
-      const watching = (async () => {
-        for await (const _ of client.watchGrant?.(grant, watch) ?? []);
-      })()
-      await trial.pass(trial.ttl / 100)
-      watch.abort()
-      await trial.time.until(watching, trial.ttl)
-      assert.equal(watch.listeners, 0)
+      await trial.endsWhenAborted((watch) => client.watchGrant?.(grant, watch))
     },
   }),
   ...storeLawsOf('break', ['break'], {

@@ -75,22 +75,7 @@ export const storeListingLaws: readonly StoreLaw[] = [
   }),
   ...storeLawsOf('listing', ['list', 'any-name'], {
     async 'returns names as they were given'(trial, client) {
-      const odd = [
-        'заявка',
-        '🔒',
-        'a*b',
-        'a?b',
-        'a[b]c',
-        'a\\b',
-        'a/b',
-        'a b',
-        'a%2Fb',
-        'A',
-        'a',
-        'ß',
-        'e\u0301',
-        '\u00e9',
-      ]
+      const odd = 'заявка|🔒|a*b|a?b|a[b]c|a\\b|a/b|a b|a%2Fb|A|a|ß|e\u0301|\u00e9'.split('|')
       const names = odd.map((name) => `${trial.name} ${name}`)
       const long = `${trial.name} ${'x'.repeat(900)}`
       await fill(trial, client, [...names, long])

@@ -32,13 +32,8 @@ export const storeReleaseLaws: readonly StoreLaw[] = [
       assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
     },
     async 'of a name without a record is no error, and creates no record'(trial, client) {
-      const grant = {
-        name: trial.name,
-        owner: 'absent',
-        grantId: trial.guid('unknown'),
-        fencingToken: 1n,
-        ttl: trial.ttl,
-      }
+      const { name, ttl } = trial
+      const grant = { name, owner: 'absent', grantId: trial.guid('unknown'), fencingToken: 1n, ttl }
       const outcome = await client.release(grant, trial.call)
       assert.deepEqual(outcome, { released: false })
       assert.equal(await trial.read(client), undefined)

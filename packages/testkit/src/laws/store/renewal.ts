@@ -32,13 +32,8 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       await trial.granted(client)
     },
     async 'a grant id that was never granted is not renewed, and creates no record'(trial, client) {
-      const grant = {
-        name: trial.name,
-        owner: 'absent',
-        grantId: trial.guid('unknown'),
-        fencingToken: 1n,
-        ttl: trial.ttl,
-      }
+      const { name, ttl } = trial
+      const grant = { name, owner: 'absent', grantId: trial.guid('unknown'), fencingToken: 1n, ttl }
       assert.equal((await client.renew(grant, trial.call)).renewed, false)
       assert.equal(await trial.read(client), undefined)
     },

@@ -72,14 +72,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     },
     async 'a watch ends when its call is aborted, and leaves no listener on the call'(trial, client) {
       await trial.granted(client)
-      const watch = new AbortableCall()
-      const watching = (async () => {
-        for await (const _ of client.watch?.(trial.name, watch) ?? []) if (watch.aborted) return
-      })()
-      await trial.pass(trial.ttl / 100)
-      watch.abort()
-      await trial.time.until(watching, trial.ttl)
-      assert.equal(watch.listeners, 0)
+      await trial.endsWhenAborted((watch) => client.watch?.(trial.name, watch))
     },
   }),
 ]
