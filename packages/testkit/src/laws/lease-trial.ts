@@ -50,12 +50,6 @@ export interface OpenOptions {
   readonly skew?: number
 }
 
-/** The way of a lease to its store. */
-interface Link {
-  cutOff(): unknown
-  heal(): unknown
-}
-
 /** A lease of a trial, with its losses. */
 export class TrialLease {
   readonly lease: Lease
@@ -63,14 +57,14 @@ export class TrialLease {
   readonly losses: LeaseLost[] = []
   readonly #machine: Machine
   readonly #store: FaultyStore | undefined
-  readonly #link: Link
+  readonly #setCut: (isCut: boolean) => Promise<void>
 
   /** @internal */
-  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, link: Link) {
+  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, setCut: (isCut: boolean) => Promise<void>) {
     this.lease = lease
     this.#machine = machine
     this.#store = store
-    this.#link = link
+    this.#setCut = setCut
   }
 
   /** The reasons of its losses, in order. */
@@ -112,11 +106,11 @@ export class TrialLease {
 
   /** From now on the store gives it no answer. */
   async cutOff(): Promise<void> {
-    await this.#link.cutOff()
+    await this.#setCut(true)
   }
 
   async heal(): Promise<void> {
-    await this.#link.heal()
+    await this.#setCut(false)
   }
 }
 
@@ -181,13 +175,10 @@ export class LeaseTrial {
     })
     this.#opened.push(lease)
     const { cutOff, heal } = this.backend
-    if (cutOff !== undefined && heal !== undefined) {
-      return new TrialLease(lease, machine, faulty, { cutOff: () => cutOff(lease), heal: () => heal(lease) })
-    }
-    const set = (cut: boolean) => () => {
-      isCut = cut
-    }
-    return new TrialLease(lease, machine, faulty, { cutOff: set(true), heal: set(false) })
+    return new TrialLease(lease, machine, faulty, async (cut) => {
+      if (cutOff === undefined || heal === undefined) isCut = cut
+      else await (cut ? cutOff(lease) : heal(lease))
+    })
   }
 
   /** A lease that is held: the name must be free. */
@@ -223,13 +214,7 @@ export class LeaseTrial {
 
   async end(): Promise<void> {
     for (const lease of this.#opened) {
-      const ended = lease instanceof StoreLease ? lease.close() : lease.release()
-      await this.during(
-        ended.then(
-          () => {},
-          () => {},
-        ),
-      )
+      await this.during(Promise.allSettled([lease instanceof StoreLease ? lease.close() : lease.release()]))
     }
     await this.backend.stop?.()
   }

@@ -49,7 +49,7 @@ export class StoreTrial {
     return new StoreTrial(subject, time, clock, await subject.start(clock))
   }
 
-  /** A call of its own for each operation; never aborted. */
+  /** A new call, for one operation. */
   get call(): AbortableCall {
     return new AbortableCall()
   }

@@ -86,7 +86,7 @@ export const storeListingLaws: readonly StoreLaw[] = [
   }),
 ]
 
-/** The time left goes on between a listing and a read. */
+/** The record as a read returns it now, with the remaining time of the listing. */
 async function readAgain(
   trial: StoreTrial,
   client: LeaseStore,
