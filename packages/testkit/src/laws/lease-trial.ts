@@ -60,7 +60,12 @@ export class TrialLease {
   readonly #setCut: (isCut: boolean) => Promise<void>
 
   /** @internal */
-  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, setCut: (isCut: boolean) => Promise<void>) {
+  constructor(
+    lease: Lease,
+    machine: Machine,
+    store: FaultyStore | undefined,
+    setCut: (isCut: boolean) => Promise<void>,
+  ) {
     this.lease = lease
     this.#machine = machine
     this.#store = store

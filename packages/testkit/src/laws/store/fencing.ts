@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { type StoreLaw, storeLawsOf } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+
+/** Takes and releases the name. Resolves with the token, which must be larger than the last one. */
+async function nextToken(trial: StoreTrial, client: LeaseStore, last: bigint): Promise<bigint> {
+  const grant = await trial.granted(client)
+  assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
+  await client.release(grant, trial.call)
+  return grant.fencingToken
+}
 
 export const storeFencingLaws: readonly StoreLaw[] = [
   ...storeLawsOf('fencing', [], {
@@ -8,12 +16,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       const clients = [await trial.open(), await trial.open(), await trial.open()]
       let last = -1n
       for (let round = 0; round < 4; round += 1) {
-        for (const client of clients) {
-          const grant = await trial.granted(client)
-          assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-          last = grant.fencingToken
-          await client.release(grant, trial.call)
-        }
+        for (const client of clients) last = await nextToken(trial, client, last)
       }
     },
     async 'tokens grow over an expiry'(trial, client) {
@@ -42,10 +45,7 @@ export const storeFencingLaws: readonly StoreLaw[] = [
     async 'tokens grow over the deletion of a free name'(trial, client) {
       let last = -1n
       for (let round = 0; round < 3; round += 1) {
-        const grant = await trial.granted(client)
-        assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-        last = grant.fencingToken
-        await client.release(grant, trial.call)
+        last = await nextToken(trial, client, last)
         await trial.pass(10)
         await trial.delete()
       }
@@ -59,40 +59,25 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   }),
   ...storeLawsOf('fencing', ['restoration'], {
     async 'tokens do not repeat after an older record returns'(trial, client, other) {
-      const seen: bigint[] = []
-      const grantAndRelease = async (by: LeaseStore): Promise<void> => {
-        const grant = await trial.granted(by)
-        await by.release(grant, trial.call)
-        const last = seen.at(-1) ?? -1n
-        assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-        seen.push(grant.fencingToken)
-      }
-      await grantAndRelease(client)
+      const first = await nextToken(trial, client, -1n)
       const putBack = await trial.copy()
-      await grantAndRelease(client)
-      await grantAndRelease(other)
-      await trial.pass(10)
-      await putBack()
-      await grantAndRelease(client)
-      await trial.pass(10)
-      await putBack()
-      await grantAndRelease(other)
-      await grantAndRelease(client)
+      let last = await nextToken(trial, other, await nextToken(trial, client, first))
+      for (const next of [client, other]) {
+        await trial.pass(10)
+        await putBack()
+        last = await nextToken(trial, next, last)
+      }
+      await nextToken(trial, client, last)
     },
     async 'tokens do not repeat after an older record with a holder returns'(trial, client, other) {
       const grant = await trial.granted(client)
       const putBack = await trial.copy()
       await client.release(grant, trial.call)
-      const later = await trial.granted(other)
-      await other.release(later, trial.call)
+      let last = await nextToken(trial, other, grant.fencingToken)
       await trial.pass(10)
       await putBack()
       await trial.expire(client, other)
-      for (const by of [client, other]) {
-        const next = await trial.granted(by)
-        assert(next.fencingToken > later.fencingToken, `${next.fencingToken} after ${later.fencingToken}`)
-        await by.release(next, trial.call)
-      }
+      for (const by of [client, other]) last = await nextToken(trial, by, last)
     },
   }),
   ...storeLawsOf('fencing', ['restoration', 'change'], {
