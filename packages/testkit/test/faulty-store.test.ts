@@ -56,7 +56,7 @@ describe('FaultyStore', () => {
     expect(watchGrant).toHaveBeenCalledWith(outcome.grant, call)
   })
 
-  it('delay: the call comes late', async () => {
+  it('delay calls the store late', async () => {
     const { clock, inner, store } = setUp()
     store.inject({ kind: 'delay', duration: 500 })
     const granted = store.acquire(request, call)
@@ -67,7 +67,7 @@ describe('FaultyStore', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('answer-late: the store executes the call at once, and the answer comes late, also to a caller that gave up', async () => {
+  it('answer-late calls the store at once and answers late, also after the caller gave up', async () => {
     const { clock, inner, store } = setUp()
     const own = new AbortableCall()
     store.inject({ kind: 'answer-late', duration: 500 })
@@ -98,7 +98,7 @@ describe('FaultyStore', () => {
     expect(store.inProgress).toBe(0)
   })
 
-  it('fail-before: nothing was done; fail-after: it was, and the caller cannot know', async () => {
+  it('fail-before rejects without a call of the store, and fail-after rejects after the call', async () => {
     const { inner, store } = setUp()
     store.inject({ kind: 'fail-before' })
     await expect(store.acquire(request, call)).rejects.toBeInstanceOf(LeaseUnavailableError)
@@ -113,7 +113,7 @@ describe('FaultyStore', () => {
     [{ kind: 'hang', applied: true } as const, 'leased'],
     [{ kind: 'delay', duration: 1e9 } as const, undefined],
     [{ kind: 'reorder' } as const, undefined],
-  ])('%j: lets the caller go when it gives up, and leaves nothing behind', async (fault, state) => {
+  ])('%j rejects when the caller aborts the call, and leaves no timer behind', async (fault, state) => {
     const { clock, inner, store } = setUp()
     const giving = new AbortableCall()
     store.inject(fault)
@@ -125,7 +125,7 @@ describe('FaultyStore', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('duplicate: the store is called twice, and answers the caller once', async () => {
+  it('duplicate calls the store twice and answers the caller once', async () => {
     const { inner, store } = setUp()
     const asked: string[] = []
     const release = inner.release.bind(inner)
@@ -140,7 +140,7 @@ describe('FaultyStore', () => {
     expect(asked).toEqual(['grant', 'grant'])
   })
 
-  it('reorder: the next call comes first', async () => {
+  it('reorder calls the store after the next call', async () => {
     const { store } = setUp()
     store.inject({ kind: 'reorder' })
     const first = store.acquire(request, call)
@@ -149,7 +149,7 @@ describe('FaultyStore', () => {
     expect(await first).toMatchObject({ granted: false, holder: { owner: 'other' } })
   })
 
-  it('a script for one operation waits for it; a plan decides about the rest', async () => {
+  it('a fault for one operation waits for that operation, and a plan decides on other calls', async () => {
     const seen: CallDescription[] = []
     const { store } = setUp((call) => {
       seen.push(call)
@@ -165,7 +165,7 @@ describe('FaultyStore', () => {
     ])
   })
 
-  it('a lease over it settles a lost answer by itself', async () => {
+  it('a lease over the store settles a lost answer', async () => {
     const { clock, inner, store } = setUp()
     const lease = createLease(store, 'job', { clock, owner: 'me' })
     store.inject({ kind: 'fail-after' }, 'acquire')
@@ -184,12 +184,12 @@ describe('seededFaults', () => {
     return Array.from({ length: 2_000 }, (_, count) => plan(call(count)))
   }
 
-  it('are the same for the same seed, and others for another', () => {
+  it('are the same for the same seed, and differ for another seed', () => {
     expect(draw(7)).toEqual(draw(7))
     expect(draw(7)).not.toEqual(draw(8))
   })
 
-  it('are as many and of the kinds that were asked for', () => {
+  it('have the given rate and kinds', () => {
     const faults = draw(7, { rate: 0.5, kinds: ['delay', 'hang'], longestDelay: 100 }).filter(
       (fault) => fault !== undefined,
     )

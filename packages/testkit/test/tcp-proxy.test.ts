@@ -68,7 +68,7 @@ async function setUp() {
 }
 
 describe('TcpProxy', () => {
-  it('lets everything through, and the end after all that was said before', async () => {
+  it('forwards all bytes, and then the end of the connection', async () => {
     const { echo, proxy } = await setUp()
     const caller = new Caller(proxy.port)
     const long = 'x'.repeat(1_000_000)
@@ -77,7 +77,7 @@ describe('TcpProxy', () => {
     expect(echo.heard.at(-1)).toBe('<end>')
   })
 
-  it('blackHole: drops everything, also the end of a connection; heal resets', async () => {
+  it('blackHole drops all bytes and the end of a connection, and heal resets the connection', async () => {
     const { echo, proxy, caller } = await setUp()
     const left = new Caller(proxy.port)
     left.say('b')
@@ -96,7 +96,7 @@ describe('TcpProxy', () => {
     await next.isTold('c')
   })
 
-  it('blackHole: a connection that is made meanwhile gets no answer', async () => {
+  it('blackHole gives no answer to a new connection', async () => {
     const { echo, proxy } = await setUp()
     proxy.blackHole()
     const caller = new Caller(proxy.port)
@@ -105,7 +105,7 @@ describe('TcpProxy', () => {
     expect([echo.heard, caller.received]).toEqual([['a'], ''])
   })
 
-  it('dropResponses: requests come through, their answers do not', async () => {
+  it('dropResponses forwards requests and drops their answers', async () => {
     const { echo, proxy, caller } = await setUp()
     proxy.dropResponses()
     caller.say('b')
@@ -116,7 +116,7 @@ describe('TcpProxy', () => {
     await caller.isTold('a<ECONNRESET>')
   })
 
-  it('dropNextResponse: one answer is lost, with its connection, and no other', async () => {
+  it('dropNextResponse drops one answer and resets its connection only', async () => {
     const { echo, proxy, caller } = await setUp()
     const other = new Caller(proxy.port)
     proxy.dropNextResponse()
@@ -127,7 +127,7 @@ describe('TcpProxy', () => {
     await other.isTold('c')
   })
 
-  it('slowDown: answers come late, in order even when the delay shrinks', async () => {
+  it('slowDown delays answers, and keeps their order when the delay shrinks', async () => {
     const { proxy, caller } = await setUp()
     proxy.slowDown(150)
     caller.say('b')
@@ -145,14 +145,14 @@ describe('TcpProxy', () => {
     expect(caller.received, 'bytes on their way are dropped too').toBe('abc')
   })
 
-  it('reset: both sides notice at once', async () => {
+  it('reset ends the connection for both sides at once', async () => {
     const { echo, proxy, caller } = await setUp()
     proxy.reset()
     await caller.isTold('a<ECONNRESET>')
     await expect.poll(() => echo.heard).toEqual(['a', '<error>'])
   })
 
-  it('refuse: new connections are reset, and those that are there stay', async () => {
+  it('refuse resets new connections and keeps existing ones', async () => {
     const { echo, proxy, caller } = await setUp()
     proxy.refuse()
     const refused = new Caller(proxy.port)
@@ -169,7 +169,7 @@ describe('TcpProxy', () => {
     await next.isTold('e')
   })
 
-  it('retarget: new connections go to the other server', async () => {
+  it('retarget sends new connections to the other server', async () => {
     const { proxy, caller } = await setUp()
     const other = await startEcho('other:')
     proxy.retarget(other.port)

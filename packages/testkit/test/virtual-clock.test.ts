@@ -19,7 +19,7 @@ describe('VirtualClock', () => {
     expect([clock.now(), clock.pending]).toEqual([30, 0])
   })
 
-  it('runs many timers in the order of their instants, and those of one instant in the order they were armed', async () => {
+  it('runs timers in the order of their instants, and timers of one instant in the order of their schedule calls', async () => {
     const clock = new VirtualClock()
     const seen: number[] = []
     for (let count = 0; count < 500; count += 1) {
@@ -31,7 +31,7 @@ describe('VirtualClock', () => {
     expect(seen).toEqual([...seen].sort((one, other) => one - other))
   })
 
-  it('forgets a cancelled timer, and never arms one that never comes', async () => {
+  it('does not run a cancelled timer, and arms no timer for an infinite delay', async () => {
     const clock = new VirtualClock()
     clock.schedule(10, () => expect.unreachable())()
     clock.schedule(Number.POSITIVE_INFINITY, () => expect.unreachable())
@@ -39,7 +39,7 @@ describe('VirtualClock', () => {
     await clock.advance(1e9)
   })
 
-  it('runs a timer whose delay is no number after a millisecond, as Node does, and time goes on', async () => {
+  it('runs a timer whose delay is not a number after one millisecond, as Node does', async () => {
     const clock = new VirtualClock()
     const seen: string[] = []
     clock.schedule(Number.NaN, () => seen.push(`nan ${clock.now()}`))
@@ -49,7 +49,7 @@ describe('VirtualClock', () => {
     expect([clock.now(), clock.pending]).toEqual([5, 0])
   })
 
-  it('blocked: timers run late; suspended: they stand still', async () => {
+  it('runs timers late after a block, and stops them during a suspend', async () => {
     const clock = new VirtualClock()
     const seen: number[] = []
     clock.schedule(10, () => seen.push(clock.now()))
@@ -62,7 +62,7 @@ describe('VirtualClock', () => {
     expect(seen).toEqual([150])
   })
 
-  it('does what the README says', async () => {
+  it('runs the example of the README', async () => {
     expect(await loseInVirtualTime()).toEqual(['expired'])
   })
 })
@@ -82,7 +82,7 @@ describe('clocks of several machines', () => {
     expect([fast.now(), slow.now()]).toEqual([500, 200])
   })
 
-  it('a timer never runs before its instant on its own clock, however the clock drifts', async () => {
+  it('a timer does not run before its instant on a clock that drifts', async () => {
     const time = new VirtualTime()
     const clock = new VirtualClock({ time, drift: 0.004_987_654_321 })
     let early = 0
@@ -97,7 +97,7 @@ describe('clocks of several machines', () => {
     expect([early, clock.pending]).toEqual([0, 0])
   })
 
-  it('wall clocks are skewed and stepped; nothing else moves', async () => {
+  it('a skew or a step changes only the wall clock', async () => {
     const time = new VirtualTime()
     const [one, other] = [new VirtualClock({ time }), new VirtualClock({ time, skew: HOUR })]
     expect(other.wall() - one.wall()).toBe(HOUR)
@@ -107,7 +107,7 @@ describe('clocks of several machines', () => {
     expect([one.now(), other.now()]).toEqual([10, 10])
   })
 
-  it('one is stopped while time goes on for the other: its timers run late, in order', async () => {
+  it('a stopped machine runs its timers late, in order, while another machine continues', async () => {
     const time = new VirtualTime()
     const [stopped, other] = [new VirtualClock({ time }), new VirtualClock({ time })]
     const seen: string[] = []
@@ -124,7 +124,7 @@ describe('clocks of several machines', () => {
     expect([stopped.now(), stopped.suspended()]).toEqual([50, 0])
   })
 
-  it('one is suspended: its timers stand still meanwhile, and its clock counts the time', async () => {
+  it('a suspended machine stops its timers, and its clock counts the time', async () => {
     const time = new VirtualTime()
     const clock = new VirtualClock({ time })
     const seen: number[] = []
@@ -140,7 +140,7 @@ describe('clocks of several machines', () => {
     expect(seen).toEqual([110])
   })
 
-  it('its readings are those of a machine: the system clock over them counts a suspend, and no step', async () => {
+  it('a system clock over the readings counts a suspend, and does not count a step', async () => {
     const time = new VirtualTime()
     const machine = new VirtualClock({ time, drift: 0.001, skew: -HOUR })
     const clock = createSystemClock(machine.readings)
@@ -156,7 +156,7 @@ describe('clocks of several machines', () => {
     expect(clock.now()).toBe(before)
   })
 
-  it('a machine that is cleared runs nothing any more', async () => {
+  it('a cleared machine runs no timer', async () => {
     const time = new VirtualTime()
     const clock = new VirtualClock({ time })
     clock.schedule(10, () => expect.unreachable())
@@ -168,7 +168,7 @@ describe('clocks of several machines', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('advanceUntil stops at the very instant at which it is over', async () => {
+  it('advanceUntil stops at the instant at which the condition becomes true', async () => {
     const time = new VirtualTime()
     const clock = new VirtualClock({ time })
     let isOver = false

@@ -1,6 +1,6 @@
 import { Random } from '../random.js'
 
-/** The operations of a store that can be disturbed; a watch is only ever a help, and is not. */
+/** The operations of a store that can be disturbed. Watches are not: a lease needs none. */
 export type StoreOperation =
   | 'acquire'
   | 'renew'

@@ -8,9 +8,8 @@ type Mode = 'pass' | 'black-hole' | 'drop-responses'
 type Direction = 'request' | 'response'
 
 /**
- * A way to a server of this machine on which everything goes wrong that can: hand its `port` to the client of a backend,
- * and cut it off, slow it down or reset it while the tests run. It does not know the protocol. It uses real
- * time, and its faults affect all connections, also later ones.
+ * A proxy of a server on this machine. Give its `port` to the client of a backend, and cut it off, slow it down or reset
+ * it while the tests run. It knows no protocol and uses real time. Its faults affect all connections, also later ones.
  */
 export class TcpProxy {
   /** The port for clients, on 127.0.0.1. It never changes. */
@@ -30,7 +29,7 @@ export class TcpProxy {
     server.on('connection', (client: Socket) => this.#join(client))
   }
 
-  /** A way to this port of 127.0.0.1, where everything comes through at first. */
+  /** A proxy of this port of 127.0.0.1, without faults. */
   static async to(target: number): Promise<TcpProxy> {
     // After one side has ended, the other may still answer.
     const server = createServer({ allowHalfOpen: true })
@@ -39,12 +38,12 @@ export class TcpProxy {
     return new TcpProxy(server, target)
   }
 
-  /** Drops all bytes in both directions, without a notice: the end of a connection is dropped as well. */
+  /** Drops all bytes in both directions, and the ends of connections. */
   blackHole(): void {
     this.#mode = 'black-hole'
   }
 
-  /** Requests come through, their answers do not. */
+  /** Forwards requests and drops their answers. */
   dropResponses(): void {
     this.#mode = 'drop-responses'
   }
@@ -57,7 +56,7 @@ export class TcpProxy {
     this.#losesNext = true
   }
 
-  /** Answers take so many milliseconds more; each connection's stay in order. */
+  /** Delays answers by so many milliseconds. The answers of a connection stay in order. */
   slowDown(delay: number): void {
     this.#delay = delay
   }
@@ -89,7 +88,7 @@ export class TcpProxy {
     this.#losesNext = false
   }
 
-  /** Ends all connections, and the way itself. */
+  /** Ends all connections, and the proxy. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()

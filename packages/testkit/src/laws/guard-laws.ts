@@ -3,9 +3,9 @@ import { guardErrorLaws } from './guard/errors.js'
 import { guardRaceLaws } from './guard/races.js'
 import { guardRejectionLaws } from './guard/rejection.js'
 import { guardTokenLaws } from './guard/tokens.js'
-import type { GuardAbility, GuardSubject } from './guard-subject.js'
+import type { GuardSubject } from './guard-subject.js'
 import { type GuardLaw, GuardTrial } from './guard-trial.js'
-import type { LawOutcome } from './law.js'
+import { checkIn, type LawOutcome } from './law.js'
 
 /** The conformance suite of fencing guards: they reject every write under a token that is not the largest one seen. */
 export const guardLaws: readonly GuardLaw[] = [
@@ -16,23 +16,7 @@ export const guardLaws: readonly GuardLaw[] = [
   ...guardErrorLaws,
 ]
 
-const lacking: Readonly<Record<GuardAbility, string>> = {
-  deletion: 'nothing is deleted through the guard',
-  reading: 'nothing is read through the guard',
-  interruption: 'the guard calls no asynchronous code of the user before it writes',
-  'own-errors': "the subject has no failures of the user's own",
-  guards: 'there is one guard only',
-}
-
 /** Checks one law over a resource of its own. Rejects where it is broken. */
 export async function checkGuardLaw(law: GuardLaw, subject: GuardSubject): Promise<LawOutcome> {
-  const trial = await GuardTrial.begin(subject)
-  try {
-    const lack = await trial.lacks(law.needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
-    await law.check(trial)
-    return { kept: true }
-  } finally {
-    await trial.end()
-  }
+  return await checkIn(await GuardTrial.begin(subject), law)
 }

@@ -1,13 +1,36 @@
 import assert from 'node:assert/strict'
 import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import type { GuardAbility, GuardBackend, GuardedResource, GuardSubject } from './guard-subject.js'
-import type { Law } from './law.js'
+import { type Law, lawsWith } from './law.js'
 
 /** A rule that a fencing guard has to keep. */
 export type GuardLaw = Law<GuardTrial, GuardAbility>
 
+/** Makes laws that get two guards of the resource. */
+export const guardLawsOf = lawsWith<GuardTrial, GuardAbility, readonly [GuardedResource, GuardedResource]>(
+  async (trial) => [await trial.guard(), await trial.open()],
+)
+
 /** How often a write is repeated that was rejected because of others that wrote at the same time. */
 const ATTEMPTS = 50
+
+interface AbleGuard {
+  readonly subject: GuardSubject
+  readonly backend: GuardBackend
+  readonly guard: GuardedResource
+}
+
+/** For each ability: whether a guard has it, and why laws that need it are skipped otherwise. */
+const abilities: Readonly<Record<GuardAbility, readonly [has: (guard: AbleGuard) => boolean, lack: string]>> = {
+  deletion: [({ guard }) => guard.delete !== undefined, 'nothing is deleted through the guard'],
+  reading: [({ guard }) => guard.read !== undefined, 'nothing is read through the guard'],
+  interruption: [
+    ({ guard }) => guard.writeAfter !== undefined,
+    'the guard calls no asynchronous code of the user before it writes',
+  ],
+  'own-errors': [({ backend }) => backend.ownFailures !== undefined, "the subject has no failures of the user's own"],
+  guards: [({ subject }) => subject.guards !== false, 'there is one guard only'],
+}
 
 /** The surroundings of one law over a guard: a resource of its own, and guards of it. */
 export class GuardTrial {
@@ -31,10 +54,16 @@ export class GuardTrial {
     return guard
   }
 
-  /** The needs of a law that the subject cannot meet. */
-  async lacks(needs: readonly GuardAbility[]): Promise<GuardAbility | undefined> {
-    const guard = await this.open()
-    return needs.find((need) => !this.#can(need, guard))
+  /** The guard that was opened first. */
+  async guard(): Promise<GuardedResource> {
+    const [first] = this.#opened
+    return first ?? (await this.open())
+  }
+
+  /** Why the subject cannot run a law with these needs. */
+  async lacks(needs: readonly GuardAbility[]): Promise<string | undefined> {
+    const able = { subject: this.#subject, backend: this.backend, guard: await this.guard() }
+    return needs.map((need) => abilities[need]).find(([has]) => !has(able))?.[1]
   }
 
   /** The value, read past every guard. */
@@ -74,21 +103,6 @@ export class GuardTrial {
   async end(): Promise<void> {
     for (const guard of this.#opened) await guard.close?.()
     await this.backend.stop?.()
-  }
-
-  #can(need: GuardAbility, guard: GuardedResource): boolean {
-    switch (need) {
-      case 'deletion':
-        return guard.delete !== undefined
-      case 'reading':
-        return guard.read !== undefined
-      case 'interruption':
-        return guard.writeAfter !== undefined
-      case 'own-errors':
-        return this.backend.ownFailures !== undefined
-      case 'guards':
-        return this.#subject.guards !== false
-    }
   }
 }
 

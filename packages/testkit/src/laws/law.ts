@@ -40,17 +40,41 @@ export interface Law<Trial, Ability extends string> {
 /** The outcome of a law that was not broken. */
 export type LawOutcome = { readonly kept: true } | { readonly kept: false; readonly skipped: string }
 
-/** A law without needs of its own. */
-export function law<Trial>(family: LawFamily, name: string, check: (trial: Trial) => Promise<void>): Law<Trial, never> {
-  return { family, name, needs: [], check }
+/** Returns a function that makes laws of one family, by their names. `given`: what each check gets after its trial. */
+export function lawsWith<Trial, Ability extends string, Given extends readonly unknown[]>(
+  given: (trial: Trial) => Promise<Given>,
+) {
+  return (
+    family: LawFamily,
+    needs: readonly Ability[],
+    checks: Readonly<Record<string, (trial: Trial, ...given: Given) => Promise<void>>>,
+  ): readonly Law<Trial, Ability>[] =>
+    Object.entries(checks).map(([name, check]) => ({
+      family,
+      name,
+      needs,
+      check: async (trial) => check(trial, ...(await given(trial))),
+    }))
 }
 
-/** A law for subjects that can do more. */
-export function lawFor<Trial, Ability extends string>(
-  needs: readonly Ability[],
-  family: LawFamily,
-  name: string,
-  check: (trial: Trial) => Promise<void>,
-): Law<Trial, Ability> {
-  return { family, name, needs, check }
+/** The surroundings of one law, made for it. */
+interface Trial<Ability> {
+  /** Why the subject cannot run a law with these needs. */
+  lacks(needs: readonly Ability[]): Promise<string | undefined>
+  end(): Promise<void>
+}
+
+/** Checks one law in a trial of its own. Rejects where it is broken. */
+export async function checkIn<T extends Trial<Ability>, Ability extends string>(
+  trial: T,
+  { needs, check }: Law<T, Ability>,
+): Promise<LawOutcome> {
+  try {
+    const skipped = await trial.lacks(needs)
+    if (skipped !== undefined) return { kept: false, skipped }
+    await check(trial)
+    return { kept: true }
+  } finally {
+    await trial.end()
+  }
 }

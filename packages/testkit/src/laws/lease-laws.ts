@@ -1,4 +1,4 @@
-import type { LawOutcome } from './law.js'
+import { checkIn, type LawOutcome } from './law.js'
 import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
@@ -9,7 +9,7 @@ import { leaseRunLaws } from './lease/runs.js'
 import { leaseShutdownLaws } from './lease/shutdown.js'
 import { leaseValidityLaws } from './lease/validity.js'
 import { leaseWaitingLaws } from './lease/waiting.js'
-import type { LeaseAbility, LeaseSubject } from './lease-subject.js'
+import type { LeaseSubject } from './lease-subject.js'
 import { type LeaseLaw, LeaseTrial } from './lease-trial.js'
 
 /** The conformance suite of leases: the contract of `Lease`, and the further guarantees of leases over a store. */
@@ -26,29 +26,7 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseClockLaws,
 ]
 
-const lacking: Readonly<Record<LeaseAbility, string>> = {
-  wait: 'the lease does not wait for its turn',
-  tokens: 'the lease has no fencing tokens',
-  store: 'the lease is not over a LeaseStore, which could be disturbed',
-  queue: 'the store is not ordered',
-  change: 'the store cannot change a lease',
-  break: 'the store cannot break a lease',
-  infinite: 'the store has no leases without expiry',
-  deletion: 'the subject cannot delete a record',
-  'any-name': 'the lease does not take every name',
-  closing: 'the store has no signal for its closing',
-  'virtual-time': 'time is real',
-}
-
 /** Checks one law over a backend of its own. Rejects where it is broken. */
 export async function checkLeaseLaw(law: LeaseLaw, subject: LeaseSubject): Promise<LawOutcome> {
-  const trial = await LeaseTrial.begin(subject)
-  try {
-    const lack = trial.lacks(law.needs)
-    if (lack !== undefined) return { kept: false, skipped: lacking[lack] }
-    await law.check(trial)
-    return { kept: true }
-  } finally {
-    await trial.end()
-  }
+  return await checkIn(await LeaseTrial.begin(subject), law)
 }

@@ -5,6 +5,7 @@ import {
   type Clock,
   type Lease,
   type LeaseLost,
+  type LeaseLostReason,
   type LeaseStore,
   StoreLease,
   TimeoutSettings,
@@ -12,7 +13,7 @@ import {
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
-import type { Law } from './law.js'
+import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
 import { realTime, waitForBackend } from './real-time.js'
@@ -20,6 +21,23 @@ import { ttlOf } from './store-trial.js'
 
 /** A rule that a `Lease` has to keep. */
 export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
+
+const lacking: Readonly<Record<LeaseAbility, string>> = {
+  wait: 'the lease does not wait for its turn',
+  tokens: 'the lease has no fencing tokens',
+  store: 'the lease is not over a LeaseStore, which could be disturbed',
+  queue: 'the store is not ordered',
+  change: 'the store cannot change a lease',
+  break: 'the store cannot break a lease',
+  infinite: 'the store has no leases without expiry',
+  deletion: 'the subject cannot delete a record',
+  'any-name': 'the lease does not take every name',
+  closing: 'the store has no signal for its closing',
+  'virtual-time': 'time is real',
+}
+
+/** Makes laws of one family. */
+export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
 export interface OpenOptions {
   readonly owner?: string
@@ -32,12 +50,6 @@ export interface OpenOptions {
   readonly skew?: number
 }
 
-/** The way of a lease to its store. */
-interface Link {
-  cutOff(): unknown
-  heal(): unknown
-}
-
 /** A lease of a trial, with its losses. */
 export class TrialLease {
   readonly lease: Lease
@@ -45,14 +57,24 @@ export class TrialLease {
   readonly losses: LeaseLost[] = []
   readonly #machine: Machine
   readonly #store: FaultyStore | undefined
-  readonly #link: Link
+  readonly #setCut: (isCut: boolean) => Promise<void>
 
   /** @internal */
-  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, link: Link) {
+  constructor(
+    lease: Lease,
+    machine: Machine,
+    store: FaultyStore | undefined,
+    setCut: (isCut: boolean) => Promise<void>,
+  ) {
     this.lease = lease
     this.#machine = machine
     this.#store = store
-    this.#link = link
+    this.#setCut = setCut
+  }
+
+  /** The reasons of its losses, in order. */
+  get reasons(): LeaseLostReason[] {
+    return this.losses.map(({ reason }) => reason)
   }
 
   /** The same lease, with all that one over a store can do. */
@@ -77,17 +99,23 @@ export class TrialLease {
     return this.#store
   }
 
+  /** Has a fault happen to the next heartbeat, by whichever of the two methods the store has. */
+  disturbHeartbeat(fault: Fault): void {
+    this.store.inject(fault, 'renew')
+    this.store.inject(fault, 'renewMany')
+  }
+
   acquire(options: AcquireOptions = {}): Promise<boolean> {
     return this.lease.acquire({ ...options, onLost: (lost) => this.losses.push(lost) })
   }
 
   /** From now on the store gives it no answer. */
   async cutOff(): Promise<void> {
-    await this.#link.cutOff()
+    await this.#setCut(true)
   }
 
   async heal(): Promise<void> {
-    await this.#link.heal()
+    await this.#setCut(false)
   }
 }
 
@@ -121,9 +149,10 @@ export class LeaseTrial {
     return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
   }
 
-  /** The needs of a law that the subject cannot meet. */
-  lacks(needs: readonly LeaseAbility[]): LeaseAbility | undefined {
-    return needs.find((need) => !this.backend.abilities.includes(need))
+  /** Why the subject cannot run a law with these needs. */
+  async lacks(needs: readonly LeaseAbility[]): Promise<string | undefined> {
+    const lack = needs.find((need) => !this.backend.abilities.includes(need))
+    return lack && lacking[lack]
   }
 
   /** A lease on the name of the trial, of an owner of its own. */
@@ -151,21 +180,25 @@ export class LeaseTrial {
     })
     this.#opened.push(lease)
     const { cutOff, heal } = this.backend
-    if (cutOff !== undefined && heal !== undefined) {
-      return new TrialLease(lease, machine, faulty, { cutOff: () => cutOff(lease), heal: () => heal(lease) })
-    }
-    const set = (cut: boolean) => () => {
-      isCut = cut
-    }
-    return new TrialLease(lease, machine, faulty, { cutOff: set(true), heal: set(false) })
+    return new TrialLease(lease, machine, faulty, async (cut) => {
+      if (cutOff === undefined || heal === undefined) isCut = cut
+      else await (cut ? cutOff(lease) : heal(lease))
+    })
   }
 
-  /** A lease that is held. */
+  /** A lease that is held: the name must be free. */
   async openHeld(options: OpenOptions = {}): Promise<TrialLease> {
     const opened = await this.open(options)
     assert.equal(await this.during(opened.acquire()), true, 'no other owner should hold the name')
     // Its timers are armed in the turn after.
     await this.time.pass(this.time.isVirtual ? 0 : 1)
+    return opened
+  }
+
+  /** A lease that was refused: another owner must hold the name. */
+  async openRefused(): Promise<TrialLease> {
+    const opened = await this.open()
+    assert.equal(await this.during(opened.acquire()), false, 'another owner should hold the name')
     return opened
   }
 
@@ -186,13 +219,7 @@ export class LeaseTrial {
 
   async end(): Promise<void> {
     for (const lease of this.#opened) {
-      const ended = lease instanceof StoreLease ? lease.close() : lease.release()
-      await this.during(
-        ended.then(
-          () => {},
-          () => {},
-        ),
-      )
+      await this.during(Promise.allSettled([lease instanceof StoreLease ? lease.close() : lease.release()]))
     }
     await this.backend.stop?.()
   }

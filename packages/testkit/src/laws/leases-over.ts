@@ -2,6 +2,7 @@ import { type Lease, LeaseSettings, type LeaseStore, StoreLease } from '@leaseho
 import { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
+import { type AbleStore, storeAbilities } from './store-abilities.js'
 import type { StoreBackend, StoreSubject } from './store-subject.js'
 
 /** The leases over a store, as the laws of leases see them. */
@@ -19,7 +20,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
       const clients = new Map<Lease, LeaseStore>()
       const opened = new Set([outside])
       return {
-        abilities: abilitiesOf(subject, backend, outside),
+        abilities: abilitiesOf({ subject, backend, client: outside }),
         outside,
         open: async ({ name, owner, timeouts, maxHold, clock: own, disturb }) => {
           await backend.prepare?.(name)
@@ -45,25 +46,12 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
   }
 }
 
-function abilitiesOf(
-  { time, anyName = true }: StoreSubject,
-  backend: StoreBackend,
-  { limits, change, break: breakLease, closed }: LeaseStore,
-): LeaseAbility[] {
-  const abilities: readonly (readonly [LeaseAbility, boolean])[] = [
-    ['wait', true],
-    ['tokens', true],
-    ['store', true],
-    ['queue', limits.ordered],
-    ['change', change !== undefined],
-    ['break', breakLease !== undefined],
-    ['infinite', limits.infinite],
-    ['deletion', backend.delete !== undefined],
-    ['any-name', anyName],
-    ['closing', closed !== undefined],
-    ['virtual-time', time === 'virtual'],
-  ]
-  return abilities.flatMap(([ability, has]) => (has ? [ability] : []))
+/** The abilities that leases have because their store has them. */
+const ofTheStore = ['queue', 'change', 'break', 'infinite', 'deletion', 'any-name', 'closing'] as const
+
+function abilitiesOf(store: AbleStore): LeaseAbility[] {
+  const shared = ofTheStore.filter((ability) => storeAbilities[ability][0](store))
+  return ['wait', 'tokens', 'store', ...shared, ...(store.subject.time === 'virtual' ? ['virtual-time' as const] : [])]
 }
 
 /** How the backend cuts leases off, where it does so itself: by the clients that they are over. */

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
-import { AbortableCall, type AcquireOutcome, type AcquireRequest } from '@leasehold/core/store'
-import type { Law } from './law.js'
+import { AbortableCall, type AcquireOutcome, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
+import { type Law, lawsWith } from './law.js'
 import { type PassingTime, virtualTime } from './passing-time.js'
 import { realTime } from './real-time.js'
+import { storeAbilities } from './store-abilities.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
 
 /** A rule that a `LeaseStore` has to keep. */
 export type StoreLaw = Law<StoreTrial, StoreAbility>
+
+/** Makes laws that get two clients of the backend. */
+export const storeLawsOf = lawsWith<StoreTrial, StoreAbility, readonly [LeaseStore, LeaseStore]>(async (trial) => [
+  await trial.client(),
+  await trial.open(),
+])
 
 const VIRTUAL_TTL = 10_000
 const REAL_TTL = 2_000
@@ -42,7 +49,7 @@ export class StoreTrial {
     return new StoreTrial(subject, time, clock, await subject.start(clock))
   }
 
-  /** A call of its own for each operation; never aborted. */
+  /** A new call, for one operation. */
   get call(): AbortableCall {
     return new AbortableCall()
   }
@@ -54,10 +61,16 @@ export class StoreTrial {
     return client
   }
 
-  /** The needs of a law that the subject cannot meet. */
-  async lacks(needs: readonly StoreAbility[]): Promise<StoreAbility | undefined> {
-    const client = await this.open()
-    return needs.find((need) => !this.#can(need, client))
+  /** The client that was opened first. */
+  async client(): Promise<LeaseStore> {
+    const [first] = this.#clients
+    return first ?? (await this.open())
+  }
+
+  /** Why the subject cannot run a law with these needs. */
+  async lacks(needs: readonly StoreAbility[]): Promise<string | undefined> {
+    const able = { subject: this.#subject, backend: this.backend, client: await this.client() }
+    return needs.map((need) => storeAbilities[need]).find(([has]) => !has(able))?.[1]
   }
 
   /** A grant id of this trial, the same for the same label: a GUID, for stores that take nothing else. */
@@ -99,6 +112,18 @@ export class StoreTrial {
     await this.pass(this.ttl * 1.02 + SLACK)
   }
 
+  /** Checks that a watch ends when its call is aborted, and leaves no listener on the call. */
+  async endsWhenAborted(watch: (call: StoreCall) => AsyncIterable<unknown> | undefined): Promise<void> {
+    const { call } = this
+    const watching = (async () => {
+      for await (const _ of watch(call) ?? []);
+    })()
+    await this.pass(this.ttl / 100)
+    call.abort()
+    await this.time.until(watching, this.ttl)
+    assert.equal(call.listeners, 0)
+  }
+
   pass(duration: number): Promise<void> {
     return this.time.pass(duration)
   }
@@ -125,42 +150,6 @@ export class StoreTrial {
   async end(): Promise<void> {
     for (const client of this.#clients) await client.close()
     await this.backend.stop?.()
-  }
-
-  #can(need: StoreAbility, client: LeaseStore): boolean {
-    switch (need) {
-      case 'change':
-      case 'break':
-      case 'watch':
-      case 'watchGrant':
-      case 'renewMany':
-      case 'list':
-        return client[need] !== undefined
-      case 'metadata':
-        return client.update !== undefined && client.limits.metadata !== 0
-      case 'queue':
-        return client.limits.ordered
-      case 'infinite':
-        return client.limits.infinite
-      case 'clients':
-        return this.#subject.clients === true
-      case 'server-time':
-        return this.#subject.serverTime === true
-      case 'any-name':
-        return this.#subject.anyName !== false
-      case 'closing':
-        return client.closed !== undefined
-      case 'deletion':
-        return this.backend.delete !== undefined
-      case 'restoration':
-        return this.backend.copy !== undefined
-      case 'restart':
-        return this.backend.restart !== undefined
-      case 'partition':
-        return this.backend.cutOff !== undefined && this.backend.heal !== undefined
-      case 'processes':
-        return this.backend.holdElsewhere !== undefined
-    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { StoreCall } from '@leasehold/core/store'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
 import type { Nonsense } from './nonsense.js'
+import { PushStream } from './push-stream.js'
 
 /** Answers a request; rejects where the store does. */
 type Method = (...args: never[]) => Promise<unknown>
@@ -64,9 +65,24 @@ export class Connection {
     )
   }
 
-  /** A watch of the store. */
-  watch<T>(start: () => AsyncIterable<T>): AsyncIterable<T> {
-    return this.#manners.nonsense.watch(start)
+  /**
+   * A watch of the store, until it is aborted or the connection is cut. `subscribe` gets a function that sends a value to the
+   * reader, and returns a function that ends the subscription.
+   */
+  watch<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncIterable<T> {
+    return this.#manners.nonsense.watch(() => {
+      let forgetCall = (): void => {}
+      const cut = (): void => stream.end(new Error('connection reset'))
+      const unsubscribe = subscribe((value) => this.#deliver(() => stream.push(value)))
+      const stream = new PushStream<T>(() => {
+        forgetCall()
+        this.#streams.delete(cut)
+        unsubscribe()
+      })
+      this.#streams.add(cut)
+      forgetCall = call.onAbort(() => stream.end())
+      return stream
+    })
   }
 
   #ask<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
@@ -99,17 +115,6 @@ export class Connection {
   /** Sends a message to another receiver than the store; `arrive` may answer. */
   post(arrive: (answer: (deliver: () => void) => void) => void): void {
     this.#network.send(this.#node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
-  }
-
-  /** Sends a message from the server that answers no request. */
-  push(deliver: () => void): void {
-    this.#deliver(deliver)
-  }
-
-  /** Calls `end` when the connection is cut; returns a function that removes it. */
-  onCut(end: () => void): () => void {
-    this.#streams.add(end)
-    return () => this.#streams.delete(end)
   }
 
   /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */

@@ -5,6 +5,7 @@ import type { SimulatedProcess } from './workload.js'
 /** A process, and its present lease: a closed lease is replaced. */
 export interface Contender {
   readonly process: SimulatedProcess
+  readonly ttl: number
   lease: StoreLease
   /** Returns the next metadata, unlike any before, or nothing. */
   readonly metadata: () => { readonly metadata?: Metadata }
@@ -12,9 +13,8 @@ export interface Contender {
 
 /** Several runs of one lease at a time, together with every other use of the lease. */
 export async function contendWithRuns(contender: Contender): Promise<void> {
-  const { process, lease } = contender
+  const { process, lease, ttl } = contender
   const { random, signal } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
   // Under a grant that is held already, or not.
   if (random.chance(0.2)) await lease.acquire({ wait: ttl, signal })
   const uses = Array.from({ length: random.whole(1, 3) }, () => () => run(contender))
@@ -23,25 +23,23 @@ export async function contendWithRuns(contender: Contender): Promise<void> {
 }
 
 async function run(contender: Contender): Promise<void> {
-  const { process, lease } = contender
-  const { clock, random } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const { process, lease, ttl } = contender
+  const { random } = process
   const wait = random.pick([0, ttl / 4, 2 * ttl])
   if (random.chance(0.9)) return await lease.run(workOf(contender), { wait, signal: process.signal })
   const cancelled = new AbortController()
-  const cancel = clock.schedule(ttl * random.magnitude(-9, 0), () => cancelled.abort())
-  try {
-    await lease.run(workOf(contender), { wait, signal: cancelled.signal })
-  } finally {
-    cancel()
-  }
+  const cancelAfter = ttl * random.magnitude(-9, 0)
+  await withTimer(
+    process,
+    cancelAfter,
+    () => cancelled.abort(),
+    () => lease.run(workOf(contender), { wait, signal: cancelled.signal }),
+  )
 }
 
 /** A work that writes for a while. Some ignore their signal, some fail, some start a run of the same lease. */
-function workOf(contender: Contender): LeasedWork<void> {
-  const { process, lease } = contender
+function workOf({ process, lease, ttl }: Contender): LeasedWork<void> {
   const { clock, random } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
   const until = ttl * random.magnitude(-7, 0)
   const [heedsSignal, fails, nests] = [random.chance(0.8), random.chance(0.1), random.chance(0.1)]
   const work: LeasedWork<void> = async ({ signal }) => {
@@ -61,21 +59,14 @@ function workOf(contender: Contender): LeasedWork<void> {
 
 /** Another part of the process uses the same lease meanwhile. */
 async function interfere(contender: Contender): Promise<void> {
-  const { process, lease } = contender
+  const { process, lease, ttl } = contender
   const { random } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
   await process.sleep(ttl * random.magnitude(-9, 0))
   switch (random.whole(0, 6)) {
     case 0:
-      contender.lease = process.createLease()
-      await lease.close()
-      return
-    case 1: {
-      if (!lease.checkLease()) return
-      const node = random.whole(0, process.nodes - 1)
-      process.offer(node, await lease.handOff({ owner: process.ownerOf(node) }))
-      return
-    }
+      return await replaceLease(contender)
+    case 1:
+      return await handOff(contender)
     case 2:
     case 3:
       // The lease stays held: a later step releases it.
@@ -83,5 +74,34 @@ async function interfere(contender: Contender): Promise<void> {
       return
     default:
       await lease.release()
+  }
+}
+
+/** Closes the lease and continues with another one. */
+export async function replaceLease(contender: Contender): Promise<void> {
+  const { process, lease } = contender
+  contender.lease = process.createLease()
+  await lease.close()
+}
+
+/** Hands a held lease off to the process of any node. */
+export async function handOff({ process, lease }: Contender): Promise<void> {
+  if (!lease.checkLease()) return
+  const node = process.random.whole(0, process.nodes - 1)
+  process.offer(node, await lease.handOff({ owner: process.ownerOf(node) }))
+}
+
+/** Calls `task` after the delay, unless the work has ended by then. */
+export async function withTimer<T>(
+  { clock }: SimulatedProcess,
+  delay: number,
+  task: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const cancel = clock.schedule(delay, task)
+  try {
+    return await work()
+  } finally {
+    cancel()
   }
 }

@@ -1,4 +1,4 @@
-import { type Contender, contendWithRuns } from './contend-with-runs.js'
+import { type Contender, contendWithRuns, handOff, replaceLease, withTimer } from './contend-with-runs.js'
 import { expectLeaseErrors } from './expected-errors.js'
 import { handleRequests } from './handle-requests.js'
 import type { SimulatedProcess } from './workload.js'
@@ -31,8 +31,8 @@ export async function contend(process: SimulatedProcess): Promise<void> {
 async function contendForLease(process: SimulatedProcess, runs: number): Promise<void> {
   const { random } = process
   const metadata = countedMetadata(process)
-  const contender = { process, lease: process.lease, metadata }
   const ttl = process.lease.settings.timeouts.heartbeatTimeout
+  const contender = { process, ttl, lease: process.lease, metadata }
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
       if (random.chance(runs)) await contendWithRuns(contender)
@@ -65,9 +65,8 @@ async function holdUncontended({ node, createLease, signal, sleep }: SimulatedPr
   await expectLeaseErrors(() => lease.release())
 }
 
-async function claim({ process, lease, metadata }: Contender): Promise<boolean> {
+async function claim({ process, ttl, lease, metadata }: Contender): Promise<boolean> {
   const { random, signal } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
   const offer = process.takeOffer()
   if (offer !== undefined && lease.state === 'idle' && offer.owner === process.owner) return await lease.adopt(offer)
   const wait = random.pick([0, 0, ttl / 2, 3 * ttl, Number.POSITIVE_INFINITY])
@@ -78,22 +77,13 @@ async function claim({ process, lease, metadata }: Contender): Promise<boolean> 
     }
     case 1: {
       const cancelled = new AbortController()
-      const cancel = process.clock.schedule(ttl * random.magnitude(-9, 0), () => cancelled.abort())
-      try {
-        return await lease.acquire({ wait: Math.min(wait, 3 * ttl), signal: cancelled.signal })
-      } finally {
-        cancel()
-      }
+      const acquire = () => lease.acquire({ wait: Math.min(wait, 3 * ttl), signal: cancelled.signal })
+      return await withTimer(process, ttl * random.magnitude(-9, 0), () => cancelled.abort(), acquire)
     }
     case 2: {
-      const cancel = process.clock.schedule(ttl * random.magnitude(-9, -3), () => {
-        lease.release().catch(() => {})
-      })
-      try {
-        return await lease.acquire({ wait, signal })
-      } finally {
-        cancel()
-      }
+      const release = () => void lease.release().catch(() => {})
+      const acquire = () => lease.acquire({ wait, signal })
+      return await withTimer(process, ttl * random.magnitude(-9, -3), release, acquire)
     }
     default:
       return await lease.acquire({ wait, signal, ...metadata() })
@@ -101,9 +91,8 @@ async function claim({ process, lease, metadata }: Contender): Promise<boolean> 
 }
 
 async function hold(contender: Contender): Promise<void> {
-  const { process, lease } = contender
+  const { process, ttl, lease } = contender
   const { clock, random, signal } = process
-  const ttl = lease.settings.timeouts.heartbeatTimeout
   const until = clock.now() + ttl * random.magnitude(-5, 1.5)
   while (clock.now() < until && !signal.aborted && lease.fencingToken !== undefined) {
     if (lease.checkLease()) process.write(lease).catch(() => {})
@@ -116,21 +105,14 @@ async function hold(contender: Contender): Promise<void> {
 
 async function leave(contender: Contender): Promise<void> {
   const { process, lease } = contender
-  const { random } = process
-  switch (random.whole(0, 7)) {
+  switch (process.random.whole(0, 7)) {
     case 0:
       await Promise.all([lease.release(), lease.release()])
       return
     case 1:
-      contender.lease = process.createLease()
-      await lease.close()
-      return
-    case 2: {
-      if (!lease.checkLease()) return
-      const node = random.whole(0, process.nodes - 1)
-      process.offer(node, await lease.handOff({ owner: process.ownerOf(node) }))
-      return
-    }
+      return await replaceLease(contender)
+    case 2:
+      return await handOff(contender)
     case 3:
       // The lease stays held: the next claim returns true at once.
       return

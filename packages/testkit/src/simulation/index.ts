@@ -5,6 +5,7 @@ export type {
   MachinePlan,
   PlannedTimeouts,
   SimulatedStoreKind,
+  SimulationOptions,
   SimulationPlan,
 } from './plan.js'
 export {
@@ -17,6 +18,6 @@ export {
   type UserPart,
 } from './planned-fault.js'
 export type { SimulationReport } from './run-plan.js'
-export { type SimulationOptions, simulate } from './simulate.js'
+export { simulate } from './simulate.js'
 export { SimulationError } from './simulation-error.js'
 export type { SimulatedProcess, Workload } from './workload.js'

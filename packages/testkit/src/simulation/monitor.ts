@@ -3,7 +3,7 @@ import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
 import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 import { PreviousMonitor } from './previous-monitor.js'
-import { RunMonitor } from './run-monitor.js'
+import { type ProcessStates, RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './simulated-store.js'
 import { LEASE_NAME } from './workload.js'
 
@@ -11,13 +11,9 @@ import { LEASE_NAME } from './workload.js'
 const LATEST_NOTICE = 250
 
 /** The facts about a simulation that the monitor needs. */
-export interface Surroundings {
+export interface Surroundings extends ProcessStates {
   /** True time, in milliseconds. */
   now(): number
-  /** Whether the process of this lease is alive and could look at its clock. */
-  isAwake(lease: ObservedLease): boolean
-  /** Whether timers of the process of this lease run now. */
-  isRunning(lease: ObservedLease): boolean
   /** Whether anything in the run can make a lease be lost. */
   readonly isDisturbed: boolean
   /** Whether a later message arrives after an earlier one. */

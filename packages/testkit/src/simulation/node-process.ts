@@ -98,20 +98,9 @@ export class NodeProcess implements SimulatedProcess {
       onSharedCall: () => monitor.fail('shared-call', `of ${this.owner}`),
     })
     this.#store = world.store.open(this.connection, this.clock)
-    observeCalls(this.#store, {
-      onHeartbeat: ({ name, fencingToken }) => {
-        const held = this.#leases.find((lease) => lease.settings.name === name && lease.fencingToken === fencingToken)
-        monitor.onHeartbeat(held, this.owner)
-      },
-      onTwoInFlight: () => {
-        // A client that does not cancel requests still has abandoned ones in flight.
-        const ends = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
-        if (ends) monitor.fail('two-in-flight', `of ${this.owner}`)
-      },
-      onFreeing: (grant) => monitor.onFreeing(grant),
-      onMetadata: (grantId, metadata) => monitor.previous.onSent(grantId, metadata),
-      onHandOff: (grant, to) => monitor.previous.onHandOff(grant, to),
-    })
+    // A client that does not cancel requests still has abandoned ones in flight.
+    const endsHeartbeats = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
+    observeCalls(this.#store, monitor, { owner: this.owner, leases: this.#leases, endsHeartbeats })
     this.lease = this.createLease()
     void this.#work(work)
   }

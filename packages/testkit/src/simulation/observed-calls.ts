@@ -1,59 +1,57 @@
-import type { Grant, LeaseStore, Metadata } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
 import type { RenewOutcome } from '@leasehold/core/store'
+import type { Monitor } from './monitor.js'
+import type { ObservedLease } from './observed-lease.js'
 
-/** Sees the calls that the leases of one process make to their store. */
-export interface CallObserver {
-  onHeartbeat(grant: Grant): void
-  onTwoInFlight(): void
-  /** The store is asked to free a grant. */
-  onFreeing(grant: Grant): void
-  /** The store is asked to write metadata under a grant id. */
-  onMetadata(grantId: string, metadata: Metadata): void
-  onHandOff(grant: Grant, to: string): void
+/** The process that calls a store. */
+export interface Caller {
+  readonly owner: string
+  readonly leases: readonly ObservedLease[]
+  /** Whether a heartbeat that was given up is no longer in flight. */
+  readonly endsHeartbeats: boolean
 }
 
 /**
- * Reports the heartbeats and the releases that go through a store. Batched heartbeats are not observed: a
+ * Reports the calls that the leases of one process make to their store. Batched heartbeats are not observed: a
  * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
-export function observeCalls(store: LeaseStore, observer: CallObserver): void {
+export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, leases, endsHeartbeats }: Caller): void {
+  const { acquire, renew, release, update, change } = store
+  const { previous } = monitor
   const inFlight = new Set<string>()
   const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
-    observer.onHeartbeat(grant)
-    if (inFlight.has(grant.grantId)) observer.onTwoInFlight()
+    const { name, grantId, fencingToken } = grant
+    const held = leases.find((lease) => lease.settings.name === name && lease.fencingToken === fencingToken)
+    monitor.onHeartbeat(held, owner)
+    if (endsHeartbeats && inFlight.has(grantId)) monitor.fail('two-in-flight', `of ${owner}`)
     const answer = send()
     if (answer instanceof Promise) {
-      const end = (): unknown => inFlight.delete(grant.grantId)
-      inFlight.add(grant.grantId)
+      const end = (): unknown => inFlight.delete(grantId)
+      inFlight.add(grantId)
       answer.then(end, end)
     }
     return answer
   }
-  const acquire = store.acquire.bind(store)
-  const renew = store.renew.bind(store)
-  const release = store.release.bind(store)
-  const update = store.update?.bind(store)
-  const change = store.change?.bind(store)
   store.acquire = (request, call) => {
-    observer.onMetadata(request.grantId, request.metadata ?? {})
-    return acquire(request, call)
+    previous.onSent(request.grantId, request.metadata ?? {})
+    return acquire.call(store, request, call)
   }
-  store.renew = (grant, call) => heartbeat(grant, () => renew(grant, call))
+  store.renew = (grant, call) => heartbeat(grant, () => renew.call(store, grant, call))
   store.release = (grant, call, metadata) => {
-    observer.onFreeing(grant)
-    if (metadata !== undefined) observer.onMetadata(grant.grantId, metadata)
-    return release(grant, call, metadata)
+    monitor.onFreeing(grant)
+    if (metadata !== undefined) previous.onSent(grant.grantId, metadata)
+    return release.call(store, grant, call, metadata)
   }
   if (update !== undefined) {
     store.update = (grant, metadata, call) => {
-      observer.onMetadata(grant.grantId, metadata)
-      return heartbeat(grant, () => update(grant, metadata, call))
+      previous.onSent(grant.grantId, metadata)
+      return heartbeat(grant, () => update.call(store, grant, metadata, call))
     }
   }
   if (change !== undefined) {
     store.change = (grant, to, call) => {
-      observer.onHandOff(grant, to.grantId)
-      return change(grant, to, call)
+      previous.onHandOff(grant, to.grantId)
+      return change.call(store, grant, to, call)
     }
   }
 }

@@ -105,6 +105,30 @@ export class ObservedLease extends StoreLease {
     return front
   }
 
+  /** Counts a call until it has settled. `onResolved` and `onRejected` run before its caller can react. */
+  #count<T>(
+    call: () => Promise<T>,
+    onResolved: (value: T) => void,
+    onRejected: (error: unknown) => void = () => {},
+  ): Promise<T> {
+    const ended = (): void => {
+      this.unended -= 1
+    }
+    this.unended += 1
+    const settled = call()
+    settled.then(
+      (value) => {
+        ended()
+        onResolved(value)
+      },
+      (error: unknown) => {
+        ended()
+        onRejected(error)
+      },
+    )
+    return settled
+  }
+
   #handOff(to?: { readonly owner?: string }): Promise<HandOff> {
     // Without a valid lease the call is rejected, and later losses still count.
     if (!this.checkLease()) return this.handOff(to)
@@ -116,68 +140,55 @@ export class ObservedLease extends StoreLease {
 
   #observeUpdate(metadata: Metadata): Promise<boolean> {
     const { fencingToken } = this
-    this.unended += 1
-    const updated = this.update(metadata)
-    const onEnded = (isWritten: boolean): void => {
-      this.unended -= 1
-      if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
-    }
-    updated.then(onEnded, () => onEnded(false))
-    return updated
+    return this.#count(
+      () => this.update(metadata),
+      (isWritten) => {
+        if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
+      },
+    )
   }
 
   #close(): Promise<void> {
-    this.unended += 1
-    const closed = this.close()
-    // The holder is notified of this loss, and not of later ones.
-    this.#observer.onRelease(this)
-    closed.then(
-      () => this.#onLeft('by closing'),
-      () => this.#onLeft('unknown'),
+    const observer = this.#observer
+    const closed = this.#count(
+      () => this.close(),
+      () => observer.onReleased(this, 'by closing'),
+      () => observer.onReleased(this, 'unknown'),
     )
+    // The holder is notified of this loss, and not of later ones.
+    observer.onRelease(this)
     return closed
+  }
+
+  #leave<T>(leave: () => Promise<T>, describe: (how: T) => string): Promise<T> {
+    const observer = this.#observer
+    observer.onRelease(this)
+    return this.#count(
+      leave,
+      (how) => observer.onReleased(this, describe(how)),
+      () => observer.onReleased(this, 'unknown'),
+    )
   }
 
   #observe(options: AcquireOptions = {}, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
     const observer = this.#observer
     const asked: Asked = { lease: this, outcome: 'pending', released: false, lost: undefined, fencingToken: undefined }
     observer.onAsked(asked)
-    this.unended += 1
     const onLost = (lost: LeaseLost): unknown => {
       observer.onLost(asked, lost)
       options.onLost?.(lost)
       return this.#onLost?.(lost)
     }
-    const answered = acquire({ ...options, onLost })
-    // Runs before the caller can react: a loss that is notified in between is too early.
-    answered.then(
-      (granted) => this.#onAnswered(asked, granted ? 'granted' : 'refused'),
-      () => this.#onAnswered(asked, 'failed'),
+    const onAnswered = (outcome: Asked['outcome']): void => {
+      asked.outcome = outcome
+      asked.fencingToken = this.fencingToken
+      observer.onAnswered(asked)
+    }
+    return this.#count(
+      () => acquire({ ...options, onLost }),
+      (granted) => onAnswered(granted ? 'granted' : 'refused'),
+      () => onAnswered('failed'),
     )
-    return answered
-  }
-
-  #onAnswered(asked: Asked, outcome: Asked['outcome']): void {
-    this.unended -= 1
-    asked.outcome = outcome
-    asked.fencingToken = this.fencingToken
-    this.#observer.onAnswered(asked)
-  }
-
-  #leave<T>(leave: () => Promise<T>, describe: (how: T) => string): Promise<T> {
-    this.unended += 1
-    this.#observer.onRelease(this)
-    const left = leave()
-    left.then(
-      (how) => this.#onLeft(describe(how)),
-      () => this.#onLeft('unknown'),
-    )
-    return left
-  }
-
-  #onLeft(how: string): void {
-    this.unended -= 1
-    this.#observer.onReleased(this, how)
   }
 
   #observeRun<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
@@ -190,17 +201,14 @@ export class ObservedLease extends StoreLease {
       fencingToken: undefined,
       signal: undefined,
     }
-    observer.onRunAsked(run)
-    this.unended += 1
     const onSettled = (how: 'resolved' | 'rejected', error?: unknown): void => {
-      this.unended -= 1
       run.isSettled = true
       observer.onRunSettled(run, how, error)
     }
     const onEnded = (): void => {
       run.work = 'ended'
     }
-    const settled = this.run((held) => {
+    const observedWork: LeasedWork<T> = (held) => {
       run.fencingToken = held.fencingToken
       run.signal = held.signal
       run.work = 'begun'
@@ -208,15 +216,17 @@ export class ObservedLease extends StoreLease {
       try {
         return work(held).finally(onEnded)
       } catch (error) {
+        // Thrown before it returned a promise.
         onEnded()
         throw error
       }
-    }, options)
-    settled.then(
+    }
+    observer.onRunAsked(run)
+    return this.#count(
+      () => this.run(observedWork, options),
       () => onSettled('resolved'),
-      (error: unknown) => onSettled('rejected', error),
+      (error) => onSettled('rejected', error),
     )
-    return settled
   }
 }
 

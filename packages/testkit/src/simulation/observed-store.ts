@@ -1,4 +1,4 @@
-import { type Clock, LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import type { Clock, LeaseStore } from '@leasehold/core'
 import {
   AbortableCall,
   type CasEntry,
@@ -6,10 +6,8 @@ import {
   type CasRegister,
   type CasWritten,
   casStore,
-  type StoreCall,
 } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import { PushStream } from './push-stream.js'
 import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
 
 /** The smallest and the largest ttl of a run. */
@@ -65,22 +63,23 @@ export class ObservedStore implements SimulatedStore {
       create: (name, record, call) => connection.call('create', [name, record], call),
       replace: (name, record, version, call) => connection.call('replace', [name, record, version], call),
       ...(this.#server.watched
-        ? { watch: (_name, call) => connection.watch(() => this.#watch(connection, call)) }
+        ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }
         : {}),
     }
     return casStore(register, { ...limits, clock })
   }
 
   async break(name: string): Promise<void> {
-    try {
-      await this.#operator.break(name, {}, new AbortableCall())
-    } catch (error) {
-      if (!(error instanceof LeaseConflictError)) throw error
-    }
+    await this.#operator.break(name, {}, new AbortableCall())
   }
 
   async forget(name: string): Promise<void> {
     if (this.#entries.get(name)?.record.owner === '') this.#entries.delete(name)
+  }
+
+  #listen(wake: () => void): () => void {
+    this.#listening.add(wake)
+    return () => this.#listening.delete(wake)
   }
 
   #write(name: string, record: CasRecord): CasWritten<number> {
@@ -97,20 +96,5 @@ export class ObservedStore implements SimulatedStore {
   #nextCreation(): number {
     this.#lastCreation = Math.max(Math.ceil(this.#server.machine.wall()), this.#lastCreation + 1)
     return this.#lastCreation
-  }
-
-  #watch(connection: Connection, call: StoreCall): AsyncIterable<undefined> {
-    let forgetCall = (): void => {}
-    const end = (): void => stream.end()
-    const wake = (): void => connection.push(() => stream.push(undefined))
-    const forget = connection.onCut(() => stream.end(new Error('connection reset')))
-    const stream = new PushStream<undefined>(() => {
-      forgetCall()
-      forget()
-      this.#listening.delete(wake)
-    })
-    forgetCall = call.onAbort(end)
-    this.#listening.add(wake)
-    return stream
   }
 }

@@ -1,6 +1,7 @@
 import type { TimeoutOptions } from '@leasehold/core'
 import { Random } from '../random.js'
 import { type FaultKind, faultKinds, nonsenseKinds, type PlannedFault, type UserPart } from './planned-fault.js'
+import type { Workload } from './workload.js'
 
 const HOUR = 3_600_000
 
@@ -51,15 +52,27 @@ export interface SimulationPlan {
   readonly faults: readonly PlannedFault[]
 }
 
-/** The parts of a plan that are given rather than drawn. */
-export interface PlanWishes {
+export interface SimulationOptions {
+  /** Any whole number. Options that are not given are drawn from it. The same seed gives the same history. */
   readonly seed: number
+  /** How many nodes contend; 2 to 5 unless given. */
   readonly nodes?: number | undefined
-  readonly store?: SimulatedStoreKind | undefined
-  readonly timeouts?: TimeoutOptions | undefined
-  readonly duration?: number | undefined
+  /** The work of each process. By default it claims, holds and releases the lease in every possible way. */
+  readonly workload?: Workload | undefined
+  /** The kinds of faults that may happen (all by default), or the exact faults with their times. */
   readonly faults?: readonly FaultKind[] | readonly PlannedFault[] | undefined
+  /** For how long nodes work and faults happen, in milliseconds of virtual time. */
+  readonly duration?: number | undefined
+  /** The kind of store. */
+  readonly store?: SimulatedStoreKind | undefined
+  /** The timing of the leases. */
+  readonly timeouts?: TimeoutOptions | undefined
+  /** A whole plan, as a failing simulation prints it. Only `workload` is then read besides. */
+  readonly plan?: SimulationPlan | undefined
 }
+
+/** The parts of a plan that are given rather than drawn. */
+export type PlanWishes = Omit<SimulationOptions, 'workload' | 'plan'>
 
 export function createPlan(wishes: PlanWishes): SimulationPlan {
   const { seed } = wishes

@@ -2,12 +2,16 @@ import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
 import type { CheckName } from './checks.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 
-/** The facts that the monitor of runs needs, and the receiver of its reports. */
-export interface RunSurroundings {
+/** The state of the processes of a simulation. */
+export interface ProcessStates {
   /** Whether the process of this lease is alive and could look at its clock. */
   isAwake(lease: ObservedLease): boolean
   /** Whether timers of the process of this lease run now. */
   isRunning(lease: ObservedLease): boolean
+}
+
+/** The facts that the monitor of runs needs, and the receiver of its reports. */
+export interface RunSurroundings extends ProcessStates {
   fail(check: CheckName, message: string): void
   /** Whether a caller of `acquire` holds the grant of a run as well. */
   isKept(run: ObservedRun): boolean

@@ -84,7 +84,7 @@ class Run {
     await this.#findHolder()
     const processes = this.simulation.processes
     await this.#stop(processes)
-    await this.#contendAnew()
+    await this.#admitNewcomer()
     await this.#runFor(2.5 * this.#plan.timeouts.heartbeatTimeout + this.#bound)
     this.#lookForLeaks(processes)
     return this.#steps
@@ -149,7 +149,7 @@ class Run {
   }
 
   /** A new challenger is granted the lease within the bound. */
-  async #contendAnew(): Promise<void> {
+  async #admitNewcomer(): Promise<void> {
     const { simulation } = this
     let isGranted = false
     const extra = simulation.startExtra(async ({ lease }) => {

@@ -1,21 +1,13 @@
 import {
   type Clock,
   type Grant,
-  LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
   MemoryLeaseStore,
   type Metadata,
 } from '@leasehold/core'
-import {
-  AbortableCall,
-  type AcquireOutcome,
-  type AcquireRequest,
-  type BreakOptions,
-  type StoreCall,
-} from '@leasehold/core/store'
+import { AbortableCall, type AcquireOutcome, type AcquireRequest, type BreakOptions } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import { PushStream } from './push-stream.js'
 import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
@@ -64,18 +56,14 @@ export class ServerTimedStore implements SimulatedStore {
       withdraw: (name, grantId, call) => connection.call('withdraw', [name, grantId], call),
       ...(batched ? { renewMany: (grants, call) => connection.call('renewMany', [grants], call) } : {}),
       ...(watched
-        ? { watch: (name, call, grantId) => connection.watch(() => this.#watch(connection, name, call, grantId)) }
+        ? { watch: (name, call, grantId) => connection.watch(call, (send) => this.#watch(name, grantId, send)) }
         : {}),
       close: async () => {},
     }
   }
 
   async break(name: string): Promise<void> {
-    try {
-      await this.#store.break(name)
-    } catch (error) {
-      if (!(error instanceof LeaseConflictError)) throw error
-    }
+    await this.#store.break(name)
   }
 
   async forget(name: string): Promise<void> {
@@ -89,33 +77,14 @@ export class ServerTimedStore implements SimulatedStore {
     return outcome
   }
 
-  #watch(
-    connection: Connection,
-    name: string,
-    call: StoreCall,
-    grantId: string | undefined,
-  ): AsyncIterable<LeaseRecord | undefined> {
+  #watch(name: string, grantId: string | undefined, send: (turn: LeaseRecord | undefined) => void): () => void {
     const watching = new AbortableCall()
-    let forgetCall = (): void => {}
-    const end = (): void => stream.end()
-    const forget = connection.onCut(() => stream.end(new Error('connection reset')))
-    const stream = new PushStream<LeaseRecord | undefined>(() => {
-      forgetCall()
-      forget()
-      watching.abort()
-    })
-    forgetCall = call.onAbort(end)
-    void this.#pushTo(stream, connection, this.#store.watch(name, watching, grantId))
-    return stream
-  }
-
-  async #pushTo(
-    stream: PushStream<LeaseRecord | undefined>,
-    connection: Connection,
-    turns: AsyncIterable<LeaseRecord | undefined>,
-  ): Promise<void> {
-    this.#listeners += 1
-    for await (const turn of turns) connection.push(() => stream.push(turn))
-    this.#listeners -= 1
+    const sendTurns = async (): Promise<void> => {
+      this.#listeners += 1
+      for await (const turn of this.#store.watch(name, watching, grantId)) send(turn)
+      this.#listeners -= 1
+    }
+    void sendTurns()
+    return () => watching.abort()
   }
 }

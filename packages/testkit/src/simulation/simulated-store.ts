@@ -28,7 +28,7 @@ export interface SimulatedStore {
   readonly methods: Methods
   /** The client of one process, whose clock this is. */
   open(connection: Connection, clock: Clock): LeaseStore
-  /** An operator breaks the lease on a name, with the rest of its ttl as the period. */
+  /** An operator breaks the lease on a name, with the rest of its ttl as the period. Rejects if the name is free. */
   break(name: string): Promise<void>
   /** An operator deletes the record of a name, unless it is held. */
   forget(name: string): Promise<void>

@@ -1,4 +1,4 @@
-import type { HandOff } from '@leasehold/core'
+import { type HandOff, LeaseConflictError } from '@leasehold/core'
 import { Random } from '../random.js'
 import { VirtualClock } from '../time/virtual-clock.js'
 import { VirtualTime } from '../time/virtual-time.js'
@@ -150,7 +150,9 @@ export class Simulation {
         break
       case 'break':
         monitor.happened.add('broken')
-        void this.store.break(LEASE_NAME)
+        this.store.break(LEASE_NAME).catch((error: unknown) => {
+          if (!(error instanceof LeaseConflictError)) throw error
+        })
         break
       case 'forget':
         monitor.happened.add('deleted')

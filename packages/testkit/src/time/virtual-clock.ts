@@ -38,7 +38,7 @@ export class VirtualClock implements Clock {
   /** The tasks that were due while the machine was paused, in order. */
   readonly #late: (() => void)[] = []
   #wallAhead: number
-  /** Both axes as they stood at the true instant `#since`: from there on, one of them goes on. */
+  /** Both axes at the true instant `#since`. Since then, one of them has advanced. */
   #running = 0
   #suspended = 0
   #since: number
@@ -64,7 +64,7 @@ export class VirtualClock implements Clock {
     return this.#wallAhead + this.now()
   }
 
-  /** How many timers are armed: 0 where nothing was left behind. */
+  /** How many timers are armed. */
   get pending(): number {
     return this.#timers.size
   }
@@ -81,7 +81,7 @@ export class VirtualClock implements Clock {
 
   schedule(delay: number, task: () => void): () => void {
     if (delay === Number.POSITIVE_INFINITY) return () => {}
-    // A delay that is no number is 1 ms, as in Node.
+    // A delay that is not a number is 1 ms, as in Node.
     const wait = Number.isNaN(Number(delay)) ? 1 : Math.max(delay, 0)
     const timer: Timer = { due: this.#monotonic() + wait, task, cancel: () => {} }
     this.#timers.add(timer)
@@ -99,12 +99,12 @@ export class VirtualClock implements Clock {
     await this.advance(0)
   }
 
-  /** A blocked event loop: time passes at once and no timer runs, on no clock of this time, until it is advanced. */
+  /** Blocks the event loop: time passes at once, and no timer of any clock of this time runs until it is advanced. */
   block(duration: number): void {
     this.time.skip(duration)
   }
 
-  /** A suspend of the machine: time passes at once; its own timers stand still, so that they run later by as much. */
+  /** Suspends the machine: time passes at once, and its own timers run later by the duration. */
   suspend(duration: number): void {
     this.#settleAxes()
     this.time.skip(duration)
@@ -113,8 +113,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * From now on nothing of this machine runs, while time goes on for the others: its processes are stopped (its clocks
-   * go on), or it is suspended (its timers stand still as well). Ends with {@link VirtualClock.resume}.
+   * Nothing of this machine runs until {@link VirtualClock.resume}, while time passes for other machines. `stopped`: its
+   * clocks continue. `suspended`: its timers and its monotonic clock stop.
    */
   pause(how: 'stopped' | 'suspended' = 'stopped'): void {
     this.#settleAxes()
@@ -183,7 +183,7 @@ export class VirtualClock implements Clock {
     }
     const left = timer.due - this.#monotonic()
     if (left > ROUNDING) {
-      // It stood still in between.
+      // The machine was suspended in between.
       this.#arm(timer, left)
       return
     }

@@ -70,7 +70,7 @@ describe('the laws', () => {
   it('run under node:test, which reports why laws are skipped', async () => {
     const file = fileURLToPath(new URL('support/node-test-laws.ts', import.meta.url))
     const options = ['--import', 'tsx', '--conditions', '@leasehold/source', '--test', '--test-reporter=tap', file]
-    // Without the mark of the runner above, by which node would take itself for a part of that run.
+    // Without this variable of the outer runner, node would report to that runner.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const { stdout } = await promisify(execFile)(process.execPath, options, { env })
     const count = (result: string): number => Number(new RegExp(`^# ${result} (\\d+)$`, 'm').exec(stdout)?.[1])

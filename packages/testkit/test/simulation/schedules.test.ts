@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const SCHEDULES = 5_000
 const PARTS = 10
 
-describe('no two holders overlap, nor is any other rule broken', () => {
+describe('no two holders overlap, and no other rule is broken', () => {
   for (let part = 0; part < PARTS; part += 1) {
     const from = 1 + part * (SCHEDULES / PARTS)
     const to = from + SCHEDULES / PARTS - 1

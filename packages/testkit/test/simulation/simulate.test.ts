@@ -42,7 +42,7 @@ const toFail: SimulationOptions = {
 }
 
 describe('simulate', () => {
-  it('same seed, same history, on every machine', async () => {
+  it('the same seed gives the same history on every machine', async () => {
     const digest = createHash('sha256')
     for (let seed = 1; seed <= 40; seed += 1) {
       const { history } = await simulate({ seed })
@@ -54,7 +54,7 @@ describe('simulate', () => {
     )
   })
 
-  it('another seed, another history', async () => {
+  it('another seed gives another history', async () => {
     const [one, other] = [await simulate({ seed: 1 }), await simulate({ seed: 2 })]
     expect(one.history).not.toEqual(other.history)
   })
@@ -75,7 +75,7 @@ describe('simulate', () => {
     expect(new Set(plan.faults.map(({ kind }) => kind))).toEqual(new Set(['crash']))
   })
 
-  it('has exactly the faults happen that it is given', async () => {
+  it('applies exactly the given faults', async () => {
     const faults = [{ kind: 'crash', at: 4_000, for: 2_000, node: 0 } as const]
     const { history } = await simulate({ seed: 4, nodes: 2, duration: 20_000, faults })
     const crashes = history.filter(({ event }) => event === 'crashed')
@@ -122,7 +122,7 @@ describe('simulate', () => {
     expect(JSON.stringify(again.plan)).toBe(text)
   })
 
-  it('draws the run: a lane for the store and each node, the faults, the violation', async () => {
+  it('draws a lane for the store and for each node, the faults and the violation', async () => {
     const error = await failing(simulate(toFail))
     const svg = error.svg()
     expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>\n$/s)

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GuardLaw } from '../guard-trial.js'
-import { rejectionOf, shown } from '../guard-trial.js'
-import { lawFor } from '../law.js'
+import { type GuardLaw, guardLawsOf, rejectionOf, shown } from '../guard-trial.js'
 
 /** The common part of two errors of one cause: each attempt makes its own error. */
 function contentOf(error: unknown): unknown {
@@ -14,9 +12,8 @@ function contentOf(error: unknown): unknown {
  * A failed write may have moved the fence, but to its own token at most: that token was granted, so that all smaller ones
  * are old. A guard whose write can take effect in part, such as one that runs any code, has to move it.
  */
-export const guardErrorLaws: readonly GuardLaw[] = [
-  lawFor(['own-errors'], 'errors', "the user's own errors pass through unchanged", async (trial) => {
-    const guard = await trial.open()
+export const guardErrorLaws: readonly GuardLaw[] = guardLawsOf('errors', ['own-errors'], {
+  async "the user's own errors pass through unchanged"(trial, guard) {
     await trial.accepted(guard, 5n)
     for (const { name, guarded, unguarded } of trial.backend.ownFailures ?? []) {
       const expected = await rejectionOf(unguarded)
@@ -25,9 +22,8 @@ export const guardErrorLaws: readonly GuardLaw[] = [
       if (error !== expected) assert.deepEqual(contentOf(error), contentOf(expected), `${name}: ${shown(error)}`)
       await trial.holds('5')
     }
-  }),
-  lawFor(['own-errors'], 'errors', 'a failed write can be repeated under its token', async (trial) => {
-    const guard = await trial.open()
+  },
+  async 'a failed write can be repeated under its token'(trial, guard) {
     let token = 5n
     await trial.accepted(guard, token)
     for (const { guarded } of trial.backend.ownFailures ?? []) {
@@ -36,10 +32,9 @@ export const guardErrorLaws: readonly GuardLaw[] = [
       await trial.accepted(guard, token)
       await trial.rejected(() => guard.write('late', token - 1n))
     }
-  }),
-  lawFor(['own-errors'], 'errors', "an old token is rejected before the user's own part can fail", async (trial) => {
-    const guard = await trial.open()
+  },
+  async "an old token is rejected before the user's own part can fail"(trial, guard) {
     await trial.accepted(guard, 5n)
     for (const { guarded } of trial.backend.ownFailures ?? []) await trial.rejected(() => guarded(guard, 4n))
-  }),
-]
+  },
+})

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseLostError } from '@leasehold/core'
 import type { GuardedResource } from '../guard-subject.js'
-import type { GuardLaw } from '../guard-trial.js'
-import { type GuardTrial, rejectionOf, shown } from '../guard-trial.js'
-import { law, lawFor } from '../law.js'
+import { type GuardLaw, type GuardTrial, guardLawsOf, rejectionOf, shown } from '../guard-trial.js'
 
 /** In an order in which each token has larger ones before and behind it. */
 const racing = [4n, 9n, 1n, 12n, 6n, 3n, 11n, 7n, 2n, 10n, 5n, 8n]
@@ -23,8 +21,13 @@ async function race(trial: GuardTrial, guards: readonly GuardedResource[]): Prom
   await trial.holds('12')
 }
 
-/** Something else that happens while a write under a smaller token is under way. */
-async function overtaken(trial: GuardTrial, first: bigint | undefined, meanwhile: Overtaking): Promise<void> {
+/** Something else happens while a write under a smaller token is under way. The write is rejected and `left` is the value. */
+async function overtaken(
+  trial: GuardTrial,
+  first: bigint | undefined,
+  meanwhile: Overtaking,
+  left: string | undefined,
+): Promise<void> {
   const [late, successor] = [await trial.open(), await trial.open()]
   if (first !== undefined) await trial.accepted(late, first)
   let times = 0
@@ -37,6 +40,7 @@ async function overtaken(trial: GuardTrial, first: bigint | undefined, meanwhile
   assert(error instanceof LeaseLostError, `a LeaseLostError was expected, not ${shown(error)}`)
   assert.equal(error.reason, 'taken')
   assert.equal(times, 1, "the user's code was called again under a token that is too small")
+  await trial.holds(left)
 }
 
 type Overtaking = (successor: GuardedResource) => Promise<void>
@@ -51,61 +55,19 @@ const writesAndDeletes: Overtaking = async (successor) => {
 }
 
 export const guardRaceLaws: readonly GuardLaw[] = [
-  law(
-    'races',
-    'of concurrent writes to an existing resource, the one with the largest token is the last',
-    async (trial) => {
-      const guard = await trial.open()
+  ...guardLawsOf('races', [], {
+    async 'of concurrent writes to an existing resource, the one with the largest token is the last'(trial, guard) {
       await trial.accepted(guard, 0n)
       await race(trial, [guard])
     },
-  ),
-  lawFor(
-    ['guards'],
-    'races',
-    'of concurrent writes by several guards, the one with the largest token is the last',
-    async (trial) => {
+  }),
+  ...guardLawsOf('races', ['guards'], {
+    async 'of concurrent writes by several guards, the one with the largest token is the last'(trial) {
       await race(trial, [await trial.open(), await trial.open(), await trial.open()])
     },
-  ),
-  ...[undefined, 3n].flatMap((first) => {
-    const resource = first === undefined ? 'a missing resource' : 'an existing resource'
-    return [
-      lawFor<GuardTrial, 'interruption'>(
-        ['interruption'],
-        'races',
-        `a write to ${resource} is rejected after a write under a larger token overtook it`,
-        async (trial) => {
-          await overtaken(trial, first, writes)
-          await trial.holds('successor')
-        },
-      ),
-      lawFor<GuardTrial, 'interruption' | 'deletion'>(
-        ['interruption', 'deletion'],
-        'races',
-        `a write to ${resource} is rejected after a deletion under a larger token overtook it`,
-        async (trial) => {
-          await overtaken(trial, first, deletes)
-          await trial.holds(undefined)
-        },
-      ),
-      lawFor<GuardTrial, 'interruption' | 'deletion'>(
-        ['interruption', 'deletion'],
-        'races',
-        `a write to ${resource} is rejected after a write and a deletion under a larger token overtook it`,
-        async (trial) => {
-          await overtaken(trial, first, writesAndDeletes)
-          await trial.holds(undefined)
-        },
-      ),
-    ]
   }),
-  lawFor(
-    ['interruption'],
-    'races',
-    'a write succeeds although a write under a smaller token overtakes it',
-    async (trial) => {
-      const [guard, other] = [await trial.open(), await trial.open()]
+  ...guardLawsOf('races', ['interruption'], {
+    async 'a write succeeds although a write under a smaller token overtakes it'(trial, guard, other) {
       await trial.accepted(guard, 3n)
       let times = 0
       await guard.writeAfter?.('mine', 5n, async () => {
@@ -115,5 +77,20 @@ export const guardRaceLaws: readonly GuardLaw[] = [
       await trial.holds('mine')
       await trial.rejected(() => other.write('late', 4n))
     },
-  ),
+  }),
+  ...[undefined, 3n].flatMap((first) => {
+    const write = `a write to ${first === undefined ? 'a missing resource' : 'an existing resource'}`
+    return [
+      ...guardLawsOf('races', ['interruption'], {
+        [`${write} is rejected after a write under a larger token overtook it`]: (trial) =>
+          overtaken(trial, first, writes, 'successor'),
+      }),
+      ...guardLawsOf('races', ['interruption', 'deletion'], {
+        [`${write} is rejected after a deletion under a larger token overtook it`]: (trial) =>
+          overtaken(trial, first, deletes, undefined),
+        [`${write} is rejected after a write and a deletion under a larger token overtook it`]: (trial) =>
+          overtaken(trial, first, writesAndDeletes, undefined),
+      }),
+    ]
+  }),
 ]

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseError } from '@leasehold/core'
-import type { GuardLaw } from '../guard-trial.js'
-import { rejectionOf, shown } from '../guard-trial.js'
-import { law } from '../law.js'
+import { type GuardLaw, guardLawsOf, rejectionOf, shown } from '../guard-trial.js'
 
 /** Neighbours that are the same number as a double, or in another order as text. */
 const neighbours: readonly (readonly [bigint, bigint])[] = [
@@ -29,39 +27,32 @@ const noTokens: readonly unknown[] = [
   Symbol('7'),
 ]
 
-export const guardTokenLaws: readonly GuardLaw[] = [
-  law('tokens', '0 is the smallest token, and may write a new resource', async (trial) => {
-    const guard = await trial.open()
+export const guardTokenLaws: readonly GuardLaw[] = guardLawsOf('tokens', [], {
+  async '0 is the smallest token, and may write a new resource'(trial, guard) {
     await trial.accepted(guard, 0n)
     await trial.accepted(guard, 0n, 'again')
     await trial.accepted(guard, 1n)
     await trial.rejected(() => guard.write('late', 0n))
-  }),
-  law('tokens', 'of any size are compared exactly', async (trial) => {
-    const guard = await trial.open()
+  },
+  async 'of any size are compared exactly'(trial, guard) {
     for (const [smaller, larger] of neighbours) {
       await trial.accepted(guard, smaller)
       await trial.accepted(guard, larger)
       await trial.rejected(() => guard.write('late', smaller))
     }
-  }),
-  law(
-    'tokens',
-    'other than a bigint of 0 or more are rejected with a typed error, and change nothing',
-    async (trial) => {
-      const guard = await trial.open()
-      await trial.accepted(guard, 5n)
-      for (const token of noTokens) {
-        for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {
-          if (call === undefined) continue
-          const error = await rejectionOf(() => call(token as bigint))
-          const isTyped = error instanceof LeaseError && error.code === 'configuration'
-          assert(isTyped, `a LeaseConfigurationError was expected for a ${typeof token}, not ${shown(error)}`)
-          await trial.holds('5')
-        }
+  },
+  async 'other than a bigint of 0 or more are rejected with a typed error, and change nothing'(trial, guard) {
+    await trial.accepted(guard, 5n)
+    for (const token of noTokens) {
+      for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {
+        if (call === undefined) continue
+        const error = await rejectionOf(() => call(token as bigint))
+        const isTyped = error instanceof LeaseError && error.code === 'configuration'
+        assert(isTyped, `a LeaseConfigurationError was expected for a ${typeof token}, not ${shown(error)}`)
+        await trial.holds('5')
       }
-      await trial.accepted(guard, 5n, 'again')
-      await trial.rejected(() => guard.write('late', 4n))
-    },
-  ),
-]
+    }
+    await trial.accepted(guard, 5n, 'again')
+    await trial.rejected(() => guard.write('late', 4n))
+  },
+})

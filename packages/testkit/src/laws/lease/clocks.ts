@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial, OpenOptions } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type OpenOptions } from '../lease-trial.js'
 
 const HOUR = 3_600_000
 
@@ -22,33 +21,27 @@ async function takesOver(trial: LeaseTrial, holder: OpenOptions, challenger: Ope
 }
 
 export const leaseClockLaws: readonly LeaseLaw[] = [
-  lawFor(
-    ['store', 'virtual-time', 'wait'],
-    'clocks',
-    'the clock of the holder is slow, that of the challenger fast',
-    (trial) => {
-      return takesOver(trial, { drift: -DRIFT }, { drift: DRIFT })
+  ...leaseLawsOf('clocks', ['store', 'virtual-time', 'wait'], {
+    'the clock of the holder is slow, that of the challenger fast': (trial) =>
+      takesOver(trial, { drift: -DRIFT }, { drift: DRIFT }),
+    'the clock of the holder is fast, that of the challenger slow': (trial) =>
+      takesOver(trial, { drift: DRIFT }, { drift: -DRIFT }),
+    'the wall clock of the challenger is an hour ahead': (trial) => takesOver(trial, { skew: -HOUR }, { skew: HOUR }),
+    'the wall clock of the challenger is an hour behind': (trial) => takesOver(trial, { skew: HOUR }, { skew: -HOUR }),
+    async 'a stopped holder whose lease was taken over knows it when it continues'(trial) {
+      const held = await trial.openHeld()
+      const other = await trial.open()
+      held.machine.pause()
+      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(held.lease.checkLease(), false)
+      held.machine.resume()
+      await trial.pass(trial.ttl)
+      assert.equal(held.losses.length, 1)
+      assert.equal(other.lease.checkLease(), true)
     },
-  ),
-  lawFor(
-    ['store', 'virtual-time', 'wait'],
-    'clocks',
-    'the clock of the holder is fast, that of the challenger slow',
-    (trial) => {
-      return takesOver(trial, { drift: DRIFT }, { drift: -DRIFT })
-    },
-  ),
-  lawFor(['store', 'virtual-time', 'wait'], 'clocks', 'the wall clock of the challenger is an hour ahead', (trial) => {
-    return takesOver(trial, { skew: -HOUR }, { skew: HOUR })
   }),
-  lawFor(['store', 'virtual-time', 'wait'], 'clocks', 'the wall clock of the challenger is an hour behind', (trial) => {
-    return takesOver(trial, { skew: HOUR }, { skew: -HOUR })
-  }),
-  lawFor(
-    ['store', 'virtual-time'],
-    'clocks',
-    'a step of the wall clock neither ends nor extends a lease',
-    async (trial) => {
+  ...leaseLawsOf('clocks', ['store', 'virtual-time'], {
+    async 'a step of the wall clock neither ends nor extends a lease'(trial) {
       const held = await trial.openHeld()
       for (const by of [HOUR, -2 * HOUR, HOUR]) {
         held.machine.stepWall(by)
@@ -60,27 +53,14 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       await trial.pass(1.1 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
     },
-  ),
-  lawFor(
-    ['store', 'virtual-time'],
-    'clocks',
-    'after a suspend past the end of validity checkLease is false before any timer has run',
-    async (trial) => {
+    async 'after a suspend past the end of validity checkLease is false before any timer has run'(trial) {
       const held = await trial.openHeld()
       held.machine.suspend(2 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(trial.ttl)
-      assert.deepEqual(
-        held.losses.map(({ reason }) => reason),
-        ['suspended'],
-      )
+      assert.deepEqual(held.reasons, ['suspended'])
     },
-  ),
-  lawFor(
-    ['store', 'virtual-time'],
-    'clocks',
-    'after a blocked event loop checkLease is false before any timer has run',
-    async (trial) => {
+    async 'after a blocked event loop checkLease is false before any timer has run'(trial) {
       const held = await trial.openHeld()
       held.machine.block(2 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
@@ -88,30 +68,14 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       assert.equal(held.losses.length, 1)
       assert.equal(held.lease.checkLease(), false)
     },
-  ),
-  lawFor(
-    ['store', 'virtual-time', 'wait'],
-    'clocks',
-    'a stopped holder whose lease was taken over knows it when it continues',
-    async (trial) => {
+    async 'a short pause does not end a lease'(trial) {
       const held = await trial.openHeld()
-      const other = await trial.open()
       held.machine.pause()
-      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
-      assert.equal(held.lease.checkLease(), false)
+      await trial.pass(trial.ttl / 2)
       held.machine.resume()
       await trial.pass(trial.ttl)
-      assert.equal(held.losses.length, 1)
-      assert.equal(other.lease.checkLease(), true)
+      assert.equal(held.lease.checkLease(), true)
+      assert.deepEqual(held.losses, [])
     },
-  ),
-  lawFor(['store', 'virtual-time'], 'clocks', 'a short pause does not end a lease', async (trial) => {
-    const held = await trial.openHeld()
-    held.machine.pause()
-    await trial.pass(trial.ttl / 2)
-    held.machine.resume()
-    await trial.pass(trial.ttl)
-    assert.equal(held.lease.checkLease(), true)
-    assert.deepEqual(held.losses, [])
   }),
 ]

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { law, lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const CONTENDERS = 30
 
@@ -9,103 +8,111 @@ async function contenders(trial: LeaseTrial): Promise<TrialLease[]> {
 }
 
 export const leaseExclusionLaws: readonly LeaseLaw[] = [
-  law('exclusion', `acquire returns true to exactly one of ${CONTENDERS} contenders`, async (trial) => {
-    const leases = await contenders(trial)
-    const granted = await trial.during(Promise.all(leases.map((lease) => lease.acquire())))
-    assert.equal(granted.filter(Boolean).length, 1)
-    const holders = leases.filter(({ lease }) => lease.checkLease())
-    assert.deepEqual(holders, [leases[granted.indexOf(true)]])
+  ...leaseLawsOf('exclusion', [], {
+    async [`acquire returns true to exactly one of ${CONTENDERS} contenders`](trial) {
+      const leases = await contenders(trial)
+      const granted = await trial.during(Promise.all(leases.map((lease) => lease.acquire())))
+      assert.equal(granted.filter(Boolean).length, 1)
+      const holders = leases.filter(({ lease }) => lease.checkLease())
+      assert.deepEqual(holders, [leases[granted.indexOf(true)]])
+    },
+    async [`${CONTENDERS} contenders in turn hold the lease one at a time`](trial) {
+      const leases = await contenders(trial)
+      for (const holder of leases) {
+        assert.equal(await trial.during(holder.acquire()), true)
+        assert.deepEqual(
+          leases.filter(({ lease }) => lease.checkLease()),
+          [holder],
+        )
+        assert.equal(await trial.during(holder.lease.release()), true)
+      }
+    },
+    async 'acquire returns false while another holds the lease'(trial) {
+      await trial.openHeld()
+      const other = await trial.openRefused()
+      assert.equal(other.lease.checkLease(), false)
+      assert.equal(other.lease.fencingToken, undefined)
+    },
+    async 'before the first acquire nothing is held'(trial) {
+      const { lease } = await trial.open()
+      assert.equal(lease.checkLease(), false)
+      assert.equal(lease.fencingToken, undefined)
+    },
+    async 'leases on two names are held at the same time'(trial) {
+      const one = await trial.openHeld()
+      const other = await trial.openHeld({ name: `${trial.name}-2` })
+      assert(one.lease.checkLease() && other.lease.checkLease())
+    },
   }),
-  law('exclusion', `${CONTENDERS} contenders in turn hold the lease one at a time`, async (trial) => {
-    const leases = await contenders(trial)
-    for (const holder of leases) {
-      assert.equal(await trial.during(holder.acquire()), true)
-      assert.deepEqual(
-        leases.filter(({ lease }) => lease.checkLease()),
-        [holder],
-      )
-      assert.equal(await trial.during(holder.lease.release()), true)
-    }
+  ...leaseLawsOf('names', ['any-name'], {
+    async 'names that differ in case, script or length are different leases'(trial) {
+      for (const suffix of ['-a', '-A', '-é', '-e\u0301', '-租約', '-a ', '/a', '-'.padEnd(400, 'x')]) {
+        await trial.openHeld({ name: `${trial.name}${suffix}` })
+      }
+    },
   }),
-  law('exclusion', 'acquire returns false while another holds the lease', async (trial) => {
-    await trial.openHeld()
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), false)
-    assert.equal(other.lease.checkLease(), false)
-    assert.equal(other.lease.fencingToken, undefined)
-  }),
-  law('exclusion', 'before the first acquire nothing is held', async (trial) => {
-    const { lease } = await trial.open()
-    assert.equal(lease.checkLease(), false)
-    assert.equal(lease.fencingToken, undefined)
-  }),
-  law('exclusion', 'leases on two names are held at the same time', async (trial) => {
-    const one = await trial.openHeld()
-    const other = await trial.openHeld({ name: `${trial.name}-2` })
-    assert(one.lease.checkLease() && other.lease.checkLease())
-  }),
-  lawFor(['any-name'], 'names', 'names that differ in case, script or length are different leases', async (trial) => {
-    for (const suffix of ['-a', '-A', '-é', '-e\u0301', '-租約', '-a ', '/a', '-'.padEnd(400, 'x')]) {
-      await trial.openHeld({ name: `${trial.name}${suffix}` })
-    }
-  }),
-  law('re-entrancy', 'acquire of a held lease returns true and changes nothing', async (trial) => {
-    const { lease } = await trial.openHeld()
-    const token = lease.fencingToken
-    assert.equal(await trial.during(lease.acquire()), true)
-    assert.equal(lease.fencingToken, token)
-    assert.equal(await trial.during(lease.release()), true)
-    assert.equal(lease.checkLease(), false)
-  }),
-  law('re-entrancy', 'concurrent calls share one attempt: all return true', async (trial) => {
-    const { lease } = await trial.open()
-    const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
-    assert.deepEqual(await trial.during(calls), [true, true, true])
-  }),
-  law('re-entrancy', 'concurrent calls share one attempt: all return false', async (trial) => {
-    await trial.openHeld()
-    const { lease } = await trial.open()
-    const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
-    assert.deepEqual(await trial.during(calls), [false, false, false])
-  }),
-  law('re-entrancy', 'one release ends the grant of several calls', async (trial) => {
-    const { lease } = await trial.open()
-    await trial.during(Promise.all([lease.acquire(), lease.acquire()]))
-    await trial.during(lease.release())
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  law('re-entrancy', 'acquire during a release waits for the release, then holds the lease', async (trial) => {
-    const { lease } = await trial.openHeld()
-    const [released, acquired] = await trial.during(Promise.all([lease.release(), lease.acquire()]))
-    assert.deepEqual([released, acquired, lease.checkLease()], [true, true, true])
-  }),
-  law('re-entrancy', 'a lease can be acquired and released many times', async (trial) => {
-    const { lease } = await trial.open()
-    for (let round = 0; round < 10; round += 1) {
+  ...leaseLawsOf('re-entrancy', [], {
+    async 'acquire of a held lease returns true and changes nothing'(trial) {
+      const { lease } = await trial.openHeld()
+      const token = lease.fencingToken
       assert.equal(await trial.during(lease.acquire()), true)
-      assert.equal(lease.checkLease(), true)
+      assert.equal(lease.fencingToken, token)
       assert.equal(await trial.during(lease.release()), true)
       assert.equal(lease.checkLease(), false)
-    }
-  }),
-  lawFor(['tokens'], 'fencing', 'each grant has a larger token than all earlier grants', async (trial) => {
-    const leases = [await trial.open(), await trial.open(), await trial.open()]
-    let last: bigint | undefined
-    for (let round = 0; round < 3; round += 1) {
-      for (const { lease } of leases) {
-        await trial.during(lease.acquire())
-        const token = lease.fencingToken
-        assert(token !== undefined && (last === undefined || token > last), `${token} after ${last}`)
-        last = token
-        await trial.during(lease.release())
-        assert.equal(lease.fencingToken, undefined)
+    },
+    async 'concurrent calls share one attempt: all return true'(trial) {
+      const { lease } = await trial.open()
+      const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
+      assert.deepEqual(await trial.during(calls), [true, true, true])
+    },
+    async 'concurrent calls share one attempt: all return false'(trial) {
+      await trial.openHeld()
+      const { lease } = await trial.open()
+      const calls = Promise.all([lease.acquire(), lease.acquire(), lease.acquire()])
+      assert.deepEqual(await trial.during(calls), [false, false, false])
+    },
+    async 'one release ends the grant of several calls'(trial) {
+      const { lease } = await trial.open()
+      await trial.during(Promise.all([lease.acquire(), lease.acquire()]))
+      await trial.during(lease.release())
+      await trial.openHeld()
+    },
+    async 'acquire during a release waits for the release, then holds the lease'(trial) {
+      const { lease } = await trial.openHeld()
+      const [released, acquired] = await trial.during(Promise.all([lease.release(), lease.acquire()]))
+      assert.deepEqual([released, acquired, lease.checkLease()], [true, true, true])
+    },
+    async 'a lease can be acquired and released many times'(trial) {
+      const { lease } = await trial.open()
+      for (let round = 0; round < 10; round += 1) {
+        assert.equal(await trial.during(lease.acquire()), true)
+        assert.equal(lease.checkLease(), true)
+        assert.equal(await trial.during(lease.release()), true)
+        assert.equal(lease.checkLease(), false)
       }
-    }
+    },
   }),
-  lawFor(['store'], 're-entrancy', 'acquire of a held lease does not call the store', async (trial) => {
-    const held = await trial.openHeld()
-    await held.cutOff()
-    assert.equal(await held.lease.acquire(), true)
+  ...leaseLawsOf('fencing', ['tokens'], {
+    async 'each grant has a larger token than all earlier grants'(trial) {
+      const leases = [await trial.open(), await trial.open(), await trial.open()]
+      let last: bigint | undefined
+      for (let round = 0; round < 3; round += 1) {
+        for (const { lease } of leases) {
+          await trial.during(lease.acquire())
+          const token = lease.fencingToken
+          assert(token !== undefined && (last === undefined || token > last), `${token} after ${last}`)
+          last = token
+          await trial.during(lease.release())
+          assert.equal(lease.fencingToken, undefined)
+        }
+      }
+    },
+  }),
+  ...leaseLawsOf('re-entrancy', ['store'], {
+    async 'acquire of a held lease does not call the store'(trial) {
+      const held = await trial.openHeld()
+      await held.cutOff()
+      assert.equal(await held.lease.acquire(), true)
+    },
   }),
 ]

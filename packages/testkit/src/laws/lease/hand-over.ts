@@ -1,70 +1,58 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
-import { lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-trial.js'
+import { type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
 
-export const leaseHandOverLaws: readonly LeaseLaw[] = [
-  lawFor(
-    ['store', 'change'],
-    'change',
-    'a lease is handed off and adopted without being free in between',
-    async (trial) => {
-      const from = await trial.openHeld({ owner: 'from' })
-      const to = await trial.open({ owner: 'to' })
-      const other = await trial.open({ owner: 'other' })
-      const token = from.lease.fencingToken
-      const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-      assert.equal(from.lease.checkLease(), false)
-      assert.equal(await trial.during(other.acquire()), false)
-      assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-      assert.equal(to.lease.checkLease(), true)
-      assert(token !== undefined && to.lease.fencingToken !== undefined && to.lease.fencingToken > token)
-      assert.equal(await trial.during(other.acquire()), false)
-      assert.deepEqual(from.losses, [])
-    },
-  ),
-  lawFor(['store', 'change'], 'change', 'a hand-off is adopted once', async (trial) => {
+export const leaseHandOverLaws: readonly LeaseLaw[] = leaseLawsOf('change', ['store', 'change'], {
+  async 'a lease is handed off and adopted without being free in between'(trial) {
+    const from = await trial.openHeld({ owner: 'from' })
+    const to = await trial.open({ owner: 'to' })
+    const other = await trial.open({ owner: 'other' })
+    const token = from.lease.fencingToken
+    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
+    assert.equal(from.lease.checkLease(), false)
+    assert.equal(await trial.during(other.acquire()), false)
+    assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+    assert.equal(to.lease.checkLease(), true)
+    assert(token !== undefined && to.lease.fencingToken !== undefined && to.lease.fencingToken > token)
+    assert.equal(await trial.during(other.acquire()), false)
+    assert.deepEqual(from.losses, [])
+  },
+  async 'a hand-off is adopted once'(trial) {
     const from = await trial.openHeld()
     const [one, other] = [await trial.open({ owner: 'to' }), await trial.open({ owner: 'to' })]
     const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
     const adopted = await trial.during(Promise.all([one.storeLease.adopt(handOff), other.storeLease.adopt(handOff)]))
     assert.equal(adopted.filter(Boolean).length, 1)
     assert.equal([one, other].filter(({ lease }) => lease.checkLease()).length, 1)
-  }),
-  lawFor(['store', 'change'], 'change', 'an adopted lease is renewed', async (trial) => {
+  },
+  async 'an adopted lease is renewed'(trial) {
     const from = await trial.openHeld()
     const to = await trial.open({ owner: 'to' })
     await trial.during(to.storeLease.adopt(await trial.during(from.storeLease.handOff({ owner: 'to' }))))
     await trial.pass(3 * trial.ttl)
     assert.equal(to.lease.checkLease(), true)
     assert.equal(await trial.during(from.acquire()), false)
-  }),
-  lawFor(['store', 'change'], 'change', 'a hand-off expires if it is not adopted', async (trial) => {
+  },
+  async 'a hand-off expires if it is not adopted'(trial) {
     const from = await trial.openHeld()
     await trial.during(from.storeLease.handOff({ owner: 'absent' }))
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), false)
+    const other = await trial.openRefused()
     assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
-  }),
-  lawFor(['store', 'change'], 'change', 'a hand-off whose answer is lost is settled', async (trial) => {
+  },
+  async 'a hand-off whose answer is lost is settled'(trial) {
     const from = await trial.openHeld()
     const to = await trial.open({ owner: 'to' })
     from.store.inject({ kind: 'fail-after' }, 'change')
     const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
     assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-  }),
-  lawFor(
-    ['store', 'change'],
-    'change',
-    'an adoption whose answer is lost is repeated under the same token',
-    async (trial) => {
-      const from = await trial.openHeld()
-      const to = await trial.open({ owner: 'to' })
-      const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-      to.store.inject({ kind: 'fail-after' }, 'change')
-      assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-      const record = await trial.outside.read(trial.name, new AbortableCall())
-      assert.equal(record?.fencingToken, to.lease.fencingToken)
-    },
-  ),
-]
+  },
+  async 'an adoption whose answer is lost is repeated under the same token'(trial) {
+    const from = await trial.openHeld()
+    const to = await trial.open({ owner: 'to' })
+    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
+    to.store.inject({ kind: 'fail-after' }, 'change')
+    assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+    const record = await trial.outside.read(trial.name, new AbortableCall())
+    assert.equal(record?.fencingToken, to.lease.fencingToken)
+  },
+})

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { LeaseLostError, type LeaseLostReason } from '@leasehold/core'
+import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const call = new AbortableCall()
-
-function reasonsOf({ losses }: TrialLease): LeaseLostReason[] {
-  return losses.map(({ reason }) => reason)
-}
 
 /** Cuts a holder off until its validity is over, and then for as long again. */
 async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
@@ -18,64 +13,61 @@ async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
 }
 
 export const leaseLossLaws: readonly LeaseLaw[] = [
-  lawFor(['store'], 'loss', 'a holder without the store is notified once that the lease has expired', async (trial) => {
-    const held = await trial.openHeld()
-    await outlive(trial, held)
-    assert.deepEqual(reasonsOf(held), ['expired'])
-    assert.equal(held.lease.checkLease(), false)
-    assert.equal(held.lease.fencingToken, undefined)
-    await trial.pass(2 * trial.ttl)
-    assert.deepEqual(reasonsOf(held), ['expired'])
-  }),
-  lawFor(['store'], 'loss', 'checkLease is false when a loss is notified', async (trial) => {
-    const held = await trial.open()
-    const seen: boolean[] = []
-    await trial.during(held.lease.acquire({ onLost: () => seen.push(held.lease.checkLease()) }))
-    await outlive(trial, held)
-    assert.deepEqual(seen, [false])
-  }),
-  lawFor(['store'], 'loss', 'each caller that was granted the lease is notified of its loss', async (trial) => {
-    const held = await trial.open()
-    await trial.during(Promise.all([held.acquire(), held.acquire()]))
-    await trial.during(held.acquire())
-    await outlive(trial, held)
-    assert.deepEqual(reasonsOf(held), ['expired', 'expired', 'expired'])
-  }),
-  lawFor(['store'], 'loss', 'a callback that throws does not keep others from being called', async (trial) => {
-    const held = await trial.open()
-    const onLost = (): void => {
-      throw new Error('of the callback')
-    }
-    await trial.during(Promise.all([held.lease.acquire({ onLost }), held.acquire()]))
-    const errors: unknown[] = []
-    held.storeLease.on('error', (error) => errors.push(error))
-    await outlive(trial, held)
-    assert.deepEqual(reasonsOf(held), ['expired'])
-    assert.equal(errors.length, 1)
-  }),
-  lawFor(['store'], 'loss', 'the signal aborts at the loss, with the reason in its error', async (trial) => {
-    const held = await trial.openHeld()
-    const lost = held.storeLease.signal
-    assert.equal(lost.aborted, false)
-    await outlive(trial, held)
-    assert.equal(lost.aborted, true)
-    assert(lost.reason instanceof LeaseLostError)
-    assert.equal(lost.reason.reason, 'expired')
-  }),
-  lawFor(['store'], 'loss', 'a lease that was lost can be acquired again, under a larger token', async (trial) => {
-    const held = await trial.openHeld()
-    const token = held.lease.fencingToken
-    await outlive(trial, held)
-    await held.heal()
-    assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
-    assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
-    assert.deepEqual(reasonsOf(held), ['expired'])
-  }),
-  lawFor(
-    ['store'],
-    'loss',
-    'a holder with a successor is notified of the loss once, and the successor holds the lease',
-    async (trial) => {
+  ...leaseLawsOf('loss', ['store'], {
+    async 'a holder without the store is notified once that the lease has expired'(trial) {
+      const held = await trial.openHeld()
+      await outlive(trial, held)
+      assert.deepEqual(held.reasons, ['expired'])
+      assert.equal(held.lease.checkLease(), false)
+      assert.equal(held.lease.fencingToken, undefined)
+      await trial.pass(2 * trial.ttl)
+      assert.deepEqual(held.reasons, ['expired'])
+    },
+    async 'checkLease is false when a loss is notified'(trial) {
+      const held = await trial.open()
+      const seen: boolean[] = []
+      await trial.during(held.lease.acquire({ onLost: () => seen.push(held.lease.checkLease()) }))
+      await outlive(trial, held)
+      assert.deepEqual(seen, [false])
+    },
+    async 'each caller that was granted the lease is notified of its loss'(trial) {
+      const held = await trial.open()
+      await trial.during(Promise.all([held.acquire(), held.acquire()]))
+      await trial.during(held.acquire())
+      await outlive(trial, held)
+      assert.deepEqual(held.reasons, ['expired', 'expired', 'expired'])
+    },
+    async 'a callback that throws does not keep others from being called'(trial) {
+      const held = await trial.open()
+      const onLost = (): void => {
+        throw new Error('of the callback')
+      }
+      await trial.during(Promise.all([held.lease.acquire({ onLost }), held.acquire()]))
+      const errors: unknown[] = []
+      held.storeLease.on('error', (error) => errors.push(error))
+      await outlive(trial, held)
+      assert.deepEqual(held.reasons, ['expired'])
+      assert.equal(errors.length, 1)
+    },
+    async 'the signal aborts at the loss, with the reason in its error'(trial) {
+      const held = await trial.openHeld()
+      const lost = held.storeLease.signal
+      assert.equal(lost.aborted, false)
+      await outlive(trial, held)
+      assert.equal(lost.aborted, true)
+      assert(lost.reason instanceof LeaseLostError)
+      assert.equal(lost.reason.reason, 'expired')
+    },
+    async 'a lease that was lost can be acquired again, under a larger token'(trial) {
+      const held = await trial.openHeld()
+      const token = held.lease.fencingToken
+      await outlive(trial, held)
+      await held.heal()
+      assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
+      assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
+      assert.deepEqual(held.reasons, ['expired'])
+    },
+    async 'a holder with a successor is notified of the loss once, and the successor holds the lease'(trial) {
       const held = await trial.openHeld()
       await held.cutOff()
       const other = await trial.open({ owner: 'successor' })
@@ -86,81 +78,77 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.equal(held.lease.checkLease(), false)
       assert.equal(other.lease.checkLease(), true)
     },
-  ),
-  lawFor(
-    ['store', 'deletion'],
-    'loss',
-    'a holder is notified of a deleted record at its next heartbeat',
-    async (trial) => {
+    async 'a lease is held for maxHold at most'(trial) {
+      const held = await trial.open({ maxHold: 1.5 * trial.ttl })
+      await trial.during(held.acquire())
+      await trial.pass(1.2 * trial.ttl)
+      assert.equal(held.lease.checkLease(), true)
+      await trial.pass(0.4 * trial.ttl)
+      assert.deepEqual(held.reasons, ['max-hold'])
+      await trial.openHeld()
+    },
+    async 'run ends with a LeaseLostError at once, even if its work goes on'(trial) {
+      const held = await trial.open()
+      const running = held.storeLease.run(() => new Promise(() => {}))
+      const rejected = assert.rejects(running, LeaseLostError)
+      await trial.pass(trial.interval)
+      await outlive(trial, held)
+      await rejected
+    },
+  }),
+  ...leaseLawsOf('loss', ['store', 'deletion'], {
+    async 'a holder is notified of a deleted record at its next heartbeat'(trial) {
       const held = await trial.openHeld()
       await trial.backend.delete?.(trial.name)
       await trial.pass(trial.interval + trial.operationTimeout)
-      assert.deepEqual(reasonsOf(held), ['deleted'])
+      assert.deepEqual(held.reasons, ['deleted'])
     },
-  ),
-  lawFor(['store', 'deletion'], 'loss', 'a loss after a deletion names the new holder', async (trial) => {
-    const held = await trial.openHeld()
-    await trial.pass(10)
-    await trial.backend.delete?.(trial.name)
-    const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
-    assert.equal((await trial.outside.acquire(request, call)).granted, true)
-    await trial.pass(trial.interval + trial.operationTimeout)
-    assert.deepEqual(reasonsOf(held), ['taken'])
-    assert.equal(held.losses[0]?.owner, 'usurper')
+    async 'a loss after a deletion names the new holder'(trial) {
+      const held = await trial.openHeld()
+      await trial.pass(10)
+      await trial.backend.delete?.(trial.name)
+      const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
+      assert.equal((await trial.outside.acquire(request, call)).granted, true)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(held.reasons, ['taken'])
+      assert.equal(held.losses[0]?.owner, 'usurper')
+    },
   }),
-  lawFor(['store', 'break'], 'break', 'a holder is notified of a break within one heartbeat', async (trial) => {
-    const held = await trial.openHeld()
-    await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
-    await trial.pass(trial.interval + trial.operationTimeout)
-    assert.deepEqual(reasonsOf(held), ['broken'])
-    assert.equal(held.lease.checkLease(), false)
+  ...leaseLawsOf('break', ['store', 'break'], {
+    async 'a holder is notified of a break within one heartbeat'(trial) {
+      const held = await trial.openHeld()
+      await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
+      await trial.pass(trial.interval + trial.operationTimeout)
+      assert.deepEqual(held.reasons, ['broken'])
+      assert.equal(held.lease.checkLease(), false)
+    },
+    async 'after a break with a period the name is free when it is over'(trial) {
+      const held = await trial.openHeld()
+      const other = await trial.open()
+      await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, call)
+      assert.equal(await trial.during(other.acquire()), false)
+      assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
+      assert.equal(held.lease.checkLease(), false)
+    },
   }),
-  lawFor(['store', 'break'], 'break', 'after a break with a period the name is free when it is over', async (trial) => {
-    const held = await trial.openHeld()
-    const other = await trial.open()
-    await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, call)
-    assert.equal(await trial.during(other.acquire()), false)
-    assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
-    assert.equal(held.lease.checkLease(), false)
+  ...leaseLawsOf('infinite', ['store', 'infinite'], {
+    async 'a lease without expiry outlives any outage'(trial) {
+      const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
+      assert.equal(await trial.during(held.acquire()), true)
+      await held.cutOff()
+      await trial.pass((trial.time.isVirtual ? 100 : 2) * trial.ttl)
+      assert.equal(held.lease.checkLease(), true)
+      assert.deepEqual(held.losses, [])
+      await trial.openRefused()
+    },
   }),
-  lawFor(['store'], 'loss', 'a lease is held for maxHold at most', async (trial) => {
-    const held = await trial.open({ maxHold: 1.5 * trial.ttl })
-    await trial.during(held.acquire())
-    await trial.pass(1.2 * trial.ttl)
-    assert.equal(held.lease.checkLease(), true)
-    await trial.pass(0.4 * trial.ttl)
-    assert.deepEqual(reasonsOf(held), ['max-hold'])
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  lawFor(['store'], 'loss', 'run ends with a LeaseLostError at once, even if its work goes on', async (trial) => {
-    const held = await trial.open()
-    const running = held.storeLease.run(() => new Promise(() => {}))
-    const rejected = assert.rejects(running, LeaseLostError)
-    await trial.pass(trial.interval)
-    await outlive(trial, held)
-    await rejected
-  }),
-  lawFor(['store', 'infinite'], 'infinite', 'a lease without expiry outlives any outage', async (trial) => {
-    const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
-    assert.equal(await trial.during(held.acquire()), true)
-    await held.cutOff()
-    await trial.pass((trial.time.isVirtual ? 100 : 2) * trial.ttl)
-    assert.equal(held.lease.checkLease(), true)
-    assert.deepEqual(held.losses, [])
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), false)
-  }),
-  lawFor(
-    ['store', 'infinite', 'break'],
-    'infinite',
-    'the holder of a lease without expiry is notified of a break',
-    async (trial) => {
+  ...leaseLawsOf('infinite', ['store', 'infinite', 'break'], {
+    async 'the holder of a lease without expiry is notified of a break'(trial) {
       const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
       await trial.during(held.acquire())
       await trial.outside.break?.(trial.name, {}, call)
       await trial.pass(trial.interval + trial.operationTimeout)
-      assert.deepEqual(reasonsOf(held), ['broken'])
+      assert.deepEqual(held.reasons, ['broken'])
     },
-  ),
+  }),
 ]

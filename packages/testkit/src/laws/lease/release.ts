@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Fault } from '../../faults/fault.js'
-import { law, lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf } from '../lease-trial.js'
 
 /** This happens to a release, which frees the name all the same. */
 function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {
@@ -9,143 +8,124 @@ function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {
     const held = await trial.openHeld()
     held.store.inject(fault, 'release')
     assert.equal(await trial.during(held.lease.release()), true)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
+    await trial.openHeld()
   }
 }
 
 export const leaseReleaseLaws: readonly LeaseLaw[] = [
-  law('release', 'returns true, ends validity at once, and frees the name', async (trial) => {
-    const { lease } = await trial.openHeld()
-    const released = lease.release()
-    assert.equal(await trial.during(released), true)
-    assert.equal(lease.checkLease(), false)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  law('release', 'returns true when the lease was never held', async (trial) => {
-    const { lease } = await trial.open()
-    assert.equal(await trial.during(lease.release()), true)
-  }),
-  lawFor(['store', 'wait'], 'release', 'also frees a claim that was given up and arrives later', async (trial) => {
-    const late = await trial.open()
-    late.store.inject({ kind: 'arrive-late', duration: trial.ttl }, 'acquire')
-    assert.equal(await trial.during(late.acquire({ wait: trial.ttl })), true)
-    assert.equal(await trial.during(late.lease.release()), true)
-    // By now the first request has arrived, and may have been granted under an abandoned grant id.
-    await trial.pass(trial.ttl * 1.2)
-    assert.equal(await trial.during(late.acquire()), true)
-    assert.equal(await trial.during(late.lease.release()), true)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  law('release', 'called twice is one release', async (trial) => {
-    const { lease } = await trial.openHeld()
-    assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])
-    assert.equal(await trial.during(lease.release()), true)
-  }),
-  law('release', 'called again later does not free the grant of a later holder', async (trial) => {
-    const { lease } = await trial.openHeld()
-    await trial.during(lease.release())
-    const other = await trial.openHeld()
-    await trial.during(lease.release())
-    assert.equal(other.lease.checkLease(), true)
-    const third = await trial.open()
-    assert.equal(await trial.during(third.acquire()), false)
-  }),
-  law('release', 'by a challenger that was refused frees nothing', async (trial) => {
-    const holder = await trial.openHeld()
-    const other = await trial.open()
-    await trial.during(other.acquire())
-    await trial.during(other.lease.release())
-    assert.equal(holder.lease.checkLease(), true)
-    const third = await trial.open()
-    assert.equal(await trial.during(third.acquire()), false)
-  }),
-  law('release', 'does not call onLost', async (trial) => {
-    const held = await trial.openHeld()
-    await trial.during(held.lease.release())
-    await trial.openHeld()
-    await trial.pass(trial.time.isVirtual ? 3 * trial.ttl : trial.interval)
-    assert.deepEqual(held.losses, [])
-  }),
-  law('release', 'at the end of an `await using` block', async (trial) => {
-    {
+  ...leaseLawsOf('release', [], {
+    async 'returns true, ends validity at once, and frees the name'(trial) {
       const { lease } = await trial.openHeld()
-      await trial.during(lease[Symbol.asyncDispose]())
-    }
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
+      const released = lease.release()
+      assert.equal(await trial.during(released), true)
+      assert.equal(lease.checkLease(), false)
+      await trial.openHeld()
+    },
+    async 'returns true when the lease was never held'(trial) {
+      const { lease } = await trial.open()
+      assert.equal(await trial.during(lease.release()), true)
+    },
+    async 'called twice is one release'(trial) {
+      const { lease } = await trial.openHeld()
+      assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])
+      assert.equal(await trial.during(lease.release()), true)
+    },
+    async 'called again later does not free the grant of a later holder'(trial) {
+      const { lease } = await trial.openHeld()
+      await trial.during(lease.release())
+      const other = await trial.openHeld()
+      await trial.during(lease.release())
+      assert.equal(other.lease.checkLease(), true)
+      await trial.openRefused()
+    },
+    async 'by a challenger that was refused frees nothing'(trial) {
+      const holder = await trial.openHeld()
+      const other = await trial.open()
+      await trial.during(other.acquire())
+      await trial.during(other.lease.release())
+      assert.equal(holder.lease.checkLease(), true)
+      await trial.openRefused()
+    },
+    async 'does not call onLost'(trial) {
+      const held = await trial.openHeld()
+      await trial.during(held.lease.release())
+      await trial.openHeld()
+      await trial.pass(trial.time.isVirtual ? 3 * trial.ttl : trial.interval)
+      assert.deepEqual(held.losses, [])
+    },
+    async 'at the end of an `await using` block'(trial) {
+      {
+        const { lease } = await trial.openHeld()
+        await trial.during(lease[Symbol.asyncDispose]())
+      }
+      await trial.openHeld()
+    },
+    async 'while the lease is being acquired leaves nothing held'(trial) {
+      const { lease } = await trial.open()
+      const acquired = lease.acquire()
+      await trial.during(lease.release())
+      await trial.during(acquired)
+      if (lease.checkLease()) await trial.during(lease.release())
+      const other = await trial.open()
+      assert.equal(await trial.during(other.acquire({ wait: trial.ttl / 2 })), true)
+    },
   }),
-  law('release', 'while the lease is being acquired leaves nothing held', async (trial) => {
-    const { lease } = await trial.open()
-    const acquired = lease.acquire()
-    await trial.during(lease.release())
-    await trial.during(acquired)
-    if (lease.checkLease()) await trial.during(lease.release())
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire({ wait: trial.ttl / 2 })), true)
+  ...leaseLawsOf('release', ['store', 'wait'], {
+    async 'also frees a claim that was given up and arrives later'(trial) {
+      const late = await trial.open()
+      late.store.inject({ kind: 'arrive-late', duration: trial.ttl }, 'acquire')
+      assert.equal(await trial.during(late.acquire({ wait: trial.ttl })), true)
+      assert.equal(await trial.during(late.lease.release()), true)
+      // By now the first request has arrived, and may have been granted under an abandoned grant id.
+      await trial.pass(trial.ttl * 1.2)
+      assert.equal(await trial.during(late.acquire()), true)
+      assert.equal(await trial.during(late.lease.release()), true)
+      await trial.openHeld()
+    },
   }),
-  lawFor(['store'], 'release', 'by a stale holder does not free the grant of its successor', async (trial) => {
-    const stale = await trial.openHeld()
-    await stale.cutOff()
-    const successor = await trial.open()
-    assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
-    await stale.heal()
-    // The outcome may be unknown: an earlier request of the lease may still hang.
-    await Promise.allSettled([trial.during(stale.lease.release())])
-    await trial.pass(trial.ttl)
-    assert.equal(successor.lease.checkLease(), true)
-    const third = await trial.open()
-    assert.equal(await trial.during(third.acquire()), false)
-  }),
-  lawFor(['store'], 'release', 'during a heartbeat aborts the heartbeat and frees the name', async (trial) => {
-    const held = await trial.openHeld()
-    held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renew')
-    held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, 'renewMany')
-    await trial.pass(trial.interval)
-    assert.equal(await trial.during(held.lease.release()), true)
-    await trial.pass(trial.operationTimeout)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-    assert.deepEqual(held.losses, [])
-  }),
-  lawFor(['store'], 'release', 'after a loss returns true, without a second callback', async (trial) => {
-    const held = await trial.openHeld()
-    await held.cutOff()
-    await trial.pass(2 * trial.ttl)
-    await held.heal()
-    // The release in the background may still wait for an answer that was cut off.
-    await trial.pass(trial.operationTimeout)
-    assert.equal(await trial.during(held.lease.release()), true)
-    assert.equal(held.losses.length, 1)
-  }),
-  lawFor(
-    ['store'],
-    'release',
-    'is repeated within its time limit when it fails',
-    isTrueDespite({ kind: 'fail-before' }),
-  ),
-  lawFor(
-    ['store'],
-    'release',
-    'returns true when its answer was lost and the claim is gone',
-    isTrueDespite({ kind: 'fail-after' }),
-  ),
-  lawFor(
-    ['store'],
-    'release',
-    'rejects when the outcome is unknown, and continues in the background',
-    async (trial) => {
+  ...leaseLawsOf('release', ['store'], {
+    async 'by a stale holder does not free the grant of its successor'(trial) {
+      const stale = await trial.openHeld()
+      await stale.cutOff()
+      const successor = await trial.open()
+      assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
+      await stale.heal()
+      // The outcome may be unknown: an earlier request of the lease may still hang.
+      await Promise.allSettled([trial.during(stale.lease.release())])
+      await trial.pass(trial.ttl)
+      assert.equal(successor.lease.checkLease(), true)
+      await trial.openRefused()
+    },
+    async 'during a heartbeat aborts the heartbeat and frees the name'(trial) {
+      const held = await trial.openHeld()
+      held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
+      await trial.pass(trial.interval)
+      assert.equal(await trial.during(held.lease.release()), true)
+      await trial.pass(trial.operationTimeout)
+      await trial.openHeld()
+      assert.deepEqual(held.losses, [])
+    },
+    async 'after a loss returns true, without a second callback'(trial) {
+      const held = await trial.openHeld()
+      await held.cutOff()
+      await trial.pass(2 * trial.ttl)
+      await held.heal()
+      // The release in the background may still wait for an answer that was cut off.
+      await trial.pass(trial.operationTimeout)
+      assert.equal(await trial.during(held.lease.release()), true)
+      assert.equal(held.losses.length, 1)
+    },
+    'is repeated within its time limit when it fails': isTrueDespite({ kind: 'fail-before' }),
+    'returns true when its answer was lost and the claim is gone': isTrueDespite({ kind: 'fail-after' }),
+    async 'rejects when the outcome is unknown, and continues in the background'(trial) {
       const held = await trial.openHeld()
       await held.cutOff()
       await assert.rejects(trial.during(held.lease.release()))
       assert.equal(held.lease.checkLease(), false)
       await held.heal()
       await trial.pass(4 * trial.operationTimeout)
-      const other = await trial.open()
-      assert.equal(await trial.during(other.acquire()), true)
+      await trial.openHeld()
       assert.deepEqual(held.losses, [])
     },
-  ),
+  }),
 ]

@@ -2,56 +2,44 @@ import assert from 'node:assert/strict'
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import type { Fault } from '../../faults/fault.js'
-import { law, lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf } from '../lease-trial.js'
 
-/** These happen to the next heartbeats, and the lease is held on as if nothing had been. */
+/** These happen to the next heartbeats, and the lease stays held. */
 function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {
   return async (trial) => {
-    const { lease, store, losses } = await trial.openHeld()
-    for (const fault of faults) {
-      // Whichever of the two the store has.
-      store.inject(fault, 'renew')
-      store.inject(fault, 'renewMany')
-    }
+    const held = await trial.openHeld()
+    for (const fault of faults) held.disturbHeartbeat(fault)
     await trial.pass(2 * trial.ttl)
-    assert.equal(lease.checkLease(), true)
-    assert.deepEqual(losses, [])
+    assert.equal(held.lease.checkLease(), true)
+    assert.deepEqual(held.losses, [])
   }
 }
 
 export const leaseRenewalLaws: readonly LeaseLaw[] = [
-  law('renewal', 'a lease is held for many ttls without any call', async (trial) => {
-    const { lease, losses } = await trial.openHeld()
-    const token = lease.fencingToken
-    const other = await trial.open()
-    for (let ttls = 0; ttls < (trial.time.isVirtual ? 50 : 3); ttls += 1) {
-      await trial.pass(trial.ttl)
-      assert.equal(lease.checkLease(), true)
-      assert.equal(await trial.during(other.acquire()), false)
-    }
-    assert.equal(lease.fencingToken, token)
-    assert.deepEqual(losses, [])
+  ...leaseLawsOf('renewal', [], {
+    async 'a lease is held for many ttls without any call'(trial) {
+      const { lease, losses } = await trial.openHeld()
+      const token = lease.fencingToken
+      const other = await trial.open()
+      for (let ttls = 0; ttls < (trial.time.isVirtual ? 50 : 3); ttls += 1) {
+        await trial.pass(trial.ttl)
+        assert.equal(lease.checkLease(), true)
+        assert.equal(await trial.during(other.acquire()), false)
+      }
+      assert.equal(lease.fencingToken, token)
+      assert.deepEqual(losses, [])
+    },
   }),
-  lawFor(['store'], 'renewal', 'one heartbeat that fails drops no lease', outlives({ kind: 'fail-before' })),
-  lawFor(['store'], 'renewal', 'a heartbeat that hangs is given up in time, and repeated', outlives({ kind: 'hang' })),
-  lawFor(
-    ['store'],
-    'renewal',
-    'a heartbeat whose answer is lost is repeated',
-    outlives({ kind: 'fail-after' }, { kind: 'hang', applied: true }),
-  ),
-  lawFor(
-    ['store'],
-    'renewal',
-    'a heartbeat that arrives twice renews the grant',
-    outlives({ kind: 'duplicate' }, { kind: 'duplicate' }, { kind: 'duplicate' }),
-  ),
-  lawFor(
-    ['store'],
-    'renewal',
-    'an outage shorter than the remaining validity does not end the lease',
-    async (trial) => {
+  ...leaseLawsOf('renewal', ['store'], {
+    'one heartbeat that fails drops no lease': outlives({ kind: 'fail-before' }),
+    'a heartbeat that hangs is given up in time, and repeated': outlives({ kind: 'hang' }),
+    'a heartbeat whose answer is lost is repeated': outlives({ kind: 'fail-after' }, { kind: 'hang', applied: true }),
+    'a heartbeat that arrives twice renews the grant': outlives(
+      { kind: 'duplicate' },
+      { kind: 'duplicate' },
+      { kind: 'duplicate' },
+    ),
+    async 'an outage shorter than the remaining validity does not end the lease'(trial) {
       const held = await trial.openHeld()
       const other = await trial.open()
       await trial.pass(trial.interval)
@@ -64,12 +52,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(other.acquire()), false)
       assert.deepEqual(held.losses, [])
     },
-  ),
-  lawFor(
-    ['store'],
-    'renewal',
-    'a failed heartbeat begins jeopardy, which is notified once, and ends recovered',
-    async (trial) => {
+    async 'a failed heartbeat begins jeopardy, which is notified once, and ends recovered'(trial) {
       const held = await trial.openHeld()
       const events: string[] = []
       for (const event of ['jeopardy', 'recovered', 'lost'] as const)
@@ -86,12 +69,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       })
       assert.equal(events.includes('lost'), false)
     },
-  ),
-  lawFor(
-    ['store'],
-    'renewal',
-    'a claim whose answer is lost is settled: it is held, under one grant',
-    async (trial) => {
+    async 'a claim whose answer is lost is settled: it is held, under one grant'(trial) {
       for (const fault of [{ kind: 'fail-after' }, { kind: 'hang', applied: true }] as const) {
         const { lease, store } = await trial.open({ name: `${trial.name}-${fault.kind}` })
         store.inject(fault, 'acquire')
@@ -101,35 +79,31 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
         assert.equal(record?.fencingToken, lease.fencingToken)
       }
     },
-  ),
-  lawFor(['store'], 'renewal', 'a claim succeeds although its first answer is lost', async (trial) => {
-    const { lease, store } = await trial.open()
-    store.inject({ kind: 'hang', applied: true }, 'acquire')
-    store.inject({ kind: 'hang' }, 'read')
-    await assert.rejects(trial.during(lease.acquire()))
-    assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
+    async 'a claim succeeds although its first answer is lost'(trial) {
+      const { lease, store } = await trial.open()
+      store.inject({ kind: 'hang', applied: true }, 'acquire')
+      store.inject({ kind: 'hang' }, 'read')
+      await assert.rejects(trial.during(lease.acquire()))
+      assert.equal(await trial.during(lease.acquire({ wait: trial.ttl / 2 })), true)
+    },
+    async 'a claim that arrives twice is one grant'(trial) {
+      const { lease, store } = await trial.open()
+      store.inject({ kind: 'duplicate' }, 'acquire')
+      assert.equal(await trial.during(lease.acquire()), true)
+      assert.equal(await trial.during(lease.release()), true)
+      await trial.openHeld()
+    },
   }),
-  lawFor(['store'], 'renewal', 'a claim that arrives twice is one grant', async (trial) => {
-    const { lease, store } = await trial.open()
-    store.inject({ kind: 'duplicate' }, 'acquire')
-    assert.equal(await trial.during(lease.acquire()), true)
-    assert.equal(await trial.during(lease.release()), true)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  lawFor(['store'], 'limits', 'acquire rejects within the operation timeout when the store hangs', async (trial) => {
-    const lease = await trial.open()
-    lease.store.inject({ kind: 'hang' }, 'acquire')
-    const begun = lease.clock.now()
-    await assert.rejects(trial.during(lease.acquire()), LeaseTimeoutError)
-    if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)
-    assert.equal(lease.lease.checkLease(), false)
-  }),
-  lawFor(
-    ['store'],
-    'limits',
-    'acquire rejects with a LeaseError that has the failure of the store as cause',
-    async (trial) => {
+  ...leaseLawsOf('limits', ['store'], {
+    async 'acquire rejects within the operation timeout when the store hangs'(trial) {
+      const lease = await trial.open()
+      lease.store.inject({ kind: 'hang' }, 'acquire')
+      const begun = lease.clock.now()
+      await assert.rejects(trial.during(lease.acquire()), LeaseTimeoutError)
+      if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)
+      assert.equal(lease.lease.checkLease(), false)
+    },
+    async 'acquire rejects with a LeaseError that has the failure of the store as cause'(trial) {
       const { lease, store } = await trial.open()
       const cause = new Error('ECONNREFUSED')
       store.inject({ kind: 'fail-before', error: cause }, 'acquire')
@@ -142,25 +116,23 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       assert.equal(rejected.cause, cause)
       assert.equal(rejected.leaseName, trial.name)
     },
-  ),
-  lawFor(['store'], 'limits', 'the grant of an aborted claim is released soon', async (trial) => {
-    const { lease, store } = await trial.open()
-    const controller = new AbortController()
-    store.inject({ kind: 'hang', applied: true }, 'acquire')
-    const rejected = assert.rejects(lease.acquire({ signal: controller.signal }))
-    await trial.pass(trial.interval / 10)
-    controller.abort()
-    await rejected
-    await trial.pass(4 * trial.operationTimeout)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  lawFor(['store'], 'limits', 'the grant of a claim with an unknown outcome is released soon', async (trial) => {
-    const { lease, store } = await trial.open()
-    store.inject({ kind: 'hang', applied: true }, 'acquire')
-    await assert.rejects(trial.during(lease.acquire()))
-    await trial.pass(4 * trial.operationTimeout)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
+    async 'the grant of an aborted claim is released soon'(trial) {
+      const { lease, store } = await trial.open()
+      const controller = new AbortController()
+      store.inject({ kind: 'hang', applied: true }, 'acquire')
+      const rejected = assert.rejects(lease.acquire({ signal: controller.signal }))
+      await trial.pass(trial.interval / 10)
+      controller.abort()
+      await rejected
+      await trial.pass(4 * trial.operationTimeout)
+      await trial.openHeld()
+    },
+    async 'the grant of a claim with an unknown outcome is released soon'(trial) {
+      const { lease, store } = await trial.open()
+      store.inject({ kind: 'hang', applied: true }, 'acquire')
+      await assert.rejects(trial.during(lease.acquire()))
+      await trial.pass(4 * trial.operationTimeout)
+      await trial.openHeld()
+    },
   }),
 ]

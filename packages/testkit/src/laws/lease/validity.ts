@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { lawFor } from '../law.js'
-import type { LeaseLaw, LeaseTrial, TrialLease } from '../lease-trial.js'
+import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 /**
  * A challenger waits for the lease while its holder is cut off. When the challenger is granted the lease, the holder
@@ -16,54 +15,29 @@ async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = a
   assert.equal(await seen, false)
 }
 
-/** Has the next heartbeat answered late, by so many operation timeouts. */
-function answerLate(trial: LeaseTrial, { store }: TrialLease, by: number): void {
-  for (const operation of ['renew', 'renewMany'] as const) {
-    store.inject({ kind: 'answer-late', duration: trial.operationTimeout * by }, operation)
-  }
-}
-
 export const leaseValidityLaws: readonly LeaseLaw[] = [
-  lawFor(['store', 'wait'], 'expiry', 'validity ends before another owner is granted the name', async (trial) => {
-    const held = await trial.openHeld()
-    await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
-  }),
-  lawFor(
-    ['store', 'wait'],
-    'expiry',
-    'validity counts from the sending of a claim, not from its answer',
-    async (trial) => {
+  ...leaseLawsOf('expiry', ['store', 'wait'], {
+    async 'validity ends before another owner is granted the name'(trial) {
+      const held = await trial.openHeld()
+      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+    },
+    async 'validity counts from the sending of a claim, not from its answer'(trial) {
       const held = await trial.open()
       held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
       assert.equal(await trial.during(held.acquire()), true)
       await endsBeforeTheNext(trial, held)
     },
-  ),
-  lawFor(
-    ['store', 'wait'],
-    'expiry',
-    'validity counts from the sending of a heartbeat, not from its answer',
-    async (trial) => {
+    async 'validity counts from the sending of a heartbeat, not from its answer'(trial) {
       const held = await trial.openHeld()
-      answerLate(trial, held, 0.5)
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 0.5 })
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
-  ),
-  lawFor(
-    ['store', 'wait'],
-    'expiry',
-    'a late answer to a heartbeat that was given up does not extend validity',
-    async (trial) => {
+    async 'a late answer to a heartbeat that was given up does not extend validity'(trial) {
       const held = await trial.openHeld()
-      answerLate(trial, held, 1.5)
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 1.5 })
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
-  ),
-  lawFor(
-    ['store', 'wait'],
-    'expiry',
-    'validity counts from the first of several claims with an unknown outcome',
-    async (trial) => {
+    async 'validity counts from the first of several claims with an unknown outcome'(trial) {
       const held = await trial.open()
       // The store executes the first without an answer; the second never arrives, and the read then finds the grant.
       held.store.inject({ kind: 'hang', applied: true }, 'acquire')
@@ -71,16 +45,11 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(held.acquire({ wait: trial.ttl / 2 })), true)
       await endsBeforeTheNext(trial, held)
     },
-  ),
-  lawFor(
-    ['store', 'virtual-time'],
-    'expiry',
-    'a confirmation read after the end of validity does not revive the lease',
-    async (trial) => {
+  }),
+  ...leaseLawsOf('expiry', ['store', 'virtual-time'], {
+    async 'a confirmation read after the end of validity does not revive the lease'(trial) {
       const held = await trial.openHeld()
-      for (const operation of ['renew', 'renewMany'] as const) {
-        held.store.inject({ kind: 'delay', duration: trial.operationTimeout / 2 }, operation)
-      }
+      held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
       await trial.pass(trial.interval)
       // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.
       held.machine.block(trial.ttl * 1.03 - trial.interval)
@@ -88,10 +57,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       await trial.pass(0)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(trial.interval)
-      assert.deepEqual(
-        held.losses.map(({ reason }) => reason),
-        ['expired'],
-      )
+      assert.deepEqual(held.reasons, ['expired'])
     },
-  ),
+  }),
 ]

@@ -1,135 +1,130 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { law, lawFor } from '../law.js'
-import type { LeaseLaw } from '../lease-trial.js'
+import { type LeaseLaw, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const wait = Number.POSITIVE_INFINITY
 
+/** Waits for the lease, notes that it was granted, and releases it. */
+async function takeTurn<T>({ lease }: TrialLease, served: T[], name: T): Promise<void> {
+  if (!(await lease.acquire({ wait }))) return
+  served.push(name)
+  await lease.release()
+}
+
 export const leaseWaitingLaws: readonly LeaseLaw[] = [
-  lawFor(['wait'], 'waiting', 'a waiter is granted the lease after a release', async (trial) => {
-    const holder = await trial.openHeld()
-    const waiter = await trial.open()
-    const granted = waiter.acquire({ wait })
-    await trial.pass(trial.interval)
-    assert.equal(waiter.lease.checkLease(), false)
-    await trial.during(holder.lease.release())
-    assert.equal(await trial.during(granted), true)
-    assert.equal(waiter.lease.checkLease(), true)
+  ...leaseLawsOf('waiting', ['wait'], {
+    async 'a waiter is granted the lease after a release'(trial) {
+      const holder = await trial.openHeld()
+      const waiter = await trial.open()
+      const granted = waiter.acquire({ wait })
+      await trial.pass(trial.interval)
+      assert.equal(waiter.lease.checkLease(), false)
+      await trial.during(holder.lease.release())
+      assert.equal(await trial.during(granted), true)
+      assert.equal(waiter.lease.checkLease(), true)
+    },
+    async 'acquire returns false at the end of the wait'(trial) {
+      await trial.openHeld()
+      const waiter = await trial.open()
+      assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
+    },
+    async 'each of ten waiters is granted the lease once'(trial) {
+      const holder = await trial.openHeld()
+      const waiters = await Promise.all(Array.from({ length: 10 }, () => trial.open()))
+      const served: number[] = []
+      const turns = waiters.map((waiter, place) => takeTurn(waiter, served, place))
+      await trial.pass(trial.interval)
+      await trial.during(holder.lease.release())
+      await trial.during(Promise.all(turns), 20 * trial.ttl)
+      assert.deepEqual(
+        served.toSorted((one, other) => one - other),
+        waiters.map((_, place) => place),
+      )
+    },
+    async 'a signal ends the wait at once, and does not affect the holder'(trial) {
+      const holder = await trial.openHeld()
+      const waiter = await trial.open()
+      const controller = new AbortController()
+      const granted = waiter.acquire({ wait, signal: controller.signal })
+      const rejected = assert.rejects(granted, /enough/)
+      await trial.pass(trial.interval / 5)
+      controller.abort(new Error('enough'))
+      await rejected
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+      assert.equal(holder.lease.checkLease(), true)
+    },
+    async 'a waiter that gave up is not granted the lease afterwards'(trial) {
+      const holder = await trial.openHeld()
+      const waiter = await trial.open()
+      const controller = new AbortController()
+      const rejected = assert.rejects(waiter.acquire({ wait, signal: controller.signal }))
+      await trial.pass(trial.interval / 5)
+      controller.abort()
+      await rejected
+      await trial.during(holder.lease.release())
+      const other = await trial.open()
+      assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
+      assert.equal(waiter.lease.checkLease(), false)
+    },
   }),
-  lawFor(['wait'], 'waiting', 'acquire returns false at the end of the wait', async (trial) => {
-    await trial.openHeld()
-    const waiter = await trial.open()
-    assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
+  ...leaseLawsOf('waiting', ['wait', 'store'], {
+    async 'a waiter is granted the lease of a holder that has died'(trial) {
+      const holder = await trial.openHeld()
+      const waiter = await trial.open()
+      const granted = waiter.acquire({ wait })
+      await trial.pass(trial.interval)
+      await holder.cutOff()
+      assert.equal(await trial.during(granted, 3 * trial.ttl), true)
+      assert.equal(holder.lease.checkLease(), false)
+    },
   }),
-  lawFor(['wait', 'store'], 'waiting', 'a waiter is granted the lease of a holder that has died', async (trial) => {
-    const holder = await trial.openHeld()
-    const waiter = await trial.open()
-    const granted = waiter.acquire({ wait })
-    await trial.pass(trial.interval)
-    await holder.cutOff()
-    assert.equal(await trial.during(granted, 3 * trial.ttl), true)
-    assert.equal(holder.lease.checkLease(), false)
-  }),
-  lawFor(['wait'], 'waiting', 'each of ten waiters is granted the lease once', async (trial) => {
-    const holder = await trial.openHeld()
-    const waiters = await Promise.all(Array.from({ length: 10 }, () => trial.open()))
-    const served: number[] = []
-    const turns = waiters.map(async ({ lease }, place) => {
-      if (!(await lease.acquire({ wait }))) return
-      served.push(place)
-      await lease.release()
-    })
-    await trial.pass(trial.interval)
-    await trial.during(holder.lease.release())
-    await trial.during(Promise.all(turns), 20 * trial.ttl)
-    assert.deepEqual(
-      served.toSorted((one, other) => one - other),
-      waiters.map((_, place) => place),
-    )
-  }),
-  lawFor(
-    ['wait', 'queue'],
-    'waiting',
-    'the waiter that has waited longest is granted the lease first',
-    async (trial) => {
+  ...leaseLawsOf('waiting', ['wait', 'queue'], {
+    async 'the waiter that has waited longest is granted the lease first'(trial) {
       const holder = await trial.openHeld()
       const served: number[] = []
       const turns: Promise<void>[] = []
       for (let place = 0; place < 5; place += 1) {
-        const { lease } = await trial.open()
-        const turn = async (): Promise<void> => {
-          await lease.acquire({ wait })
-          served.push(place)
-          await lease.release()
-        }
-        turns.push(turn())
+        turns.push(takeTurn(await trial.open(), served, place))
         await trial.pass(trial.interval)
       }
       await trial.during(holder.lease.release())
       await trial.during(Promise.all(turns))
       assert.deepEqual(served, [0, 1, 2, 3, 4])
     },
-  ),
-  lawFor(['wait', 'queue', 'store'], 'waiting', 'the lease passes over a waiter that has died', async (trial) => {
-    const holder = await trial.openHeld()
-    const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
-    const served: string[] = []
-    const turn = async ({ lease }: typeof first, name: string): Promise<void> => {
-      await lease.acquire({ wait })
-      served.push(name)
-      await lease.release()
-    }
-    const turns = [turn(first, 'first')]
-    await trial.pass(trial.interval)
-    const never = turn(dead, 'dead')
-    never.catch(() => {})
-    await trial.pass(trial.interval)
-    turns.push(turn(last, 'last'))
-    await trial.pass(trial.interval)
-    await dead.cutOff()
-    await trial.during(holder.lease.release())
-    await trial.during(Promise.all(turns), 3 * trial.ttl)
-    assert.deepEqual(served, ['first', 'last'])
   }),
-  lawFor(['wait'], 'waiting', 'a signal ends the wait at once, and does not affect the holder', async (trial) => {
-    const holder = await trial.openHeld()
-    const waiter = await trial.open()
-    const controller = new AbortController()
-    const granted = waiter.acquire({ wait, signal: controller.signal })
-    const rejected = assert.rejects(granted, /enough/)
-    await trial.pass(trial.interval / 5)
-    controller.abort(new Error('enough'))
-    await rejected
-    assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
-    assert.equal(holder.lease.checkLease(), true)
+  ...leaseLawsOf('waiting', ['wait', 'queue', 'store'], {
+    async 'the lease passes over a waiter that has died'(trial) {
+      const holder = await trial.openHeld()
+      const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
+      const served: string[] = []
+      const turns = [takeTurn(first, served, 'first')]
+      await trial.pass(trial.interval)
+      const never = takeTurn(dead, served, 'dead')
+      never.catch(() => {})
+      await trial.pass(trial.interval)
+      turns.push(takeTurn(last, served, 'last'))
+      await trial.pass(trial.interval)
+      await dead.cutOff()
+      await trial.during(holder.lease.release())
+      await trial.during(Promise.all(turns), 3 * trial.ttl)
+      assert.deepEqual(served, ['first', 'last'])
+    },
   }),
-  lawFor(['wait'], 'waiting', 'a waiter that gave up is not granted the lease afterwards', async (trial) => {
-    const holder = await trial.openHeld()
-    const waiter = await trial.open()
-    const controller = new AbortController()
-    const rejected = assert.rejects(waiter.acquire({ wait, signal: controller.signal }))
-    await trial.pass(trial.interval / 5)
-    controller.abort()
-    await rejected
-    await trial.during(holder.lease.release())
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire({ wait: 2 * trial.ttl })), true)
-    assert.equal(waiter.lease.checkLease(), false)
-  }),
-  law('waiting', 'acquire rejects when its signal has aborted before, and holds nothing', async (trial) => {
-    const { lease } = await trial.open()
-    await assert.rejects(lease.acquire({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
-    assert.equal(lease.checkLease(), false)
-    const other = await trial.open()
-    assert.equal(await trial.during(other.acquire()), true)
-  }),
-  law('waiting', 'a signal that aborts after the grant does not end the lease', async (trial) => {
-    const { lease } = await trial.open()
-    const controller = new AbortController()
-    assert.equal(await trial.during(lease.acquire({ signal: controller.signal })), true)
-    controller.abort()
-    await trial.pass(trial.interval / 10)
-    assert.equal(lease.checkLease(), true)
-    assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+  ...leaseLawsOf('waiting', [], {
+    async 'acquire rejects when its signal has aborted before, and holds nothing'(trial) {
+      const { lease } = await trial.open()
+      await assert.rejects(lease.acquire({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
+      assert.equal(lease.checkLease(), false)
+      await trial.openHeld()
+    },
+    async 'a signal that aborts after the grant does not end the lease'(trial) {
+      const { lease } = await trial.open()
+      const controller = new AbortController()
+      assert.equal(await trial.during(lease.acquire({ signal: controller.signal })), true)
+      controller.abort()
+      await trial.pass(trial.interval / 10)
+      assert.equal(lease.checkLease(), true)
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+    },
   }),
 ]

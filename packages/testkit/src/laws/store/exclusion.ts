@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { law, lawFor } from '../law.js'
-import type { StoreLaw, StoreTrial } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 const CONTENDERS = 30
 
@@ -21,115 +20,104 @@ async function contend(trial: StoreTrial, clients: readonly LeaseStore[]): Promi
 }
 
 export const storeExclusionLaws: readonly StoreLaw[] = [
-  law('exclusion', 'the first request is granted, with its own grant id, owner and ttl', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { owner: 'first', grantId: trial.guid('first') })
-    const { name, ttl } = trial
-    assert.deepEqual(
-      { ...grant, fencingToken: 0n },
-      { name, owner: 'first', grantId: trial.guid('first'), fencingToken: 0n, ttl },
-    )
-    assert.equal(typeof grant.fencingToken, 'bigint')
+  ...storeLawsOf('exclusion', [], {
+    async 'the first request is granted, with its own grant id, owner and ttl'(trial, client) {
+      const grant = await trial.granted(client, { owner: 'first', grantId: trial.guid('first') })
+      const { name, ttl } = trial
+      assert.deepEqual(
+        { ...grant, fencingToken: 0n },
+        { name, owner: 'first', grantId: trial.guid('first'), fencingToken: 0n, ttl },
+      )
+      assert.equal(typeof grant.fencingToken, 'bigint')
+    },
+    async 'a second request is refused, with the holder'(trial, one, other) {
+      const grant = await trial.granted(one, { owner: 'first' })
+      const holder = await trial.refused(other, { owner: 'second' })
+      assert.equal(holder?.owner, 'first')
+      assert.equal(holder.grantId, grant.grantId)
+      assert.equal(holder.fencingToken, grant.fencingToken)
+      assert.equal(holder.state, 'leased')
+    },
+    async 'a refusal changes nothing: the holder renews and releases as before'(trial, one, other) {
+      const grant = await trial.granted(one)
+      await trial.refused(other)
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+      assert.deepEqual(await one.release(grant, trial.call), { released: true })
+    },
+    async [`one of ${CONTENDERS} concurrent requests for a new name is granted`](trial) {
+      assert.equal(await contend(trial, await gather(trial)), 1)
+    },
+    async [`one of ${CONTENDERS} concurrent requests for a released name is granted`](trial, client) {
+      await client.release(await trial.granted(client), trial.call)
+      assert.equal(await contend(trial, await gather(trial)), 1)
+    },
+    async [`none of ${CONTENDERS} concurrent requests for a held name is granted`](trial) {
+      const clients = await gather(trial)
+      await trial.granted(await trial.open())
+      assert.equal(await contend(trial, clients), 0)
+    },
+    async 'two names are independent of each other'(trial, client) {
+      const other = `${trial.name}-2`
+      const grant = await trial.granted(client)
+      const second = await trial.granted(client, { name: other })
+      await client.release(grant, trial.call)
+      assert.deepEqual(await client.renew(second, trial.call), { renewed: true })
+      await trial.refused(client, { name: other })
+    },
+    async 'every client reads the grant as the answer had it'(trial, one, other) {
+      assert.equal(await trial.read(other), undefined)
+      const grant = await trial.granted(one, { metadata: { host: 'a', ключ: '値' } })
+      for (const client of [one, other]) {
+        const record = await trial.read(client)
+        assert(record !== undefined)
+        const { name, owner, grantId, fencingToken, ttl, state, metadata } = record
+        assert.deepEqual({ name, owner, grantId, fencingToken, ttl }, grant)
+        assert.equal(state, 'leased')
+        assert.deepEqual({ ...metadata }, { host: 'a', ключ: '値' })
+      }
+    },
+    async 'a record says how much of its ttl remains, never more than the ttl'(trial, client) {
+      await trial.granted(client)
+      const { remaining } = (await trial.read(client)) ?? {}
+      if (remaining === undefined) return
+      assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms of ${trial.ttl}`)
+    },
   }),
-  law('exclusion', 'a second request is refused, with the holder', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one, { owner: 'first' })
-    const holder = await trial.refused(other, { owner: 'second' })
-    assert.equal(holder?.owner, 'first')
-    assert.equal(holder.grantId, grant.grantId)
-    assert.equal(holder.fencingToken, grant.fencingToken)
-    assert.equal(holder.state, 'leased')
-  }),
-  law('exclusion', 'a refusal changes nothing: the holder renews and releases as before', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await trial.refused(other)
-    assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
-    assert.deepEqual(await one.release(grant, trial.call), { released: true })
-  }),
-  law('exclusion', `one of ${CONTENDERS} concurrent requests for a new name is granted`, async (trial) => {
-    assert.equal(await contend(trial, await gather(trial)), 1)
-  }),
-  law('exclusion', `one of ${CONTENDERS} concurrent requests for a released name is granted`, async (trial) => {
-    const client = await trial.open()
-    await client.release(await trial.granted(client), trial.call)
-    assert.equal(await contend(trial, await gather(trial)), 1)
-  }),
-  law('exclusion', `none of ${CONTENDERS} concurrent requests for a held name is granted`, async (trial) => {
-    const clients = await gather(trial)
-    await trial.granted(await trial.open())
-    assert.equal(await contend(trial, clients), 0)
-  }),
-  lawFor(
-    ['server-time'],
-    'exclusion',
-    `one of ${CONTENDERS} concurrent requests for an expired name is granted`,
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('exclusion', ['server-time'], {
+    async [`one of ${CONTENDERS} concurrent requests for an expired name is granted`](trial, client) {
       const clients = await gather(trial)
       await trial.granted(client)
       await trial.expire(client)
       assert.equal(await contend(trial, clients), 1)
     },
-  ),
-  law('exclusion', 'two names are independent of each other', async (trial) => {
-    const client = await trial.open()
-    const other = `${trial.name}-2`
-    const grant = await trial.granted(client)
-    const second = await trial.granted(client, { name: other })
-    await client.release(grant, trial.call)
-    assert.deepEqual(await client.renew(second, trial.call), { renewed: true })
-    await trial.refused(client, { name: other })
   }),
-  law('exclusion', 'every client reads the grant as the answer had it', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    assert.equal(await trial.read(other), undefined)
-    const grant = await trial.granted(one, { metadata: { host: 'a', ключ: '値' } })
-    for (const client of [one, other]) {
-      const record = await trial.read(client)
-      assert(record !== undefined)
-      const { name, owner, grantId, fencingToken, ttl, state, metadata } = record
-      assert.deepEqual({ name, owner, grantId, fencingToken, ttl }, grant)
-      assert.equal(state, 'leased')
-      assert.deepEqual({ ...metadata }, { host: 'a', ключ: '値' })
-    }
-  }),
-  law('exclusion', 'a record says how much of its ttl remains, never more than the ttl', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client)
-    const { remaining } = (await trial.read(client)) ?? {}
-    if (remaining === undefined) return
-    assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms of ${trial.ttl}`)
-  }),
-  law('re-entrancy', 'a request under the grant id in force succeeds again, with the same token', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    const again = await trial.granted(client, { grantId: grant.grantId })
-    assert.deepEqual(again, grant)
-  }),
-  law('re-entrancy', 'concurrent requests under one grant id get the same token', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
-    const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
-    const tokens = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],
-    )
-    assert(tokens.length >= 1)
-    assert.equal(new Set(tokens).size, 1)
-  }),
-  law('re-entrancy', 'a request under the grant id in force restarts the ttl', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await trial.refused(other)
-    await trial.pass(trial.ttl * 0.7)
-    await trial.granted(one, { grantId: grant.grantId })
-    await trial.pass(trial.ttl * 0.6)
-    await trial.refused(other)
-  }),
-  law('re-entrancy', 'a request of the same owner under another grant id is refused', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client, { owner: 'same' })
-    const holder = await trial.refused(client, { owner: 'same' })
-    assert.equal(holder?.owner, 'same')
+  ...storeLawsOf('re-entrancy', [], {
+    async 'a request under the grant id in force succeeds again, with the same token'(trial, client) {
+      const grant = await trial.granted(client)
+      const again = await trial.granted(client, { grantId: grant.grantId })
+      assert.deepEqual(again, grant)
+    },
+    async 'concurrent requests under one grant id get the same token'(trial, one, other) {
+      const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
+      const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
+      const tokens = answers.flatMap((answer) =>
+        answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],
+      )
+      assert(tokens.length >= 1)
+      assert.equal(new Set(tokens).size, 1)
+    },
+    async 'a request under the grant id in force restarts the ttl'(trial, one, other) {
+      const grant = await trial.granted(one)
+      await trial.refused(other)
+      await trial.pass(trial.ttl * 0.7)
+      await trial.granted(one, { grantId: grant.grantId })
+      await trial.pass(trial.ttl * 0.6)
+      await trial.refused(other)
+    },
+    async 'a request of the same owner under another grant id is refused'(trial, client) {
+      await trial.granted(client, { owner: 'same' })
+      const holder = await trial.refused(client, { owner: 'same' })
+      assert.equal(holder?.owner, 'same')
+    },
   }),
 ]

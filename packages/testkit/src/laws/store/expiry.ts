@@ -1,88 +1,75 @@
 import assert from 'node:assert/strict'
-import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-trial.js'
+import { type StoreLaw, storeLawsOf } from '../store-trial.js'
 
 export const storeExpiryLaws: readonly StoreLaw[] = [
-  law('expiry', 'no request is granted before the ttl is over', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const begun = trial.clock.now()
-    await trial.granted(one)
-    for (const part of [0, 0.5, 0.4]) {
-      await trial.pass(trial.ttl * part)
-      const { granted } = await trial.acquire(other)
-      // On a machine that is busy, real time may have gone on for longer.
-      if (!granted) continue
-      const passed = trial.clock.now() - begun
-      assert(passed >= trial.ttl, `granted ${Math.round(passed)} ms after the request of the holder`)
-      return
-    }
+  ...storeLawsOf('expiry', [], {
+    async 'no request is granted before the ttl is over'(trial, one, other) {
+      const begun = trial.clock.now()
+      await trial.granted(one)
+      for (const part of [0, 0.5, 0.4]) {
+        await trial.pass(trial.ttl * part)
+        const { granted } = await trial.acquire(other)
+        // On a machine that is busy, real time may have gone on for longer.
+        if (!granted) continue
+        const passed = trial.clock.now() - begun
+        assert(passed >= trial.ttl, `granted ${Math.round(passed)} ms after the request of the holder`)
+        return
+      }
+    },
+    async 'a request after the ttl is granted, with a larger token'(trial, one, other) {
+      const grant = await trial.granted(one)
+      await trial.expire(other)
+      const successor = await trial.granted(other)
+      assert(successor.fencingToken > grant.fencingToken)
+    },
+    async 'a lease that is renewed does not expire'(trial, one, other) {
+      const grant = await trial.granted(one)
+      for (let renewals = 0; renewals < 4; renewals += 1) {
+        await trial.pass(trial.ttl * 0.6)
+        assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+        await trial.refused(other)
+      }
+    },
+    async 'the record of an expired lease is marked as expired'(trial, client) {
+      const { fencingToken } = await trial.granted(client)
+      await trial.expire(client)
+      const record = await trial.read(client)
+      assert(record !== undefined, 'the record is gone, and its fencing token with it')
+      assert.equal(record.state, 'expired')
+      assert.equal(record.fencingToken, fencingToken)
+    },
+    async 'a challenger that was refused many times is granted the name of a silent holder'(trial, one, other) {
+      await trial.granted(one)
+      let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
+      for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
+        await trial.pass(trial.ttl / 10)
+        outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
+      }
+      assert(outcome.granted, 'still refused after 1.4 ttls')
+    },
   }),
-  law('expiry', 'a request after the ttl is granted, with a larger token', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await trial.expire(other)
-    const successor = await trial.granted(other)
-    assert(successor.fencingToken > grant.fencingToken)
+  ...storeLawsOf('expiry', ['clients'], {
+    async 'a client that has just connected does not take over a held name'(trial, one) {
+      const grant = await trial.granted(one)
+      await trial.pass(trial.ttl * 0.9)
+      await one.renew(grant, trial.call)
+      await trial.pass(trial.ttl * 0.9)
+      await trial.refused(await trial.open())
+    },
   }),
-  law('expiry', 'a lease that is renewed does not expire', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    for (let renewals = 0; renewals < 4; renewals += 1) {
-      await trial.pass(trial.ttl * 0.6)
-      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
-      await trial.refused(other)
-    }
-  }),
-  law('expiry', 'the record of an expired lease is marked as expired', async (trial) => {
-    const client = await trial.open()
-    const { fencingToken } = await trial.granted(client)
-    await trial.expire(client)
-    const record = await trial.read(client)
-    assert(record !== undefined, 'the record is gone, and its fencing token with it')
-    assert.equal(record.state, 'expired')
-    assert.equal(record.fencingToken, fencingToken)
-  }),
-  law('expiry', 'a challenger that was refused many times is granted the name of a silent holder', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    await trial.granted(one)
-    let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
-    for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
-      await trial.pass(trial.ttl / 10)
-      outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
-    }
-    assert(outcome.granted, 'still refused after 1.4 ttls')
-  }),
-  lawFor(['clients'], 'expiry', 'a client that has just connected does not take over a held name', async (trial) => {
-    const one = await trial.open()
-    const grant = await trial.granted(one)
-    await trial.pass(trial.ttl * 0.9)
-    await one.renew(grant, trial.call)
-    await trial.pass(trial.ttl * 0.9)
-    await trial.refused(await trial.open())
-  }),
-  lawFor(
-    ['processes'],
-    'process death',
-    'the lease of a killed process stays held until its ttl is over',
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('process death', ['processes'], {
+    async 'the lease of a killed process stays held until its ttl is over'(trial, client) {
       const holder = await trial.holdElsewhere()
       await holder.kill()
       // At once: the process may have sent its last heartbeat a moment ago.
       await trial.refused(client)
     },
-  ),
-  lawFor(
-    ['processes'],
-    'process death',
-    'the lease of a killed process is taken over after its ttl, with a larger token',
-    async (trial) => {
-      const client = await trial.open()
+    async 'the lease of a killed process is taken over after its ttl, with a larger token'(trial, client) {
       const holder = await trial.holdElsewhere()
       await holder.kill()
       await trial.expire(client)
       const { fencingToken } = await trial.granted(client)
       assert(fencingToken > holder.fencingToken)
     },
-  ),
+  }),
 ]

@@ -1,114 +1,87 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+
+/** Takes and releases the name. Resolves with the token, which must be larger than the last one. */
+async function nextToken(trial: StoreTrial, client: LeaseStore, last: bigint): Promise<bigint> {
+  const grant = await trial.granted(client)
+  assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
+  await client.release(grant, trial.call)
+  return grant.fencingToken
+}
 
 export const storeFencingLaws: readonly StoreLaw[] = [
-  law('fencing', 'tokens grow with every grant, over releases and among clients', async (trial) => {
-    const clients = [await trial.open(), await trial.open(), await trial.open()]
-    let last = -1n
-    for (let round = 0; round < 4; round += 1) {
-      for (const client of clients) {
-        const grant = await trial.granted(client)
-        assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-        last = grant.fencingToken
-        await client.release(grant, trial.call)
+  ...storeLawsOf('fencing', [], {
+    async 'tokens grow with every grant, over releases and among clients'(trial) {
+      const clients = [await trial.open(), await trial.open(), await trial.open()]
+      let last = -1n
+      for (let round = 0; round < 4; round += 1) {
+        for (const client of clients) last = await nextToken(trial, client, last)
       }
-    }
-  }),
-  law('fencing', 'tokens grow over an expiry', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await trial.expire(client)
-    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
-  }),
-  law('fencing', 'a heartbeat changes no token', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.call)
-    assert.equal((await trial.read(client))?.fencingToken, grant.fencingToken)
-  }),
-  law('fencing', 'a released grant id is granted again under a larger token', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { grantId: trial.guid('again') })
-    await client.release(grant, trial.call)
-    assert((await trial.granted(client, { grantId: trial.guid('again') })).fencingToken > grant.fencingToken)
-  }),
-  law('fencing', 'an expired grant id is granted again under a larger token', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { grantId: trial.guid('again') })
-    await trial.expire(client)
-    const again = await trial.granted(client, { grantId: trial.guid('again') })
-    assert(again.fencingToken > grant.fencingToken, `${again.fencingToken} after ${grant.fencingToken}`)
-  }),
-  lawFor(['deletion'], 'fencing', 'tokens grow over the deletion of a free name', async (trial) => {
-    const client = await trial.open()
-    let last = -1n
-    for (let round = 0; round < 3; round += 1) {
+    },
+    async 'tokens grow over an expiry'(trial, client) {
       const grant = await trial.granted(client)
-      assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-      last = grant.fencingToken
+      await trial.expire(client)
+      assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+    },
+    async 'a heartbeat changes no token'(trial, client) {
+      const grant = await trial.granted(client)
+      for (let beats = 0; beats < 3; beats += 1) await client.renew(grant, trial.call)
+      assert.equal((await trial.read(client))?.fencingToken, grant.fencingToken)
+    },
+    async 'a released grant id is granted again under a larger token'(trial, client) {
+      const grant = await trial.granted(client, { grantId: trial.guid('again') })
       await client.release(grant, trial.call)
+      assert((await trial.granted(client, { grantId: trial.guid('again') })).fencingToken > grant.fencingToken)
+    },
+    async 'an expired grant id is granted again under a larger token'(trial, client) {
+      const grant = await trial.granted(client, { grantId: trial.guid('again') })
+      await trial.expire(client)
+      const again = await trial.granted(client, { grantId: trial.guid('again') })
+      assert(again.fencingToken > grant.fencingToken, `${again.fencingToken} after ${grant.fencingToken}`)
+    },
+  }),
+  ...storeLawsOf('fencing', ['deletion'], {
+    async 'tokens grow over the deletion of a free name'(trial, client) {
+      let last = -1n
+      for (let round = 0; round < 3; round += 1) {
+        last = await nextToken(trial, client, last)
+        await trial.pass(10)
+        await trial.delete()
+      }
+    },
+    async 'tokens grow over the deletion of a held name'(trial, client) {
+      const grant = await trial.granted(client)
       await trial.pass(10)
       await trial.delete()
-    }
+      assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+    },
   }),
-  lawFor(['deletion'], 'fencing', 'tokens grow over the deletion of a held name', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await trial.pass(10)
-    await trial.delete()
-    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
-  }),
-  lawFor(['restoration'], 'fencing', 'tokens do not repeat after an older record returns', async (trial) => {
-    const [client, other] = [await trial.open(), await trial.open()]
-    const seen: bigint[] = []
-    const grantAndRelease = async (by: LeaseStore): Promise<void> => {
-      const grant = await trial.granted(by)
-      await by.release(grant, trial.call)
-      const last = seen.at(-1) ?? -1n
-      assert(grant.fencingToken > last, `${grant.fencingToken} after ${last}`)
-      seen.push(grant.fencingToken)
-    }
-    await grantAndRelease(client)
-    const putBack = await trial.copy()
-    await grantAndRelease(client)
-    await grantAndRelease(other)
-    await trial.pass(10)
-    await putBack()
-    await grantAndRelease(client)
-    await trial.pass(10)
-    await putBack()
-    await grantAndRelease(other)
-    await grantAndRelease(client)
-  }),
-  lawFor(
-    ['restoration'],
-    'fencing',
-    'tokens do not repeat after an older record with a holder returns',
-    async (trial) => {
-      const [client, other] = [await trial.open(), await trial.open()]
+  ...storeLawsOf('fencing', ['restoration'], {
+    async 'tokens do not repeat after an older record returns'(trial, client, other) {
+      const first = await nextToken(trial, client, -1n)
+      const putBack = await trial.copy()
+      let last = await nextToken(trial, other, await nextToken(trial, client, first))
+      for (const next of [client, other]) {
+        await trial.pass(10)
+        await putBack()
+        last = await nextToken(trial, next, last)
+      }
+      await nextToken(trial, client, last)
+    },
+    async 'tokens do not repeat after an older record with a holder returns'(trial, client, other) {
       const grant = await trial.granted(client)
       const putBack = await trial.copy()
       await client.release(grant, trial.call)
-      const later = await trial.granted(other)
-      await other.release(later, trial.call)
+      let last = await nextToken(trial, other, grant.fencingToken)
       await trial.pass(10)
       await putBack()
       await trial.expire(client, other)
-      for (const by of [client, other]) {
-        const next = await trial.granted(by)
-        assert(next.fencingToken > later.fencingToken, `${next.fencingToken} after ${later.fencingToken}`)
-        await by.release(next, trial.call)
-      }
+      for (const by of [client, other]) last = await nextToken(trial, by, last)
     },
-  ),
-  lawFor(
-    ['restoration', 'change'],
-    'fencing',
-    'tokens do not repeat in a change after an older record returns',
-    async (trial) => {
-      const client = await trial.open()
+  }),
+  ...storeLawsOf('fencing', ['restoration', 'change'], {
+    async 'tokens do not repeat in a change after an older record returns'(trial, client) {
       const grant = await trial.granted(client)
       const putBack = await trial.copy()
       const changed = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
@@ -121,18 +94,20 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       const { fencingToken } = again.grant
       assert(fencingToken > changed.grant.fencingToken, `${fencingToken} after ${changed.grant.fencingToken}`)
     },
-  ),
-  lawFor(['restart'], 'fencing', 'tokens grow over a restart of the backend', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await client.release(grant, trial.call)
-    await trial.backend.restart?.()
-    assert((await trial.granted(await trial.open())).fencingToken > grant.fencingToken)
   }),
-  lawFor(['break'], 'fencing', 'tokens grow over a break', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await client.break?.(trial.name, { period: 0 }, trial.call)
-    assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+  ...storeLawsOf('fencing', ['restart'], {
+    async 'tokens grow over a restart of the backend'(trial, client) {
+      const grant = await trial.granted(client)
+      await client.release(grant, trial.call)
+      await trial.backend.restart?.()
+      assert((await trial.granted(await trial.open())).fencingToken > grant.fencingToken)
+    },
+  }),
+  ...storeLawsOf('fencing', ['break'], {
+    async 'tokens grow over a break'(trial, client) {
+      const grant = await trial.granted(client)
+      await client.break?.(trial.name, { period: 0 }, trial.call)
+      assert((await trial.granted(client)).fencingToken > grant.fencingToken)
+    },
   }),
 ]

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { law, lawFor } from '../law.js'
-import type { StoreLaw, StoreTrial } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Every operation that each store has, by its name. */
 function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Record<string, () => Promise<unknown>> {
@@ -17,36 +16,30 @@ function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Rec
 }
 
 export const storeLimitLaws: readonly StoreLaw[] = [
-  law('limits', 'every operation rejects a call that has aborted before, without effect', async (trial) => {
-    const client = await trial.open()
-    const aborted = new AbortableCall()
-    aborted.abort(new Error('enough'))
-    for (const [operation, run] of Object.entries(operations(trial, client, aborted))) {
-      await assert.rejects(run(), `${operation} did not reject`)
-    }
-    assert.equal(await trial.read(client), undefined)
-  }),
-  law('limits', 'metadata with a value that is not a text is rejected, without effect', async (trial) => {
-    const client = await trial.open()
-    const { name, ttl, call } = trial
-    const metadata = { attempt: 1 } as unknown as Record<string, string>
-    const request = { name, owner: 'owner', grantId: trial.guid('id'), ttl, metadata }
-    await assert.rejects(client.acquire(request, call), LeaseConfigurationError)
-    assert.equal(await trial.read(client), undefined)
-  }),
-  law('limits', 'no operation leaves a listener on its call', async (trial) => {
-    const client = await trial.open()
-    const call = new AbortableCall(trial.ttl)
-    for (const [operation, run] of Object.entries(operations(trial, client, call))) {
-      await run()
-      assert.equal(call.listeners, 0, operation)
-    }
-  }),
-  law(
-    'limits',
-    'a ttl beyond the limits is rejected with a LeaseConfigurationError, and creates no record',
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('limits', [], {
+    async 'every operation rejects a call that has aborted before, without effect'(trial, client) {
+      const aborted = new AbortableCall()
+      aborted.abort(new Error('enough'))
+      for (const [operation, run] of Object.entries(operations(trial, client, aborted))) {
+        await assert.rejects(run(), `${operation} did not reject`)
+      }
+      assert.equal(await trial.read(client), undefined)
+    },
+    async 'metadata with a value that is not a text is rejected, without effect'(trial, client) {
+      const { name, ttl, call } = trial
+      const metadata = { attempt: 1 } as unknown as Record<string, string>
+      const request = { name, owner: 'owner', grantId: trial.guid('id'), ttl, metadata }
+      await assert.rejects(client.acquire(request, call), LeaseConfigurationError)
+      assert.equal(await trial.read(client), undefined)
+    },
+    async 'no operation leaves a listener on its call'(trial, client) {
+      const call = new AbortableCall(trial.ttl)
+      for (const [operation, run] of Object.entries(operations(trial, client, call))) {
+        await run()
+        assert.equal(call.listeners, 0, operation)
+      }
+    },
+    async 'a ttl beyond the limits is rejected with a LeaseConfigurationError, and creates no record'(trial, client) {
       const { minTtl, maxTtl, infinite } = client.limits
       const wrong = [minTtl / 2, -1, 0, Number.NaN, maxTtl * 2, ...(infinite ? [] : [Number.POSITIVE_INFINITY])]
       for (const ttl of wrong) {
@@ -54,18 +47,14 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       }
       assert.equal(await trial.read(client), undefined)
     },
-  ),
-  law('limits', 'the ttl of the trials is within the limits of the store', async (trial) => {
-    const { limits } = await trial.open()
-    assert(limits.minTtl > 0 && limits.minTtl <= limits.maxTtl)
-    assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)
+    async 'the ttl of the trials is within the limits of the store'(trial) {
+      const { limits } = await trial.open()
+      assert(limits.minTtl > 0 && limits.minTtl <= limits.maxTtl)
+      assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)
+    },
   }),
-  lawFor(
-    ['partition'],
-    'limits',
-    'a call of a client that is cut off ends when it is aborted, at the latest',
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('limits', ['partition'], {
+    async 'a call of a client that is cut off ends when it is aborted, at the latest'(trial, client) {
       await trial.granted(client)
       await trial.backend.cutOff?.(client)
       const call = new AbortableCall(trial.ttl)
@@ -77,18 +66,14 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       await trial.time.until(Promise.all(calls), trial.ttl)
       await trial.backend.heal?.(client)
     },
-  ),
-  lawFor(
-    ['partition', 'clients'],
-    'limits',
-    'a client that was cut off works again when it is healed, and others meanwhile',
-    async (trial) => {
-      const [one, other] = [await trial.open(), await trial.open()]
+  }),
+  ...storeLawsOf('limits', ['partition', 'clients'], {
+    async 'a client that was cut off works again when it is healed, and others meanwhile'(trial, one, other) {
       const grant = await trial.granted(one)
       await trial.backend.cutOff?.(one)
       await trial.refused(other)
       await trial.backend.heal?.(one)
       assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
     },
-  ),
+  }),
 ]

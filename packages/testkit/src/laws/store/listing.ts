@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LeaseRecord, LeaseStore } from '@leasehold/core'
-import { lawFor } from '../law.js'
-import type { StoreLaw, StoreTrial } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 async function listed(trial: StoreTrial, client: LeaseStore, prefix: string): Promise<LeaseRecord[]> {
   const records: LeaseRecord[] = []
@@ -32,75 +31,62 @@ const WORKERS = 4
 const MANY = 40
 
 export const storeListingLaws: readonly StoreLaw[] = [
-  lawFor(['list'], 'listing', 'yields the record of each name with the prefix once, held or not', async (trial) => {
-    const client = await trial.open()
-    const names = Array.from({ length: 20 }, (_, place) => `${trial.name}-a-${place}`)
-    await fill(trial, client, [...names, `${trial.name}-b`, trial.name])
-    const records = await listed(trial, client, `${trial.name}-a`)
-    assert.deepEqual(namesOf(records), [...names].sort())
-    for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
-    assert.deepEqual(namesOf(await listed(trial, client, trial.name)), [...names, `${trial.name}-b`, trial.name].sort())
+  ...storeLawsOf('listing', ['list'], {
+    async 'yields the record of each name with the prefix once, held or not'(trial, client) {
+      const names = Array.from({ length: 20 }, (_, place) => `${trial.name}-a-${place}`)
+      await fill(trial, client, [...names, `${trial.name}-b`, trial.name])
+      const records = await listed(trial, client, `${trial.name}-a`)
+      assert.deepEqual(namesOf(records), [...names].sort())
+      for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
+      assert.deepEqual(
+        namesOf(await listed(trial, client, trial.name)),
+        [...names, `${trial.name}-b`, trial.name].sort(),
+      )
+    },
+    async 'yields nothing where no name has the prefix'(trial, client) {
+      await trial.granted(client)
+      assert.deepEqual(await listed(trial, client, `${trial.name}-`), [])
+    },
+    async 'misses no name that exists throughout, while others come and go'(trial, client) {
+      const names = Array.from({ length: MANY }, (_, place) => `${trial.name}-${String(place).padStart(3, '0')}`)
+      await fill(trial, client, names)
+      const seen: string[] = []
+      let others = 0
+      for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
+        seen.push(name)
+        if (seen.length % 4 !== 0) continue
+        others += 1
+        const grant = await trial.granted(client, { name: `${trial.name}-${others}-new` })
+        if (others % 2 === 0) await client.release(grant, trial.call)
+      }
+      const found = seen.filter((name) => !name.endsWith('new')).sort()
+      assert.deepEqual(found, names)
+      assert.equal(new Set(seen).size, seen.length, 'a name was listed twice')
+    },
+    async 'ends when its reader leaves the loop, and leaves no listener'(trial, client) {
+      await fill(trial, client, [trial.name, `${trial.name}-2`, `${trial.name}-3`])
+      const call = trial.call
+      for await (const { name } of client.list?.(trial.name, call) ?? []) {
+        assert(name.startsWith(trial.name))
+        break
+      }
+      assert.equal(call.listeners, 0)
+    },
   }),
-  lawFor(['list'], 'listing', 'yields nothing where no name has the prefix', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client)
-    assert.deepEqual(await listed(trial, client, `${trial.name}-`), [])
-  }),
-  lawFor(['list', 'any-name'], 'listing', 'returns names as they were given', async (trial) => {
-    const client = await trial.open()
-    const odd = [
-      'заявка',
-      '🔒',
-      'a*b',
-      'a?b',
-      'a[b]c',
-      'a\\b',
-      'a/b',
-      'a b',
-      'a%2Fb',
-      'A',
-      'a',
-      'ß',
-      'e\u0301',
-      '\u00e9',
-    ]
-    const names = odd.map((name) => `${trial.name} ${name}`)
-    const long = `${trial.name} ${'x'.repeat(900)}`
-    await fill(trial, client, [...names, long])
-    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} `)), [...names, long].sort())
-    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} a*`)), [`${trial.name} a*b`])
-    assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} xxx`)), [long])
-  }),
-  lawFor(['list'], 'listing', 'misses no name that exists throughout, while others come and go', async (trial) => {
-    const client = await trial.open()
-    const names = Array.from({ length: MANY }, (_, place) => `${trial.name}-${String(place).padStart(3, '0')}`)
-    await fill(trial, client, names)
-    const seen: string[] = []
-    let others = 0
-    for await (const { name } of client.list?.(trial.name, trial.call) ?? []) {
-      seen.push(name)
-      if (seen.length % 4 !== 0) continue
-      others += 1
-      const grant = await trial.granted(client, { name: `${trial.name}-${others}-new` })
-      if (others % 2 === 0) await client.release(grant, trial.call)
-    }
-    const found = seen.filter((name) => !name.endsWith('new')).sort()
-    assert.deepEqual(found, names)
-    assert.equal(new Set(seen).size, seen.length, 'a name was listed twice')
-  }),
-  lawFor(['list'], 'listing', 'ends when its reader leaves the loop, and leaves no listener', async (trial) => {
-    const client = await trial.open()
-    await fill(trial, client, [trial.name, `${trial.name}-2`, `${trial.name}-3`])
-    const call = trial.call
-    for await (const { name } of client.list?.(trial.name, call) ?? []) {
-      assert(name.startsWith(trial.name))
-      break
-    }
-    assert.equal(call.listeners, 0)
+  ...storeLawsOf('listing', ['list', 'any-name'], {
+    async 'returns names as they were given'(trial, client) {
+      const odd = 'заявка|🔒|a*b|a?b|a[b]c|a\\b|a/b|a b|a%2Fb|A|a|ß|e\u0301|\u00e9'.split('|')
+      const names = odd.map((name) => `${trial.name} ${name}`)
+      const long = `${trial.name} ${'x'.repeat(900)}`
+      await fill(trial, client, [...names, long])
+      assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} `)), [...names, long].sort())
+      assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} a*`)), [`${trial.name} a*b`])
+      assert.deepEqual(namesOf(await listed(trial, client, `${trial.name} xxx`)), [long])
+    },
   }),
 ]
 
-/** The time left goes on between a listing and a read. */
+/** The record as a read returns it now, with the remaining time of the listing. */
 async function readAgain(
   trial: StoreTrial,
   client: LeaseStore,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
-import { lawFor } from '../law.js'
-import type { StoreLaw, StoreTrial } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** The metadata that the next holder finds; the name must be free. */
 async function found(trial: StoreTrial, client: LeaseStore): Promise<Metadata | undefined> {
@@ -16,59 +15,43 @@ function metadataOf(bytes: number): Metadata {
 }
 
 export const storeMetadataLaws: readonly StoreLaw[] = [
-  lawFor(['metadata'], 'metadata', 'the first holder of a name has no previous metadata', async (trial) => {
-    assert.equal(await found(trial, await trial.open()), undefined)
-  }),
-  lawFor(['metadata'], 'metadata', 'a holder gets the metadata of the last release', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { metadata: { step: '1' } })
-    await client.release(grant, trial.call, { step: '2', 'a key': 'ü "quoted" \\ \n' })
-    assert.deepEqual((await trial.read(client))?.metadata, { step: '2', 'a key': 'ü "quoted" \\ \n' })
-    assert.deepEqual(await found(trial, client), { step: '2', 'a key': 'ü "quoted" \\ \n' })
-  }),
-  lawFor(['metadata'], 'metadata', 'a release without metadata leaves the metadata unchanged', async (trial) => {
-    const client = await trial.open()
-    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
-    assert.deepEqual(await found(trial, client), { step: '1' })
-  }),
-  lawFor(['metadata'], 'metadata', 'a holder without metadata leaves an empty map', async (trial) => {
-    const client = await trial.open()
-    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
-    await client.release(await trial.granted(client), trial.call)
-    assert.deepEqual(await found(trial, client), {})
-  }),
-  lawFor(['metadata'], 'metadata', 'the metadata of a holder survives its expiry', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client, { metadata: { step: '1' } })
-    await trial.expire(client)
-    assert.deepEqual(await found(trial, client), { step: '1' })
-  }),
-  lawFor(['metadata', 'break'], 'metadata', 'the metadata of a holder survives a break', async (trial) => {
-    const client = await trial.open()
-    await trial.granted(client, { metadata: { step: '1' } })
-    await client.break?.(trial.name, { period: 0 }, trial.call)
-    await trial.pass(150)
-    assert.equal((await found(trial, client))?.step, '1')
-  }),
-  lawFor(['metadata'], 'metadata', 'a repeated request gets the same previous metadata again', async (trial) => {
-    const client = await trial.open()
-    await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
-    const request = { grantId: trial.guid('own'), metadata: { step: '2' } }
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const outcome = await trial.acquire(client, request)
-      assert(outcome.granted)
-      assert.deepEqual(outcome.previous, { step: '1' }, `attempt ${attempt}`)
-      await client.renew(outcome.grant, trial.call)
-    }
-    const record = await trial.read(client)
-    assert.deepEqual([record?.metadata, record?.previous], [{ step: '2' }, { step: '1' }])
-  }),
-  lawFor(
-    ['metadata'],
-    'metadata',
-    'an update replaces the metadata, renews the grant and keeps the previous metadata',
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('metadata', ['metadata'], {
+    async 'the first holder of a name has no previous metadata'(trial) {
+      assert.equal(await found(trial, await trial.open()), undefined)
+    },
+    async 'a holder gets the metadata of the last release'(trial, client) {
+      const grant = await trial.granted(client, { metadata: { step: '1' } })
+      await client.release(grant, trial.call, { step: '2', 'a key': 'ü "quoted" \\ \n' })
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '2', 'a key': 'ü "quoted" \\ \n' })
+      assert.deepEqual(await found(trial, client), { step: '2', 'a key': 'ü "quoted" \\ \n' })
+    },
+    async 'a release without metadata leaves the metadata unchanged'(trial, client) {
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      assert.deepEqual(await found(trial, client), { step: '1' })
+    },
+    async 'a holder without metadata leaves an empty map'(trial, client) {
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      await client.release(await trial.granted(client), trial.call)
+      assert.deepEqual(await found(trial, client), {})
+    },
+    async 'the metadata of a holder survives its expiry'(trial, client) {
+      await trial.granted(client, { metadata: { step: '1' } })
+      await trial.expire(client)
+      assert.deepEqual(await found(trial, client), { step: '1' })
+    },
+    async 'a repeated request gets the same previous metadata again'(trial, client) {
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      const request = { grantId: trial.guid('own'), metadata: { step: '2' } }
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        const outcome = await trial.acquire(client, request)
+        assert(outcome.granted)
+        assert.deepEqual(outcome.previous, { step: '1' }, `attempt ${attempt}`)
+        await client.renew(outcome.grant, trial.call)
+      }
+      const record = await trial.read(client)
+      assert.deepEqual([record?.metadata, record?.previous], [{ step: '2' }, { step: '1' }])
+    },
+    async 'an update replaces the metadata, renews the grant and keeps the previous metadata'(trial, client) {
       await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
       const grant = await trial.granted(client, { metadata: { step: '2', other: 'x' } })
       await trial.pass(trial.ttl * 0.6)
@@ -80,40 +63,24 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       await client.release(grant, trial.call)
       assert.deepEqual(await found(trial, client), { step: '3' })
     },
-  ),
-  lawFor(['metadata'], 'metadata', 'an update under a grant that is over changes nothing', async (trial) => {
-    const client = await trial.open()
-    const old = await trial.granted(client, { metadata: { step: 'old' } })
-    await client.release(old, trial.call)
-    const outcome = await client.update?.(old, { step: 'stale' }, trial.call)
-    assert.equal(outcome?.renewed, false)
-    assert.deepEqual((await trial.read(client))?.metadata, { step: 'old' })
-    await trial.granted(client, { metadata: { step: 'new' } })
-    assert.equal((await client.update?.(old, { step: 'stale' }, trial.call))?.renewed, false)
-    assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
-  }),
-  lawFor(['metadata'], 'metadata', 'a late release leaves the metadata of the next holder alone', async (trial) => {
-    const client = await trial.open()
-    const old = await trial.granted(client)
-    await client.release(old, trial.call)
-    await trial.granted(client, { metadata: { step: 'new' } })
-    assert.equal((await client.release(old, trial.call, { step: 'stale' })).released, false)
-    assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
-  }),
-  lawFor(['metadata', 'change'], 'metadata', 'a handed-over lease keeps its metadata', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client, { metadata: { step: '1' } })
-    const outcome = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
-    assert(outcome?.granted === true)
-    assert.deepEqual(outcome.previous, { step: '1' })
-    assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
-  }),
-  lawFor(
-    ['metadata'],
-    'metadata',
-    'a record has room for twice the metadata of the limits, and each map for no more than once',
-    async (trial) => {
-      const client = await trial.open()
+    async 'an update under a grant that is over changes nothing'(trial, client) {
+      const old = await trial.granted(client, { metadata: { step: 'old' } })
+      await client.release(old, trial.call)
+      const outcome = await client.update?.(old, { step: 'stale' }, trial.call)
+      assert.equal(outcome?.renewed, false)
+      assert.deepEqual((await trial.read(client))?.metadata, { step: 'old' })
+      await trial.granted(client, { metadata: { step: 'new' } })
+      assert.equal((await client.update?.(old, { step: 'stale' }, trial.call))?.renewed, false)
+      assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
+    },
+    async 'a late release leaves the metadata of the next holder alone'(trial, client) {
+      const old = await trial.granted(client)
+      await client.release(old, trial.call)
+      await trial.granted(client, { metadata: { step: 'new' } })
+      assert.equal((await client.release(old, trial.call, { step: 'stale' })).released, false)
+      assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
+    },
+    async 'a record has room for twice the metadata of the limits, and each map for no more than once'(trial, client) {
       const room = client.limits.metadata ?? 4_096
       const metadata = metadataOf(room)
       await client.release(await trial.granted(client, { metadata }), trial.call)
@@ -125,5 +92,22 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       await assert.rejects(rejected, LeaseConfigurationError)
       assert.deepEqual(await client.renew(next, trial.call), { renewed: true })
     },
-  ),
+  }),
+  ...storeLawsOf('metadata', ['metadata', 'break'], {
+    async 'the metadata of a holder survives a break'(trial, client) {
+      await trial.granted(client, { metadata: { step: '1' } })
+      await client.break?.(trial.name, { period: 0 }, trial.call)
+      await trial.pass(150)
+      assert.equal((await found(trial, client))?.step, '1')
+    },
+  }),
+  ...storeLawsOf('metadata', ['metadata', 'change'], {
+    async 'a handed-over lease keeps its metadata'(trial, client) {
+      const grant = await trial.granted(client, { metadata: { step: '1' } })
+      const outcome = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
+      assert(outcome?.granted === true)
+      assert.deepEqual(outcome.previous, { step: '1' })
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
+    },
+  }),
 ]

@@ -1,65 +1,51 @@
 import assert from 'node:assert/strict'
-import { law, lawFor } from '../law.js'
-import type { StoreLaw } from '../store-trial.js'
+import { type StoreLaw, storeLawsOf } from '../store-trial.js'
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
-  law('renewal', 'the grant in force is renewed and does not change', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
-    const record = await trial.read(client)
-    assert.equal(record?.fencingToken, grant.fencingToken)
-    assert.equal(record.grantId, grant.grantId)
+  ...storeLawsOf('renewal', [], {
+    async 'the grant in force is renewed and does not change'(trial, client) {
+      const grant = await trial.granted(client)
+      assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
+      const record = await trial.read(client)
+      assert.equal(record?.fencingToken, grant.fencingToken)
+      assert.equal(record.grantId, grant.grantId)
+    },
+    async 'a heartbeat that arrives twice renews the grant'(trial, client) {
+      const grant = await trial.granted(client)
+      const outcomes = await Promise.all([client.renew(grant, trial.call), client.renew(grant, trial.call)])
+      assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
+    },
+    async 'a grant with a successor is refused, as taken, with the holder'(trial, one, other) {
+      const grant = await trial.granted(one)
+      await trial.expire(other)
+      const successor = await trial.granted(other, { owner: 'successor' })
+      const outcome = await one.renew(grant, trial.call)
+      assert(!outcome.renewed, 'renewed, although another owner holds the name')
+      assert.equal(outcome.reason, 'taken')
+      assert.equal(outcome.holder?.owner, 'successor')
+      assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
+    },
+    async 'a grant that was released is not renewed'(trial, client) {
+      const grant = await trial.granted(client)
+      await client.release(grant, trial.call)
+      assert.equal((await client.renew(grant, trial.call)).renewed, false)
+      await trial.granted(client)
+    },
+    async 'a grant id that was never granted is not renewed, and creates no record'(trial, client) {
+      const { name, ttl } = trial
+      const grant = { name, owner: 'absent', grantId: trial.guid('unknown'), fencingToken: 1n, ttl }
+      assert.equal((await client.renew(grant, trial.call)).renewed, false)
+      assert.equal(await trial.read(client), undefined)
+    },
+    async 'the same owner and token under another grant id is not renewed'(trial, client) {
+      const grant = await trial.granted(client)
+      const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.call)
+      assert(!outcome.renewed)
+      assert.equal(outcome.reason, 'taken')
+    },
   }),
-  law('renewal', 'a heartbeat that arrives twice renews the grant', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    const outcomes = await Promise.all([client.renew(grant, trial.call), client.renew(grant, trial.call)])
-    assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
-  }),
-  law('renewal', 'a grant with a successor is refused, as taken, with the holder', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await trial.expire(other)
-    const successor = await trial.granted(other, { owner: 'successor' })
-    const outcome = await one.renew(grant, trial.call)
-    assert(!outcome.renewed, 'renewed, although another owner holds the name')
-    assert.equal(outcome.reason, 'taken')
-    assert.equal(outcome.holder?.owner, 'successor')
-    assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
-  }),
-  law('renewal', 'a grant that was released is not renewed', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await client.release(grant, trial.call)
-    assert.equal((await client.renew(grant, trial.call)).renewed, false)
-    await trial.granted(client)
-  }),
-  law('renewal', 'a grant id that was never granted is not renewed, and creates no record', async (trial) => {
-    const client = await trial.open()
-    const grant = {
-      name: trial.name,
-      owner: 'absent',
-      grantId: trial.guid('unknown'),
-      fencingToken: 1n,
-      ttl: trial.ttl,
-    }
-    assert.equal((await client.renew(grant, trial.call)).renewed, false)
-    assert.equal(await trial.read(client), undefined)
-  }),
-  law('renewal', 'the same owner and token under another grant id is not renewed', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.call)
-    assert(!outcome.renewed)
-    assert.equal(outcome.reason, 'taken')
-  }),
-  lawFor(
-    ['deletion'],
-    'renewal',
-    'a grant whose record was deleted is not renewed, and not restored',
-    async (trial) => {
-      const client = await trial.open()
+  ...storeLawsOf('renewal', ['deletion'], {
+    async 'a grant whose record was deleted is not renewed, and not restored'(trial, client) {
       const grant = await trial.granted(client)
       await trial.delete()
       const outcome = await client.renew(grant, trial.call)
@@ -67,28 +53,29 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       assert.equal(outcome.reason, 'deleted')
       await trial.granted(client)
     },
-  ),
-  lawFor(['renewMany'], 'renewal', 'renewMany answers many grants in their order', async (trial) => {
-    const client = await trial.open()
-    const held = await Promise.all(
-      Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
-    )
-    for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.call)
-    const outcomes = await client.renewMany?.(held, trial.call)
-    assert.deepEqual(
-      outcomes?.map((outcome) => 'renewed' in outcome && outcome.renewed),
-      held.map((_, place) => place % 3 !== 0),
-    )
   }),
-  lawFor(['renewMany'], 'renewal', 'renewMany accepts an empty list', async (trial) => {
-    const client = await trial.open()
-    assert.deepEqual(await client.renewMany?.([], trial.call), [])
+  ...storeLawsOf('renewal', ['renewMany'], {
+    async 'renewMany answers many grants in their order'(trial, client) {
+      const held = await Promise.all(
+        Array.from({ length: 20 }, (_, place) => trial.granted(client, { name: `${trial.name}-${place}` })),
+      )
+      for (const [place, grant] of held.entries()) if (place % 3 === 0) await client.release(grant, trial.call)
+      const outcomes = await client.renewMany?.(held, trial.call)
+      assert.deepEqual(
+        outcomes?.map((outcome) => 'renewed' in outcome && outcome.renewed),
+        held.map((_, place) => place % 3 !== 0),
+      )
+    },
+    async 'renewMany accepts an empty list'(trial, client) {
+      assert.deepEqual(await client.renewMany?.([], trial.call), [])
+    },
   }),
-  lawFor(['restart'], 'renewal', 'a grant survives a restart of the backend', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    await trial.backend.restart?.()
-    await trial.refused(other)
-    assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+  ...storeLawsOf('renewal', ['restart'], {
+    async 'a grant survives a restart of the backend'(trial, one, other) {
+      const grant = await trial.granted(one)
+      await trial.backend.restart?.()
+      await trial.refused(other)
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+    },
   }),
 ]

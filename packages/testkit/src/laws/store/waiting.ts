@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { lawFor } from '../law.js'
-import type { StoreLaw, StoreTrial } from '../store-trial.js'
+import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Asks for a place in the queue, or, when it is that waiter's turn, for the lease. */
 async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Promise<boolean> {
@@ -10,85 +9,70 @@ async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Prom
 }
 
 export const storeWaitingLaws: readonly StoreLaw[] = [
-  lawFor(['queue'], 'waiting', 'waiters are granted the name in the order of their requests', async (trial) => {
-    const client = await trial.open()
-    let holder = await trial.granted(client)
-    const waiters = ['one', 'two', 'three']
-    for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
-    for (const [place, waiter] of waiters.entries()) {
+  ...storeLawsOf('waiting', ['queue'], {
+    async 'waiters are granted the name in the order of their requests'(trial, client) {
+      let holder = await trial.granted(client)
+      const waiters = ['one', 'two', 'three']
+      for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
+      for (const [place, waiter] of waiters.entries()) {
+        await client.release(holder, trial.call)
+        for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
+        holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
+      }
+    },
+    async 'a request without a place in the queue does not overtake waiters'(trial, client) {
+      const holder = await trial.granted(client)
+      await asks(trial, client, 'waiter')
       await client.release(holder, trial.call)
-      for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
-      holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
-    }
-  }),
-  lawFor(['queue'], 'waiting', 'a request without a place in the queue does not overtake waiters', async (trial) => {
-    const client = await trial.open()
-    const holder = await trial.granted(client)
-    await asks(trial, client, 'waiter')
-    await client.release(holder, trial.call)
-    assert.equal((await trial.acquire(client)).granted, false)
-    assert.equal(await asks(trial, client, 'waiter'), true)
-  }),
-  lawFor(['queue'], 'waiting', 'the next waiter is granted the name when a waiter withdraws', async (trial) => {
-    const client = await trial.open()
-    const holder = await trial.granted(client)
-    for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
-    await client.withdraw?.(trial.name, trial.guid('two'), trial.call)
-    await client.release(holder, trial.call)
-    const next = await trial.granted(client, { grantId: trial.guid('one'), queue: true })
-    await client.release(next, trial.call)
-    assert.equal(await asks(trial, client, 'three'), true)
-  }),
-  lawFor(['queue'], 'waiting', 'a waiter that has not repeated its request for a ttl is passed over', async (trial) => {
-    const client = await trial.open()
-    const holder = await trial.granted(client)
-    await asks(trial, client, 'dead')
-    await asks(trial, client, 'alive')
-    for (let third = 0; third < 3; third += 1) {
-      await trial.pass(trial.ttl * 0.4)
-      await client.renew(holder, trial.call)
+      assert.equal((await trial.acquire(client)).granted, false)
+      assert.equal(await asks(trial, client, 'waiter'), true)
+    },
+    async 'the next waiter is granted the name when a waiter withdraws'(trial, client) {
+      const holder = await trial.granted(client)
+      for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
+      await client.withdraw?.(trial.name, trial.guid('two'), trial.call)
+      await client.release(holder, trial.call)
+      const next = await trial.granted(client, { grantId: trial.guid('one'), queue: true })
+      await client.release(next, trial.call)
+      assert.equal(await asks(trial, client, 'three'), true)
+    },
+    async 'a waiter that has not repeated its request for a ttl is passed over'(trial, client) {
+      const holder = await trial.granted(client)
+      await asks(trial, client, 'dead')
       await asks(trial, client, 'alive')
-    }
-    await client.release(holder, trial.call)
-    assert.equal(await asks(trial, client, 'alive'), true)
+      for (let third = 0; third < 3; third += 1) {
+        await trial.pass(trial.ttl * 0.4)
+        await client.renew(holder, trial.call)
+        await asks(trial, client, 'alive')
+      }
+      await client.release(holder, trial.call)
+      assert.equal(await asks(trial, client, 'alive'), true)
+    },
+    async 'withdraw without a place in the queue has no effect'(trial, client) {
+      const grant = await trial.granted(client)
+      await client.withdraw?.(trial.name, trial.guid('absent'), trial.call)
+      await client.withdraw?.(`${trial.name}-2`, trial.guid('absent'), trial.call)
+      assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
+    },
   }),
-  lawFor(['queue'], 'waiting', 'withdraw without a place in the queue has no effect', async (trial) => {
-    const client = await trial.open()
-    const grant = await trial.granted(client)
-    await client.withdraw?.(trial.name, trial.guid('absent'), trial.call)
-    await client.withdraw?.(`${trial.name}-2`, trial.guid('absent'), trial.call)
-    assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
-  }),
-  lawFor(['watch'], 'waiting', 'a watch yields after a release', async (trial) => {
-    const [one, other] = [await trial.open(), await trial.open()]
-    const grant = await trial.granted(one)
-    const watch = new AbortableCall()
-    const turns = other.watch?.(trial.name, watch)[Symbol.asyncIterator]()
-    assert(turns !== undefined)
-    const woken = (async () => {
-      // Spurious turns do no harm: it is woken when the name is free to acquire.
-      while (!(await turns.next()).done) if ((await trial.read(other))?.state !== 'leased') return
-    })()
-    await trial.pass(trial.ttl / 100)
-    await one.release(grant, trial.call)
-    await trial.time.until(woken, trial.ttl)
-    watch.abort()
-  }),
-  lawFor(
-    ['watch'],
-    'waiting',
-    'a watch ends when its call is aborted, and leaves no listener on the call',
-    async (trial) => {
-      const client = await trial.open()
-      await trial.granted(client)
+  ...storeLawsOf('waiting', ['watch'], {
+    async 'a watch yields after a release'(trial, one, other) {
+      const grant = await trial.granted(one)
       const watch = new AbortableCall()
-      const watching = (async () => {
-        for await (const _ of client.watch?.(trial.name, watch) ?? []) if (watch.aborted) return
+      const turns = other.watch?.(trial.name, watch)[Symbol.asyncIterator]()
+      assert(turns !== undefined)
+      const woken = (async () => {
+        // Spurious turns do no harm: it is woken when the name is free to acquire.
+        while (!(await turns.next()).done) if ((await trial.read(other))?.state !== 'leased') return
       })()
       await trial.pass(trial.ttl / 100)
+      await one.release(grant, trial.call)
+      await trial.time.until(woken, trial.ttl)
       watch.abort()
-      await trial.time.until(watching, trial.ttl)
-      assert.equal(watch.listeners, 0)
     },
-  ),
+    async 'a watch ends when its call is aborted, and leaves no listener on the call'(trial, client) {
+      await trial.granted(client)
+      await trial.endsWhenAborted((watch) => client.watch?.(trial.name, watch))
+    },
+  }),
 ]
