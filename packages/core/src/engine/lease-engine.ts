@@ -1,22 +1,21 @@
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
-import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
+import type { LeaseStore } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
-import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
+import { ownLeftover, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { createGrantId } from './grant-id.js'
 import { GrantWatch } from './grant-watch.js'
 import { type Armable, type Engaged, groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
-import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
-import { faultOfAnswer } from './store-answers.js'
-import { StoreCaller } from './store-caller.js'
+import { alignToBatch } from './renewal-batch.js'
+import { type Caller, StoreCaller } from './store-caller.js'
 import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { TurnWatch } from './turn-watch.js'
@@ -42,7 +41,7 @@ const LATEST_ARMED = 50
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
+export class LeaseEngine implements Caller, Armable, Engaged {
   readonly rules: LeaseRules
   readonly group: LeaseGroup
   readonly #settings: LeaseSettings
@@ -78,7 +77,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.#store = store
     this.#environment = environment
     this.#onGrant = onGrant
-    this.#caller = new StoreCaller(this.rules, store, (answer) => this.#onAnswer(answer))
+    this.#caller = new StoreCaller(this, store, this.group.renewals)
   }
 
   get state(): EngineState {
@@ -156,15 +155,11 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.group.engage(this, false)
   }
 
-  onRenewed(op: number, outcome: unknown): void {
-    const fault = faultOfAnswer('renew', outcome)
-    if (fault === undefined) this.dispatch({ type: 'renew-answer', op, outcome: outcome as RenewOutcome })
-    else this.onFailed(op, invalidAnswer(this.rules, 'heartbeat', fault))
-  }
-
-  onFailed(op: number, failure: unknown): void {
-    const error = toLeaseError(this.rules, 'heartbeat', failure)
-    this.dispatch({ type: 'failure', op, error, definitive: isDefinitive(error) })
+  onAnswer(answer: AnswerEvent): void {
+    if (answer.type === 'acquire-answer' && answer.outcome.granted && !awaits(this.#state, answer.op)) {
+      this.#onStaleGrant(answer.outcome.grant)
+    }
+    this.dispatch(answer)
   }
 
   /** Brings the timer up to date: an earlier one is left to run, and then looks again. */
@@ -313,20 +308,8 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   }
 
   #call(op: number, request: StoreRequest, context: EventContext): void {
-    const { renewals } = this.group
-    if (request.method === 'renew' && renewals !== undefined) {
-      renewals.add(this, op, request.grant, this.rules.operationTimeout)
-      return
-    }
     const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
     this.#caller.call(op, request, timeout, this.#claims.metadata)
-  }
-
-  #onAnswer(answer: AnswerEvent): void {
-    if (answer.type === 'acquire-answer' && answer.outcome.granted && !awaits(this.#state, answer.op)) {
-      this.#onStaleGrant(answer.outcome.grant)
-    }
-    this.dispatch(answer)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */

@@ -1,6 +1,6 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { groupOf, LeaseGroup } from '../../src/engine/lease-group.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
@@ -31,10 +31,9 @@ describe('what the leases of one store share', () => {
   it('renews together where the store can, and only there', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
-    const onRenewed = vi.fn()
-    groupOf(store, clock).renewals?.add({ onRenewed, onFailed: vi.fn() }, 4, grant, 100)
+    const outcome = groupOf(store, clock).renewals?.renew(grant, 100)
     await clock.settle()
-    expect(onRenewed).toHaveBeenCalledWith(4, { renewed: false, reason: 'deleted' })
+    expect(await outcome).toEqual({ renewed: false, reason: 'deleted' })
     expect(groupOf(new ScriptedStore(), clock).renewals).toBeUndefined()
   })
 

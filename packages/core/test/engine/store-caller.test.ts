@@ -14,7 +14,7 @@ const claim = { method: 'acquire', grantId: 'mine', queue: true } as const
 function setUp<T extends LeaseStore>(store: T) {
   const clock = new VirtualClock()
   const answers: AnswerEvent[] = []
-  const caller = new StoreCaller(rules, store, (answer) => answers.push(answer))
+  const caller = new StoreCaller({ rules, onAnswer: (answer) => answers.push(answer) }, store, undefined)
   return { clock, store, answers, caller }
 }
 
