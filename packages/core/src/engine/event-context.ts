@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.js'
+import type { LeaseRules } from './lease-rules.js'
 
-/** The time and the random number of an event: the transition function itself reads neither. */
+/** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
 export interface EventContext {
+  readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
   readonly suspended: number
@@ -23,10 +25,12 @@ export interface EngineEnvironment {
  * boot clock costs microseconds, and most events need neither.
  */
 export class CurrentContext implements EventContext {
+  readonly rules: LeaseRules
   readonly now: number
   readonly #environment: EngineEnvironment
 
-  constructor(environment: EngineEnvironment) {
+  constructor(rules: LeaseRules, environment: EngineEnvironment) {
+    this.rules = rules
     this.now = environment.clock.now()
     this.#environment = environment
   }

@@ -135,8 +135,8 @@ export class LeaseEngine implements Caller, Armable, Engaged {
 
   dispatch(event: EngineEvent): void {
     const before = this.#state.phase
-    const context = new CurrentContext(this.#environment)
-    const { state, effects } = transition(this.rules, this.#state, event, context)
+    const context = new CurrentContext(this.rules, this.#environment)
+    const { state, effects } = transition(this.#state, event, context)
     this.#state = state
     for (const effect of effects) this.#perform(effect, context)
     const after = this.state.phase
