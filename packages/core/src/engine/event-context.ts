@@ -1,4 +1,7 @@
 import type { Clock } from '../clock.js'
+import type { LeaseEnvironment } from '../lease-environment.js'
+import { systemClock } from '../system-clock.js'
+import { guardClock, guardRandom } from '../user-code.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
@@ -18,6 +21,22 @@ export interface EngineEnvironment {
   readonly userClock?: Clock | undefined
   /** Numbers from 0 to 1, 1 excluded: for jitter. */
   readonly random: () => number
+}
+
+/** Shared by all leases that use it. */
+const systemEnvironment: EngineEnvironment = { clock: systemClock, random: () => Math.random() }
+
+/** The clock and the random numbers of a lease, guarded where the user gave them. */
+export function guardEnvironment(
+  { clock = systemClock, random }: LeaseEnvironment,
+  report: (error: unknown) => void,
+): EngineEnvironment {
+  if (clock === systemClock && random === undefined) return systemEnvironment
+  return {
+    clock: guardClock(clock, report),
+    userClock: clock,
+    random: random === undefined ? systemEnvironment.random : guardRandom(random, report),
+  }
 }
 
 /**

@@ -115,8 +115,12 @@ export class LeaseEngine implements Caller, Armable, Engaged {
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  /** Gives up the attempt and frees a grant that it may have produced. Rejects when that outcome is unknown. */
+  /**
+   * Gives up the attempt and frees a grant that it may have produced. Without an attempt: frees all that earlier grants, and
+   * requests that were given up, may have left in the store. Rejects when the outcome is unknown.
+   */
   async abandon(): Promise<void> {
+    if (this.isQuiet) return await this.#cleanup?.settleWithStrays()
     const dropped = this.#claims.takeAll()
     this.dispatch({ type: 'cancel' })
     try {
@@ -126,11 +130,6 @@ export class LeaseEngine implements Caller, Armable, Engaged {
       for (const claim of dropped) claim.reject(error)
       throw error
     }
-  }
-
-  /** Frees all that earlier grants, and requests that were given up, may have left in the store. Rejects if unknown. */
-  async settleLeftovers(): Promise<void> {
-    await this.#cleanup?.settleWithStrays()
   }
 
   dispatch(event: EngineEvent): void {

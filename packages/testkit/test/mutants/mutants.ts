@@ -234,8 +234,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: 'for (const callback of callbacks)\n',
-        replace: 'for (const callback of [...callbacks, ...callbacks])\n',
+        find: 'for (const callback of callbacks) ',
+        replace: 'for (const callback of [...callbacks, ...callbacks]) ',
       },
     ],
     caughtBy: { check: ['callback-twice'] },

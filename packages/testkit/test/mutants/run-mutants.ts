@@ -83,7 +83,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a release during a run does not abort its signal',
-    edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    const {', replace: 'const {' }],
+    edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    if (', replace: 'if (' }],
     caughtBy: { check: ['run-not-aborted'] },
   },
   {
