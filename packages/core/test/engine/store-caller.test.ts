@@ -101,6 +101,19 @@ describe('a call to the store', () => {
       { type: 'failure', op: 7, error: { message: "change of lease 'job' failed: the store has no change" } },
     ])
   })
+
+  it('reports one answer if the store returns a thenable that settles twice', async () => {
+    const { clock, store, answers, caller } = setUp(new ScriptedStore())
+    const then = (resolve: (outcome: unknown) => void, reject: (error: unknown) => void): void => {
+      resolve({ granted: false })
+      reject(new Error('twice'))
+      resolve({ granted: false })
+    }
+    Object.assign(store, { acquire: () => ({ then }) })
+    caller.call(7, claim, 500, undefined)
+    await clock.settle()
+    expect(answers).toEqual([{ type: 'acquire-answer', op: 7, outcome: { granted: false } }])
+  })
 })
 
 describe('the call object of a store', () => {
