@@ -1,5 +1,5 @@
 import type { LeaseRecord, Metadata } from '../store/lease-record.js'
-import type { AcquireOutcome, AcquireRequest, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
+import type { AcquireOutcome, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
@@ -74,29 +74,24 @@ export class StoreCaller {
     return { type: 'failure', op, error, definitive: isDefinitive(error) }
   }
 
-  #requestOf(
-    { grantId, queue }: Extract<StoreRequest, { method: 'acquire' }>,
-    metadata: Metadata | undefined,
-  ): AcquireRequest {
-    const { name, owner, ttl } = this.#caller.rules
-    if (metadata === undefined) return { name, owner, grantId, ttl, queue }
-    return { name, owner, grantId, ttl, queue, metadata }
-  }
-
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
   async #send(request: StoreRequest, call: StoreCall, metadata: Metadata | undefined): Promise<unknown> {
     const store = this.#store
+    const { name, owner, ttl, operationTimeout } = this.#caller.rules
     switch (request.method) {
-      case 'acquire':
-        return await store.acquire(this.#requestOf(request, metadata), call)
+      case 'acquire': {
+        const { grantId, queue } = request
+        const claim = { name, owner, grantId, ttl, queue }
+        return await store.acquire(metadata === undefined ? claim : { ...claim, metadata }, call)
+      }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
         return await store.change(request.grant, request.to, call)
       case 'read':
-        return await store.read(this.#caller.rules.name, call)
+        return await store.read(name, call)
       case 'renew':
         if (this.#renewals === undefined) return await store.renew(request.grant, call)
-        return await this.#renewals.renew(request.grant, this.#caller.rules.operationTimeout)
+        return await this.#renewals.renew(request.grant, operationTimeout)
       case 'update':
         if (store.update === undefined) throw new TypeError('the store has no update')
         return await store.update(request.grant, request.metadata, call)

@@ -9,12 +9,12 @@ import { grant } from '../support/transitions.js'
 function setUpArming() {
   const clock = new VirtualClock()
   const armed: string[] = []
-  const lease = (name: string) => ({ arm: () => void armed.push(name) })
+  const lease = (name: string) => ({ arm: () => void armed.push(name), onStoreClosed: () => {} })
   return { clock, group: new LeaseGroup(new ScriptedStore(), clock), armed, lease }
 }
 
-describe('what the leases of one store share', () => {
-  it('is one for the store and the clock, and another for any other', () => {
+describe('the state that leases of one store share', () => {
+  it('is one group for each store and clock', () => {
     const [store, clock] = [new ScriptedStore(), new VirtualClock()]
     const group = groupOf(store, clock)
     expect(groupOf(store, clock)).toBe(group)
@@ -23,7 +23,7 @@ describe('what the leases of one store share', () => {
     expect(groupOf(store, clock)).toBe(group)
   })
 
-  it('is none for a frozen store, whose leases work all the same', () => {
+  it('does not exist for a frozen store, whose leases still work', () => {
     const [store, clock] = [Object.freeze(new ScriptedStore()), new VirtualClock()]
     expect(groupOf(store, clock)).not.toBe(groupOf(store, clock))
   })
@@ -51,7 +51,7 @@ describe('what the leases of one store share', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('arms those that have time within that time, together', async () => {
+  it('arms leases that may wait together, at the end of the wait', async () => {
     const { clock, group, armed, lease } = setUpArming()
     group.armSoon(lease('a'), 20)
     await clock.advance(10)

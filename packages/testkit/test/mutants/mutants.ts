@@ -372,7 +372,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a watch is not ended with the wait',
-    edits: [{ file: 'engine/turn-watch.ts', find: 'this.#call.abort()\n', replace: '' }],
+    edits: [{ file: 'engine/turn-watch.ts', find: 'call.abort()\n', replace: '' }],
     caughtBy: { check: ['leaked-listener'] },
   },
   {
