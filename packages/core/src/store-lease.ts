@@ -227,17 +227,17 @@ export class StoreLease extends Lease {
   }
 
   on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#events.on(event, listener)
+    this.#events.change('on', event, listener)
     return this
   }
 
   once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#events.once(event, listener)
+    this.#events.change('once', event, listener)
     return this
   }
 
   off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#emitter?.off(event, listener)
+    this.#emitter?.change('off', event, listener)
     return this
   }
 
