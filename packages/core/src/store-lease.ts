@@ -210,10 +210,8 @@ export class StoreLease extends Lease {
     const mismatch = mismatchOf(grant, this.#engine.rules)
     if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, this.#details)
     if (!this.#engine.isQuiet) {
-      throw new LeaseConflictError(
-        `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`,
-        this.#details,
-      )
+      const message = `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`
+      throw new LeaseConflictError(message, this.#details)
     }
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
