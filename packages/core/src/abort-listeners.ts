@@ -1,18 +1,19 @@
-interface SharedListener {
-  readonly callbacks: Set<() => void>
-  readonly listener: () => void
-}
-
 /**
  * Lets any number of callbacks wait for the same signal behind one listener: Node warns of a leak from the eleventh
  * listener of an `AbortSignal` on, and thousands of waiters may share one signal.
  */
 export class AbortListeners {
-  readonly #shared = new Map<AbortSignal, SharedListener>()
+  readonly #callbacks = new Map<EventTarget, Set<() => void>>()
+  readonly #onAbort = ({ target: signal }: Event): void => {
+    if (signal === null) return
+    // A callback may remove another one before its turn.
+    for (const callback of this.#callbacks.get(signal) ?? []) callback()
+    this.#callbacks.delete(signal)
+  }
 
   /** How many signals are listened to: 0 where nothing was left behind. */
   get size(): number {
-    return this.#shared.size
+    return this.#callbacks.size
   }
 
   /**
@@ -24,28 +25,22 @@ export class AbortListeners {
       callback()
       return () => {}
     }
-    const shared = this.#shared.get(signal) ?? this.#listenTo(signal)
+    let callbacks = this.#callbacks.get(signal)
+    if (callbacks === undefined) {
+      callbacks = new Set()
+      this.#callbacks.set(signal, callbacks)
+      signal.addEventListener('abort', this.#onAbort, { once: true })
+    }
     // A function of its own, so that the same callback can wait twice.
     const entry = (): void => callback()
-    shared.callbacks.add(entry)
-    return () => this.#remove(signal, shared, entry)
+    callbacks.add(entry)
+    return () => this.#remove(signal, entry)
   }
 
-  #listenTo(signal: AbortSignal): SharedListener {
-    const callbacks = new Set<() => void>()
-    const listener = (): void => {
-      this.#shared.delete(signal)
-      for (const callback of callbacks) callback()
-    }
-    const shared = { callbacks, listener }
-    this.#shared.set(signal, shared)
-    signal.addEventListener('abort', listener, { once: true })
-    return shared
-  }
-
-  #remove(signal: AbortSignal, shared: SharedListener, callback: () => void): void {
-    if (!shared.callbacks.delete(callback) || shared.callbacks.size > 0) return
-    this.#shared.delete(signal)
-    signal.removeEventListener('abort', shared.listener)
+  #remove(signal: AbortSignal, callback: () => void): void {
+    const callbacks = this.#callbacks.get(signal)
+    if (callbacks?.delete(callback) !== true || callbacks.size > 0) return
+    this.#callbacks.delete(signal)
+    signal.removeEventListener('abort', this.#onAbort)
   }
 }

@@ -37,16 +37,9 @@ export class LeaseEventEmitter {
     this.#log = log
   }
 
-  on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
-    this.#emitter.on(event, this.#guard(event, listener))
-  }
-
-  once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
-    this.#emitter.once(event, this.#guard(event, listener))
-  }
-
-  off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): void {
-    this.#emitter.off(event, this.#guard(event, listener))
+  /** Adds a listener, for all events or the next one, or removes it. */
+  change<E extends keyof LeaseEvents>(how: 'on' | 'once' | 'off', event: E, listener: LeaseListener<E>): void {
+    this.#emitter[how](event, this.#guard(event, listener))
   }
 
   /** Whether anyone listened. */

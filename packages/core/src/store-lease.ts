@@ -3,6 +3,7 @@ import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
+import { guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
 import { createGrantId } from './engine/grant-id.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
@@ -26,8 +27,7 @@ import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readLease } from './store/operations.js'
 import { checkStoreLimits } from './store/store-limits.js'
-import { systemClock } from './system-clock.js'
-import { callGuarded, guardClock, guardRandom } from './user-code.js'
+import { callGuarded } from './user-code.js'
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
@@ -43,8 +43,8 @@ export class StoreLease extends Lease {
   #previous: Metadata | undefined
   #updates: MetadataUpdates | undefined
   #emitter: LeaseEventEmitter | undefined
-  /** Called with the result of the release or the hand-off under way. */
-  #leaving: ((result: ReleaseResult) => void)[] | undefined
+  /** The release or the hand-off under way. */
+  #leaving: Deferred<ReleaseResult> | undefined
   #closed = false
   #runs: LeaseRuns | undefined
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
@@ -56,15 +56,9 @@ export class StoreLease extends Lease {
     checkStoreLimits(settings, store)
     this.#store = store
     this.#logger = environment.logger ?? defaultLogger
-    const { clock = systemClock, random } = environment
-    const report = (error: unknown): void => this.#report(error)
-    this.#clock = guardClock(clock, report)
-    const engineEnvironment = {
-      clock: this.#clock,
-      userClock: clock,
-      random: random === undefined ? Math.random : guardRandom(random, report),
-    }
-    this.#engine = new LeaseEngine(settings, store, engineEnvironment, (effect) => this.#onGrant(effect))
+    const guarded = guardEnvironment(environment, (error) => this.#report(error))
+    this.#clock = guarded.clock
+    this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
   }
 
   /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is reported: use `checkLease`. */
@@ -128,31 +122,30 @@ export class StoreLease extends Lease {
    * the store confirms it or the grant ends. Resolves `true`: written. `false`: the lease is not held, or it ended first.
    * Rejects with a typed error when the store refuses the metadata.
    */
-  update(metadata: Metadata): Promise<boolean> {
-    const error = this.#metadataError(metadata)
-    if (error !== undefined) return Promise.reject(error)
+  async update(metadata: Metadata): Promise<boolean> {
+    this.#checkMetadata(metadata)
     if (this.#store.update === undefined) {
       const message = `the ${this.#engine.rules.kind} store cannot update metadata: give it to acquire, or to release`
-      return Promise.reject(new LeaseConfigurationError(message, this.#details))
+      throw new LeaseConfigurationError(message, this.#details)
     }
-    if (!this.checkLease()) return Promise.resolve(false)
+    if (!this.checkLease()) return false
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
-    return this.#updates.add({ ...metadata })
+    return await this.#updates.add({ ...metadata })
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
-  override release({ metadata }: ReleaseOptions = noOptions): Promise<boolean> {
-    const error = metadata === undefined ? undefined : this.#metadataError(metadata)
-    if (error !== undefined) return Promise.reject(error)
+  override async release({ metadata }: ReleaseOptions = noOptions): Promise<boolean> {
+    if (metadata !== undefined) this.#checkMetadata(metadata)
     this.#runs?.onReleased()
-    const { phase } = this.#engine.state
-    if (phase === 'held' || phase === 'jeopardy') {
-      const ended = new Deferred<boolean>()
-      this.#leave((result) => endRelease(result, ended))
+    if (this.grant !== undefined) {
+      const left = this.#leave()
       this.#engine.dispatch({ type: 'release', metadata })
-      return ended.promise
+      return isGone(await left)
     }
-    return this.#releaseUnheld()
+    // A release or an attempt may be under way, or a grant may be left in the store.
+    const left = this.#leaving?.promise
+    await this.#engine.abandon()
+    return left === undefined || isGone(await left)
   }
 
   /**
@@ -197,12 +190,11 @@ export class StoreLease extends Lease {
     }
     if (!workContext.includes(this)) this.#runs?.onReleased()
     const target = { grantId: createGrantId(), owner }
-    const result = await new Promise<ReleaseResult>((resolve) => {
-      this.#leave(resolve)
-      this.#engine.dispatch({ type: 'hand-off', to: target })
-      // The validity was over before the request was sent, and the loss was reported instead.
-      if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
-    })
+    const left = this.#leave()
+    this.#engine.dispatch({ type: 'hand-off', to: target })
+    // The validity was over before the request was sent, and the loss was reported instead.
+    if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
+    const result = await left
     if (result.ended === 'handed-off') return toHandOff(result.grant)
     throw result.ended === 'unknown' ? result.error : this.#lossOf({ reason: 'taken' })
   }
@@ -218,10 +210,8 @@ export class StoreLease extends Lease {
     const mismatch = mismatchOf(grant, this.#engine.rules)
     if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, this.#details)
     if (!this.#engine.isQuiet) {
-      throw new LeaseConflictError(
-        `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`,
-        this.#details,
-      )
+      const message = `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`
+      throw new LeaseConflictError(message, this.#details)
     }
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
@@ -235,24 +225,24 @@ export class StoreLease extends Lease {
   }
 
   on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#events.on(event, listener)
+    this.#events.change('on', event, listener)
     return this
   }
 
   once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#events.once(event, listener)
+    this.#events.change('once', event, listener)
     return this
   }
 
   off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
-    this.#emitter?.off(event, listener)
+    this.#emitter?.change('off', event, listener)
     return this
   }
 
   get #events(): LeaseEventEmitter {
     this.#emitter ??= new LeaseEventEmitter(
       (error) => this.#report(error),
-      (error) => this.#log(error),
+      (error) => this.#logError(error),
     )
     return this.#emitter
   }
@@ -293,43 +283,27 @@ export class StoreLease extends Lease {
     return acquireOptionsError(options, this.#store.limits, this.#details)
   }
 
-  #metadataError(metadata: unknown): LeaseConfigurationError | undefined {
+  #checkMetadata(metadata: unknown): void {
     const fault = faultOfMetadata(metadata, roomOf(this.#store.limits))
-    return fault === undefined ? undefined : new LeaseConfigurationError(fault, this.#details)
+    if (fault !== undefined) throw new LeaseConfigurationError(fault, this.#details)
   }
 
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
 
-  /** While nothing is held, a release or an attempt may be under way, or a grant may be left in the store. */
-  async #releaseUnheld(): Promise<boolean> {
-    if (this.#leaving !== undefined) {
-      const ended = new Deferred<boolean>()
-      this.#leave((result) => endRelease(result, ended))
-      const left = ended.promise
-      // It may fail while the claims are still being given up.
-      left.catch(() => {})
-      if (!this.#engine.isQuiet) await this.#engine.abandon()
-      return await left
-    }
-    if (this.#engine.isQuiet) await this.#engine.settleLeftovers()
-    else await this.#engine.abandon()
-    return true
-  }
-
   /** A release or a hand-off begins, or is shared; from now on no loss is reported. */
-  #leave(onEnd: (result: ReleaseResult) => void): void {
-    this.#leaving = this.#leaving === undefined ? [onEnd] : [...this.#leaving, onEnd]
+  #leave(): Promise<ReleaseResult> {
+    this.#leaving ??= new Deferred()
     this.#onLost = noCallbacks
     this.#updates?.end()
+    return this.#leaving.promise
   }
 
   #endLeaving(result: ReleaseResult): void {
-    const leaving = this.#leaving ?? []
+    this.#leaving?.resolve(result)
     this.#leaving = undefined
     this.#controller = undefined
-    for (const onEnd of leaving) onEnd(result)
   }
 
   #onGrant(effect: GrantEffect): void {
@@ -349,12 +323,7 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('recovered', effect.grant)
         return
       case 'jeopardy':
-        logSafely(
-          this.#logger,
-          'debug',
-          `the heartbeat of lease '${this.settings.name}' failed or is late`,
-          effect.cause,
-        )
+        this.#log('debug', 'a heartbeat failed or is late', effect.cause)
         if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
@@ -391,11 +360,8 @@ export class StoreLease extends Lease {
     const error = this.#lossOf(lost)
     controller?.abort(error)
     run?.end(error)
-    for (const callback of callbacks)
-      callGuarded(
-        () => callback(lost),
-        (error) => this.#report(error),
-      )
+    const report = (failure: unknown): void => this.#report(failure)
+    for (const callback of callbacks) callGuarded(() => callback(lost), report)
     this.#emitter?.emit('lost', lost)
   }
 
@@ -405,12 +371,16 @@ export class StoreLease extends Lease {
   }
 
   #report(error: unknown): void {
-    if (this.#emitter?.emit('error', error) !== true) this.#log(error)
+    if (this.#emitter?.emit('error', error) !== true) this.#logError(error)
   }
 
-  #log(error: unknown): void {
+  #logError(error: unknown): void {
+    this.#log('error', 'an error in the background', error)
+  }
+
+  #log(level: keyof Logger, message: string, details: unknown): void {
     const { name, owner } = this.settings
-    logSafely(this.#logger, 'error', `lease '${name}' of '${owner}': an error in the background`, error)
+    logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
   }
 
   #checkCanChange(): void {
@@ -422,7 +392,8 @@ export class StoreLease extends Lease {
 const noOptions: AcquireOptions = {}
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
 
-function endRelease(result: ReleaseResult, ended: Deferred<boolean>): void {
-  if (result.ended === 'unknown') ended.reject(result.error)
-  else ended.resolve(result.ended !== 'held')
+/** The outcome of a release for its caller. Throws when it is unknown. */
+function isGone(result: ReleaseResult): boolean {
+  if (result.ended === 'unknown') throw result.error
+  return result.ended !== 'held'
 }

@@ -66,6 +66,11 @@ export interface Transition {
 
 const none: readonly EngineEffect[] = []
 
+/** The same transition; it first ends the call that is under way, if there is one. */
+export function abortCall(call: unknown, { state, effects }: Transition): Transition {
+  return call === undefined ? { state, effects } : { state, effects: [{ type: 'abort' }, ...effects] }
+}
+
 /** A transition without effects; of the same state, where the event changes nothing. */
 export function quiet(state: EngineState): Transition {
   return { state, effects: none }

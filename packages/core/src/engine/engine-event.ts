@@ -7,6 +7,9 @@ import type { HandOffTarget } from './engine-state.js'
 /** An event in the life of a lease. Answers and failures bear the number of their call. */
 export type EngineEvent = AskedEvent | AnswerEvent | PassedEvent
 
+/** The event of this type. */
+export type EventOf<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
+
 /** From the user of the lease. */
 type AskedEvent =
   | {

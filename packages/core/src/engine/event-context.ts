@@ -1,7 +1,12 @@
 import type { Clock } from '../clock.js'
+import type { LeaseEnvironment } from '../lease-environment.js'
+import { systemClock } from '../system-clock.js'
+import { guardClock, guardRandom } from '../user-code.js'
+import type { LeaseRules } from './lease-rules.js'
 
-/** The time and the random number of an event: the transition function itself reads neither. */
+/** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
 export interface EventContext {
+  readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
   readonly suspended: number
@@ -18,15 +23,33 @@ export interface EngineEnvironment {
   readonly random: () => number
 }
 
+/** Shared by all leases that use it. */
+const systemEnvironment: EngineEnvironment = { clock: systemClock, random: () => Math.random() }
+
+/** The clock and the random numbers of a lease, guarded where the user gave them. */
+export function guardEnvironment(
+  { clock = systemClock, random }: LeaseEnvironment,
+  report: (error: unknown) => void,
+): EngineEnvironment {
+  if (clock === systemClock && random === undefined) return systemEnvironment
+  return {
+    clock: guardClock(clock, report),
+    userClock: clock,
+    random: random === undefined ? systemEnvironment.random : guardRandom(random, report),
+  }
+}
+
 /**
  * The context of an event that happens now. Suspended time and random numbers are read where a transition uses them: the
  * boot clock costs microseconds, and most events need neither.
  */
 export class CurrentContext implements EventContext {
+  readonly rules: LeaseRules
   readonly now: number
   readonly #environment: EngineEnvironment
 
-  constructor(environment: EngineEnvironment) {
+  constructor(rules: LeaseRules, environment: EngineEnvironment) {
+    this.rules = rules
     this.now = environment.clock.now()
     this.#environment = environment
   }

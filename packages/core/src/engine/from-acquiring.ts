@@ -1,37 +1,34 @@
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
-import { type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
-import type { EngineEvent } from './engine-event.js'
+import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
+import type { EngineEvent, EventOf } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { becomeHeld } from './from-held.js'
-import type { LeaseRules } from './lease-rules.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
-type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
-
 /** A claim is asked for: a call is under way, or the turn is waited for. */
-export function fromAcquiring(
-  rules: LeaseRules,
-  state: Acquiring,
-  event: EngineEvent,
-  context: EventContext,
-): Transition {
+export function fromAcquiring(state: Acquiring, event: EngineEvent, context: EventContext): Transition {
+  if ('op' in event && !awaits(state, event.op)) return quiet(state)
   switch (event.type) {
     case 'acquire-answer':
-      return onAnswer(rules, state, event, context)
+      if (event.outcome.granted) return granted(state, event.outcome, state.sentAt, context)
+      return refused(state, event.outcome.holder, context)
     case 'read-answer':
-      return onRead(rules, state, event, context)
+      return onRead(state, event.record, context)
     case 'failure':
-      return onFailure(rules, state, event, context)
+      return onFailure(state, event, context)
     case 'tick':
-      return onTick(rules, state, context)
+      return onTick(state, context)
     case 'turn':
-      return onTurn(rules, state, event.holder, context)
+      return onTurn(state, event.holder, context)
     case 'queue':
       return quiet({ ...state, queue: true })
     case 'store-closed':
-      return endClosed(state, event.error)
+      return abortCall(state.call, {
+        state: { phase: 'idle', op: state.op },
+        effects: [{ type: 'failed', error: event.error, definitive: true }],
+      })
     case 'cancel':
     case 'release':
       return abandon(state)
@@ -41,24 +38,19 @@ export function fromAcquiring(
 }
 
 /** A holder that the store saw just now need not be asked for again before its expiry, unless the grant is ours. */
-function onTurn(
-  rules: LeaseRules,
-  state: Acquiring,
-  holder: LeaseRecord | undefined,
-  { now }: EventContext,
-): Transition {
+function onTurn(state: Acquiring, holder: LeaseRecord | undefined, context: EventContext): Transition {
   const remaining = remainingOf(holder)
   const isHeld = remaining < Number.POSITIVE_INFINITY && holder?.grantId !== state.grantId
   if (state.call !== undefined) return quiet(isHeld ? state : { ...state, woken: true })
-  if (!isHeld) return sendClaim(rules, now, state.op, state)
-  return quiet({ ...state, retryAt: now + heldPause(remaining), failures: 0, failure: undefined })
+  if (!isHeld) return sendClaim(state.op, state, context)
+  return quiet({ ...state, retryAt: context.now + heldPause(remaining), failures: 0, failure: undefined })
 }
 
 /** A claim, with the history of earlier requests for it. */
 type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquiring>
 
 /** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
-export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claimed: Claimed): Transition {
+export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: EventContext): Transition {
   const op = lastOp + 1
   const { grantId, queue, adopted } = claimed
   const request: StoreRequest =
@@ -85,20 +77,7 @@ export function sendClaim(rules: LeaseRules, now: number, lastOp: number, claime
   }
 }
 
-function onAnswer(
-  rules: LeaseRules,
-  state: Acquiring,
-  event: Answer<'acquire-answer'>,
-  context: EventContext,
-): Transition {
-  if (!awaits(state, event.op)) return quiet(state)
-  const { outcome } = event
-  if (outcome.granted) return granted(rules, state, outcome, state.sentAt, context)
-  return refused(rules, state, outcome.holder, context)
-}
-
 function granted(
-  rules: LeaseRules,
   state: Acquiring,
   { grant, previous }: { readonly grant: Grant; readonly previous?: Metadata },
   sentAt: number,
@@ -106,19 +85,15 @@ function granted(
 ): Transition {
   // With a request that may have taken effect before the last one was sent, one of the two may still be on its way.
   const hasStray = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
-  const held = becomeHeld(rules, { ...state, sentAt }, grant, hasStray, context)
+  const holdUntil = sentAt + context.rules.maxHold
+  const held = becomeHeld({ op: state.op, grant, holdUntil, hasStray }, sentAt, context)
   if (context.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant, previous }] }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
-  const error = timedOut(rules, 'acquire', context.now - sentAt)
-  return waitOutFailure(rules, uncertain(state), error, false, context)
+  const error = timedOut(context.rules, 'acquire', context.now - sentAt)
+  return waitOutFailure(uncertain(state), error, false, context)
 }
 
-function refused(
-  rules: LeaseRules,
-  state: Acquiring,
-  holder: LeaseRecord | undefined,
-  { now, random }: EventContext,
-): Transition {
+function refused(state: Acquiring, holder: LeaseRecord | undefined, { rules, now, random }: EventContext): Transition {
   const refusals = state.refusals + 1
   // The store said during the call that it may be our turn: this answer may be older than that.
   const pause = state.woken ? 0 : turnPause(rules, refusals, holder, random)
@@ -129,33 +104,26 @@ function refused(
 }
 
 /** A lost response is settled by reading: if the record bears our grant id, we hold the lease. */
-function onRead(rules: LeaseRules, state: Acquiring, event: Answer<'read-answer'>, context: EventContext): Transition {
-  if (!awaits(state, event.op)) return quiet(state)
-  const { record } = event
+function onRead(state: Acquiring, record: LeaseRecord | undefined, context: EventContext): Transition {
   if (record?.grantId === state.grantId && record.state === 'leased') {
     const { owner, grantId, fencingToken, ttl, previous } = record
-    const grant = { name: rules.name, owner, grantId, fencingToken, ttl }
+    const grant = { name: context.rules.name, owner, grantId, fencingToken, ttl }
     const sentAt = state.uncertainSince ?? state.sentAt
-    return granted(rules, state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
+    return granted(state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   // A lock without a recorded holder may come from our own request, before it wrote its record.
-  if (locked && record.grantId !== '') return refused(rules, state, record, context)
-  return waitOutFailure(rules, state, state.failure, false, context)
+  if (locked && record.grantId !== '') return refused(state, record, context)
+  return waitOutFailure(state, state.failure, false, context)
 }
 
-function onFailure(
-  rules: LeaseRules,
-  state: Acquiring,
-  { op, error, definitive }: Answer<'failure'>,
-  context: EventContext,
-): Transition {
-  if (!awaits(state, op) || state.call === undefined) return quiet(state)
+function onFailure(state: Acquiring, { op, error, definitive }: EventOf<'failure'>, context: EventContext): Transition {
+  if (state.call === undefined) return quiet(state)
   const { method, limitAt, sentAt } = state.call
-  if (method === 'read') return waitOutFailure(rules, state, state.failure, false, context)
-  if (definitive) return waitOutFailure(rules, state, error, true, context)
+  if (method === 'read') return waitOutFailure(state, state.failure, false, context)
+  if (definitive) return waitOutFailure(state, error, true, context)
   const failed: Acquiring = { ...uncertain(state), failure: error }
-  if (context.now >= limitAt) return waitOutFailure(rules, failed, error, false, context)
+  if (context.now >= limitAt) return waitOutFailure(failed, error, false, context)
   const next = op + 1
   return {
     state: { ...failed, op: next, call: { method: 'read', sentAt, limitAt } },
@@ -163,13 +131,12 @@ function onFailure(
   }
 }
 
-function onTick(rules: LeaseRules, state: Acquiring, context: EventContext): Transition {
-  const { now } = context
-  if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(rules, now, state.op, state)
+function onTick(state: Acquiring, context: EventContext): Transition {
+  const { rules, now } = context
+  if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(state.op, state, context)
   if (now < state.call.limitAt) return quiet(state)
   const error = timedOut(rules, 'acquire', rules.operationTimeout)
-  const effects: EngineEffect[] = [{ type: 'abort' }]
-  return waitOutFailure(rules, uncertain(state), error, false, context, effects)
+  return abortCall(state.call, waitOutFailure(uncertain(state), error, false, context))
 }
 
 /** The request that was last sent may have taken effect: the first such one is remembered. */
@@ -179,12 +146,10 @@ function uncertain(state: Acquiring): Acquiring {
 
 /** The attempt failed: the callers that still wait ask again after a pause. */
 function waitOutFailure(
-  rules: LeaseRules,
   state: Acquiring,
   failure: unknown,
   definitive: boolean,
-  { now, random }: EventContext,
-  before: readonly EngineEffect[] = [],
+  { rules, now, random }: EventContext,
 ): Transition {
   const failures = state.failures + 1
   return {
@@ -195,13 +160,8 @@ function waitOutFailure(
       failures,
       failure,
     },
-    effects: [...before, { type: 'failed', error: failure, definitive }],
+    effects: [{ type: 'failed', error: failure, definitive }],
   }
-}
-
-function endClosed({ op, call }: Acquiring, error: unknown): Transition {
-  const failed: EngineEffect = { type: 'failed', error, definitive: true }
-  return { state: { phase: 'idle', op }, effects: call === undefined ? [failed] : [{ type: 'abort' }, failed] }
 }
 
 /** No caller waits any more: ends the call and cleans up a grant that it may have produced. */

@@ -1,35 +1,36 @@
-import { type EngineEffect, quiet, type ReleaseResult, type StoreRequest, type Transition } from './engine-effect.js'
-import type { EngineEvent } from './engine-event.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import {
+  abortCall,
+  type EngineEffect,
+  quiet,
+  type ReleaseResult,
+  type StoreRequest,
+  type Transition,
+} from './engine-effect.js'
+import type { EngineEvent, EventOf } from './engine-event.js'
 import { awaits, type Releasing } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { timedOut } from './failures.js'
-import type { LeaseRules } from './lease-rules.js'
 import { retryPause } from './pauses.js'
 
-type Answer<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>
-
 /** A release or a hand-off was asked for: the owner no longer acts, whatever comes of it. */
-export function fromReleasing(
-  rules: LeaseRules,
-  state: Releasing,
-  event: EngineEvent,
-  context: EventContext,
-): Transition {
+export function fromReleasing(state: Releasing, event: EngineEvent, context: EventContext): Transition {
+  if ('op' in event && !awaits(state, event.op)) return quiet(state)
   switch (event.type) {
     case 'release-answer':
-      return onReleased(state, event)
+      return end(state, { ended: !event.outcome.released && event.outcome.holder !== undefined ? 'held' : 'gone' })
     case 'acquire-answer':
-      return onChanged(state, event)
+      return end(state, event.outcome.granted ? { ended: 'handed-off', grant: event.outcome.grant } : { ended: 'held' })
     case 'read-answer':
-      return onRead(rules, state, event, context)
+      return onRead(state, event.record, context)
     case 'failure':
-      return onFailure(rules, state, event, context)
+      return onFailure(state, event, context)
     case 'store-closed':
-      return abortCall(state, giveUp(state, event.error))
+      return abortCall(state.call, giveUp(state, event.error))
     case 'limit':
-      return quiet({ ...state, limitAt: limitOf(rules, state, context) })
+      return quiet({ ...state, limitAt: limitOf(state, context) })
     case 'tick':
-      return onTick(rules, state, context)
+      return onTick(state, context)
     default:
       return quiet(state)
   }
@@ -48,69 +49,42 @@ function send(state: Releasing, request: StoreRequest): Transition {
   }
 }
 
-function onReleased(state: Releasing, { op, outcome }: Answer<'release-answer'>): Transition {
-  if (!awaits(state, op)) return quiet(state)
-  const held = !outcome.released && outcome.holder !== undefined
-  return end(state, { ended: held ? 'held' : 'gone' })
-}
-
-function onChanged(state: Releasing, { op, outcome }: Answer<'acquire-answer'>): Transition {
-  if (!awaits(state, op)) return quiet(state)
-  return end(state, outcome.granted ? { ended: 'handed-off', grant: outcome.grant } : { ended: 'held' })
-}
-
 /** Settles a hand-off whose response was lost, by the grant id that the record bears. */
-function onRead(
-  rules: LeaseRules,
-  state: Releasing,
-  { op, record }: Answer<'read-answer'>,
-  context: EventContext,
-): Transition {
-  if (!awaits(state, op)) return quiet(state)
+function onRead(state: Releasing, record: LeaseRecord | undefined, context: EventContext): Transition {
   if (record?.grantId === state.to?.grantId && record !== undefined) {
     const { name, owner, grantId, fencingToken, ttl } = record
     return end(state, { ended: 'handed-off', grant: { name, owner, grantId, fencingToken, ttl } })
   }
-  if (record?.grantId === state.grant.grantId) return repeat(rules, state, context)
+  if (record?.grantId === state.grant.grantId) return repeat(state, context)
   return end(state, { ended: 'held' })
 }
 
-function onFailure(
-  rules: LeaseRules,
-  state: Releasing,
-  { op, error, definitive }: Answer<'failure'>,
-  context: EventContext,
-): Transition {
-  if (!awaits(state, op)) return quiet(state)
+function onFailure(state: Releasing, { error, definitive }: EventOf<'failure'>, context: EventContext): Transition {
   if (definitive) return giveUp(state, error)
   const failed = { ...state, failures: state.failures + 1, failure: error }
   // A change is not repeated blindly: if it took effect, our grant is no longer the one in force.
   if (state.call === 'change') return send(failed, { method: 'read' })
-  return repeat(rules, failed, context)
+  return repeat(failed, context)
 }
 
-function repeat(rules: LeaseRules, state: Releasing, context: EventContext): Transition {
-  const { now, random } = context
-  const limitAt = limitOf(rules, state, context)
+function repeat(state: Releasing, context: EventContext): Transition {
+  const { rules, now, random } = context
+  const limitAt = limitOf(state, context)
   const pause = retryPause(rules, Math.max(state.failures, 1), limitAt - now, random)
   return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, limitAt), limitAt })
 }
 
-function limitOf(rules: LeaseRules, { limitAt }: Releasing, { now }: EventContext): number {
+function limitOf({ limitAt }: Releasing, { rules, now }: EventContext): number {
   return limitAt ?? now + rules.operationTimeout
 }
 
-function onTick(rules: LeaseRules, state: Releasing, { now }: EventContext): Transition {
+function onTick(state: Releasing, { rules, now }: EventContext): Transition {
   if (state.limitAt !== undefined && now >= state.limitAt) {
     const asked = state.to === undefined ? 'release' : 'hand-off'
     const ended = giveUp(state, state.failure ?? timedOut(rules, asked, rules.operationTimeout))
-    return abortCall(state, ended)
+    return abortCall(state.call, ended)
   }
   return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state)
-}
-
-function abortCall({ call }: Releasing, next: Transition): Transition {
-  return call === undefined ? next : { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }
 }
 
 /** Unknown: the rest is done in the background, for as long as the grant can last. */

@@ -1,25 +1,24 @@
 import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
-import type { LeaseStore, RenewOutcome } from '../store/lease-store.js'
+import type { LeaseStore } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
-import { invalidAnswer, isDefinitive, ownLeftover, storeClosed, toLeaseError } from './failures.js'
+import { ownLeftover, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { createGrantId } from './grant-id.js'
-import { GrantWatch } from './grant-watch.js'
-import { type Armable, type Engaged, groupOf, type LeaseGroup } from './lease-group.js'
+import { watchGrant } from './grant-watch.js'
+import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
-import { alignToBatch, type HeartbeatSender } from './renewal-batch.js'
-import { faultOfAnswer } from './store-answers.js'
-import { StoreCaller } from './store-caller.js'
+import { alignToBatch } from './renewal-batch.js'
+import { type Caller, StoreCaller } from './store-caller.js'
 import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
-import { TurnWatch } from './turn-watch.js'
+import { watchForTurn } from './turn-watch.js'
 
 /** What happened to the grant, reported to the lease. */
 export type GrantEffect =
@@ -42,7 +41,7 @@ const LATEST_ARMED = 50
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
+export class LeaseEngine implements Caller, GroupMember {
   readonly rules: LeaseRules
   readonly group: LeaseGroup
   readonly #settings: LeaseSettings
@@ -51,11 +50,10 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   readonly #onGrant: (effect: GrantEffect) => void
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
-  readonly #armWithin: number
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
-  #watch: TurnWatch | undefined
-  #grantWatch: GrantWatch | undefined
+  #stopTurnWatch: (() => void) | undefined
+  #stopGrantWatch: (() => void) | undefined
   #cleanup: GrantCleanup | undefined
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
@@ -73,12 +71,11 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   ) {
     this.rules = rulesOf(settings, store)
     this.group = groupOf(store, environment.userClock ?? environment.clock)
-    this.#armWithin = armWithin(this.rules)
     this.#settings = settings
     this.#store = store
     this.#environment = environment
     this.#onGrant = onGrant
-    this.#caller = new StoreCaller(this.rules, store, (answer) => this.#onAnswer(answer))
+    this.#caller = new StoreCaller(this, store, this.group.renewals)
   }
 
   get state(): EngineState {
@@ -116,8 +113,12 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  /** Gives up the attempt and frees a grant that it may have produced. Rejects when that outcome is unknown. */
+  /**
+   * Gives up the attempt and frees a grant that it may have produced. Without an attempt: frees all that earlier grants, and
+   * requests that were given up, may have left in the store. Rejects when the outcome is unknown.
+   */
   async abandon(): Promise<void> {
+    if (this.isQuiet) return await this.#cleanup?.settleWithStrays()
     const dropped = this.#claims.takeAll()
     this.dispatch({ type: 'cancel' })
     try {
@@ -129,19 +130,14 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     }
   }
 
-  /** Frees all that earlier grants, and requests that were given up, may have left in the store. Rejects if unknown. */
-  async settleLeftovers(): Promise<void> {
-    await this.#cleanup?.settleWithStrays()
-  }
-
   dispatch(event: EngineEvent): void {
     const before = this.#state.phase
-    const context = new CurrentContext(this.#environment)
-    const { state, effects } = transition(this.rules, this.#state, event, context)
+    const context = new CurrentContext(this.rules, this.#environment)
+    const { state, effects } = transition(this.#state, event, context)
     this.#state = state
     for (const effect of effects) this.#perform(effect, context)
     const after = this.state.phase
-    if (this.#grantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
+    if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
     if (this.isQuiet) this.group.engage(this, false)
@@ -156,15 +152,11 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
     this.group.engage(this, false)
   }
 
-  onRenewed(op: number, outcome: unknown): void {
-    const fault = faultOfAnswer('renew', outcome)
-    if (fault === undefined) this.dispatch({ type: 'renew-answer', op, outcome: outcome as RenewOutcome })
-    else this.onFailed(op, invalidAnswer(this.rules, 'heartbeat', fault))
-  }
-
-  onFailed(op: number, failure: unknown): void {
-    const error = toLeaseError(this.rules, 'heartbeat', failure)
-    this.dispatch({ type: 'failure', op, error, definitive: isDefinitive(error) })
+  onAnswer(answer: AnswerEvent): void {
+    if (answer.type === 'acquire-answer' && answer.outcome.granted && !awaits(this.#state, answer.op)) {
+      this.#onStaleGrant(answer.outcome.grant)
+    }
+    this.dispatch(answer)
   }
 
   /** Brings the timer up to date: an earlier one is left to run, and then looks again. */
@@ -183,7 +175,7 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   }
 
   #armSoon(context: EventContext): void {
-    const within = this.#armWithin > 0 && hasTime(this.#state, context) ? this.#armWithin : 0
+    const within = armWithin(this.#state, context)
     if (this.#toBeArmed <= within || this.#nextLook() === this.#armedFor) return
     this.#toBeArmed = within
     this.group.armSoon(this, within)
@@ -208,12 +200,12 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   /** Claims that came while another grant was held, released or given back. */
   #begin(): void {
     if (this.#cleanup?.isEmpty === false) {
-      const goOn = (): void => this.#claimAnew()
+      const goOn = (): void => this.#sendClaim()
       this.#cleanup.settle().then(goOn, goOn)
-    } else this.#claimAnew()
+    } else this.#sendClaim()
   }
 
-  #claimAnew(): void {
+  #sendClaim(): void {
     const adopted = this.#adopted
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
@@ -313,20 +305,8 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   }
 
   #call(op: number, request: StoreRequest, context: EventContext): void {
-    const { renewals } = this.group
-    if (request.method === 'renew' && renewals !== undefined) {
-      renewals.add(this, op, request.grant, this.rules.operationTimeout)
-      return
-    }
     const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
     this.#caller.call(op, request, timeout, this.#claims.metadata)
-  }
-
-  #onAnswer(answer: AnswerEvent): void {
-    if (answer.type === 'acquire-answer' && answer.outcome.granted && !awaits(this.#state, answer.op)) {
-      this.#onStaleGrant(answer.outcome.grant)
-    }
-    this.dispatch(answer)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
@@ -365,42 +345,38 @@ export class LeaseEngine implements HeartbeatSender, Armable, Engaged {
   #watchGrant(grant: Grant): void {
     this.#endGrantWatch()
     if (this.#store.watchGrant === undefined) return
-    this.#grantWatch = new GrantWatch(this.#store, grant, () => this.dispatch({ type: 'changed' }))
+    this.#stopGrantWatch = watchGrant(this.#store, grant, () => this.dispatch({ type: 'changed' }))
   }
 
   #endGrantWatch(): void {
-    this.#grantWatch?.stop()
-    this.#grantWatch = undefined
+    this.#stopGrantWatch?.()
+    this.#stopGrantWatch = undefined
   }
 
   #watchForTurn(): void {
     const state = this.#state
     if (state.phase !== 'acquiring') {
-      this.#watch?.stop()
-      this.#watch = undefined
+      this.#stopTurnWatch?.()
+      this.#stopTurnWatch = undefined
       return
     }
-    if (this.#watch !== undefined || state.call !== undefined || !this.rules.watched) return
+    if (this.#stopTurnWatch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#watch = new TurnWatch(this.rules, this.#store, this.#environment, place, (holder) =>
+    this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.#environment, place, (holder) =>
       this.dispatch({ type: 'turn', holder }),
     )
   }
 }
 
 /**
- * Whether the next look may be planned a little later: a call has just been sent, or the end of the validity is well ahead
- * of a holder. A waiter may have less time than a call, and the end of a validity has to be noticed when it comes.
+ * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
+ * validity is well ahead of a holder: most answers come sooner, and a timer costs as much as all the rest of a call. A waiter
+ * may have less time than a call, and the end of a validity has to be noticed when it comes.
  */
-function hasTime(state: EngineState, context: EventContext): boolean {
-  if (state.phase === 'held') return isUnplanned(state) && state.validUntil - context.now > 2 * LATEST_ARMED
-  return (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
-}
-
-/**
- * How soon a timer is armed after a call to a server, in milliseconds: most answers come sooner, and a timer costs as much
- * as all the rest of a call. A small part of any time limit.
- */
-function armWithin({ operationTimeout, heartbeatInterval }: LeaseRules): number {
-  return Math.min(Math.floor(Math.min(operationTimeout, heartbeatInterval) / ARMED_IN_PARTS), LATEST_ARMED)
+function armWithin(state: EngineState, { rules, now }: EventContext): number {
+  const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
+  const isFresh = state.phase === 'held' && isUnplanned(state) && state.validUntil - now > 2 * LATEST_ARMED
+  if (!isCalling && !isFresh) return 0
+  const shortest = Math.min(rules.operationTimeout, rules.heartbeatInterval)
+  return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
 }

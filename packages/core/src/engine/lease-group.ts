@@ -5,13 +5,10 @@ import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
 import { RenewalBatch } from './renewal-batch.js'
 
-/** A lease whose timer has to be updated. */
-export interface Armable {
+/** The engine of one lease. */
+export interface GroupMember {
+  /** Brings its timer up to date. */
   arm(): void
-}
-
-/** A lease that holds its name or waits for it. */
-export interface Engaged {
   onStoreClosed(): void
 }
 
@@ -22,9 +19,9 @@ export class LeaseGroup {
   readonly #clock: Clock
   readonly #closed: AbortSignal | undefined
   /** The leases to notify when the store is closed. */
-  readonly #engaged = new Set<Engaged>()
+  readonly #engaged = new Set<GroupMember>()
   /** The leases whose timers are to be armed, by how soon. */
-  readonly #unarmed = new Map<number, Armable[]>()
+  readonly #unarmed = new Map<number, GroupMember[]>()
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
@@ -41,7 +38,7 @@ export class LeaseGroup {
   }
 
   /** Says whether a lease holds its name or waits for it, so that it has to know when the store is closed. */
-  engage(lease: Engaged, isEngaged: boolean): void {
+  engage(lease: GroupMember, isEngaged: boolean): void {
     if (this.#closed === undefined) return
     if (isEngaged) this.#engaged.add(lease)
     else this.#engaged.delete(lease)
@@ -55,7 +52,7 @@ export class LeaseGroup {
    * Arms the timer of a lease within so many milliseconds, together with those of other leases that asked meanwhile; at 0
    * in the next turn of the event loop. Most calls, and whole short holds, are over by then and need no timer.
    */
-  armSoon(lease: Armable, within: number): void {
+  armSoon(lease: GroupMember, within: number): void {
     const unarmed = this.#unarmed.get(within)
     if (unarmed !== undefined) {
       unarmed.push(lease)

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { Deferred } from '../deferred.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
@@ -10,19 +11,11 @@ const LARGEST_BATCH = 512
 /** Into how many steps the way to the next heartbeat is divided. */
 const STEPS = 8
 
-/** The sender of a heartbeat. It gets the outcome under the number that it gave. */
-export interface HeartbeatSender {
-  /** `outcome` comes from the store as it is, and need not be valid. */
-  onRenewed(op: number, outcome: unknown): void
-  onFailed(op: number, error: unknown): void
-}
-
 interface Heartbeat {
-  readonly sender: HeartbeatSender
-  readonly op: number
   readonly grant: Grant
   /** For how long its sender waits for the answer, in milliseconds. */
   readonly limit: number
+  readonly outcome: Deferred<unknown>
 }
 
 /** Renews the grants that fall due in the same turn with one call, where the store can (`renewMany`). */
@@ -36,10 +29,15 @@ export class RenewalBatch {
     this.#clock = clock
   }
 
-  /** Sends a heartbeat with all others of this turn of the event loop. */
-  add(sender: HeartbeatSender, op: number, grant: Grant, limit: number): void {
-    this.#waiting.push({ sender, op, grant, limit })
+  /**
+   * Sends a heartbeat with all others of this turn of the event loop. Resolves with the outcome as the store returned it,
+   * which need not be valid.
+   */
+  renew(grant: Grant, limit: number): Promise<unknown> {
+    const outcome = new Deferred<unknown>()
+    this.#waiting.push({ grant, limit, outcome })
     if (this.#waiting.length === 1) this.#clock.schedule(0, () => this.#flush())
+    return outcome.promise
   }
 
   /** One call a turn, so that a crowd of heartbeats does not block the event loop. */
@@ -54,19 +52,17 @@ export class RenewalBatch {
     const call = new AbortableCall(limit)
     const cancel = this.#clock.schedule(limit, () => call.abort(new LeaseTimeoutError('the heartbeats timed out')))
     try {
-      const outcomes: unknown = await this.#store.renewMany(
-        batch.map(({ grant }) => grant),
-        call,
-      )
-      if (!Array.isArray(outcomes)) throw new TypeError('renewMany must resolve with an array of outcomes')
-      batch.forEach(({ sender, op }, place) => {
-        const outcome: unknown = outcomes[place]
-        if (outcome === undefined) sender.onFailed(op, new Error('renewMany answered fewer outcomes than grants'))
-        else if (outcome instanceof Error) sender.onFailed(op, outcome)
-        else sender.onRenewed(op, outcome)
+      const grants = batch.map(({ grant }) => grant)
+      const answers: unknown = await this.#store.renewMany(grants, call)
+      if (!Array.isArray(answers)) throw new TypeError('renewMany must resolve with an array of outcomes')
+      batch.forEach(({ outcome }, place) => {
+        const answer: unknown = answers[place]
+        if (answer === undefined) outcome.reject(new Error('renewMany answered fewer outcomes than grants'))
+        else if (answer instanceof Error) outcome.reject(answer)
+        else outcome.resolve(answer)
       })
     } catch (error) {
-      for (const { sender, op } of batch) sender.onFailed(op, error)
+      for (const { outcome } of batch) outcome.reject(error)
     } finally {
       cancel()
     }

@@ -1,23 +1,30 @@
 import type { LeaseRecord, Metadata } from '../store/lease-record.js'
-import type { AcquireOutcome, AcquireRequest, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
+import type { AcquireOutcome, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
+import type { RenewalBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 
-/** Makes the calls of one lease to its store, one at a time. */
+/** The engine that asked for a call. */
+export interface Caller {
+  readonly rules: LeaseRules
+  onAnswer(answer: AnswerEvent): void
+}
+
+/** Makes the calls of one lease to its store, one at a time; heartbeats in batches, where the store can. */
 export class StoreCaller {
-  readonly #rules: LeaseRules
+  readonly #caller: Caller
   readonly #store: LeaseStore
-  readonly #onAnswer: (answer: AnswerEvent) => void
+  readonly #renewals: RenewalBatch | undefined
   #underWay: AbortableCall | undefined
 
-  constructor(rules: LeaseRules, store: LeaseStore, onAnswer: (answer: AnswerEvent) => void) {
-    this.#rules = rules
+  constructor(caller: Caller, store: LeaseStore, renewals: RenewalBatch | undefined) {
+    this.#caller = caller
     this.#store = store
-    this.#onAnswer = onAnswer
+    this.#renewals = renewals
   }
 
   /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
@@ -39,14 +46,14 @@ export class StoreCaller {
 
   #ended(call: AbortableCall, answer: AnswerEvent): void {
     if (this.#underWay === call) this.#underWay = undefined
-    this.#onAnswer(answer)
+    this.#caller.onAnswer(answer)
   }
 
   /** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */
   #eventOf(op: number, { method }: StoreRequest, answer: unknown): AnswerEvent {
     const fault = faultOfAnswer(method, answer)
     if (fault !== undefined) {
-      return { type: 'failure', op, error: invalidAnswer(this.#rules, method, fault), definitive: false }
+      return { type: 'failure', op, error: invalidAnswer(this.#caller.rules, method, fault), definitive: false }
     }
     switch (method) {
       case 'acquire':
@@ -63,32 +70,28 @@ export class StoreCaller {
   }
 
   #failureOf(op: number, { method }: StoreRequest, failure: unknown): AnswerEvent {
-    const error = toLeaseError(this.#rules, method, failure)
+    const error = toLeaseError(this.#caller.rules, method, failure)
     return { type: 'failure', op, error, definitive: isDefinitive(error) }
-  }
-
-  #requestOf(
-    { grantId, queue }: Extract<StoreRequest, { method: 'acquire' }>,
-    metadata: Metadata | undefined,
-  ): AcquireRequest {
-    const { name, owner, ttl } = this.#rules
-    if (metadata === undefined) return { name, owner, grantId, ttl, queue }
-    return { name, owner, grantId, ttl, queue, metadata }
   }
 
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
   async #send(request: StoreRequest, call: StoreCall, metadata: Metadata | undefined): Promise<unknown> {
     const store = this.#store
+    const { name, owner, ttl, operationTimeout } = this.#caller.rules
     switch (request.method) {
-      case 'acquire':
-        return await store.acquire(this.#requestOf(request, metadata), call)
+      case 'acquire': {
+        const { grantId, queue } = request
+        const claim = { name, owner, grantId, ttl, queue }
+        return await store.acquire(metadata === undefined ? claim : { ...claim, metadata }, call)
+      }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
         return await store.change(request.grant, request.to, call)
       case 'read':
-        return await store.read(this.#rules.name, call)
+        return await store.read(name, call)
       case 'renew':
-        return await store.renew(request.grant, call)
+        if (this.#renewals === undefined) return await store.renew(request.grant, call)
+        return await this.#renewals.renew(request.grant, operationTimeout)
       case 'update':
         if (store.update === undefined) throw new TypeError('the store has no update')
         return await store.update(request.grant, request.metadata, call)

@@ -1,8 +1,6 @@
 import { validityOf } from '../validity.js'
+import { planInterval, shortened } from './interval-strategy.js'
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
-
-/** How much of the waiting time the jitter may take off. */
-const JITTER = 0.1
 
 /** How many attempts of the full operation timeout must fit between the heartbeat and the end of validity. */
 const ATTEMPTS = 2
@@ -29,15 +27,11 @@ function fractionStrategy(name: string, fraction: number): RenewalStrategy {
 }
 
 function plan(fraction: number, times: RenewalTimes, jitter: number): HeartbeatPlan {
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout } = times
-  if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
-    return { after: heartbeatInterval * (1 - JITTER * jitter), attemptTimeout: operationTimeout }
-  }
+  const { heartbeatTimeout, operationTimeout } = times
+  if (heartbeatTimeout === Number.POSITIVE_INFINITY) return planInterval(times, jitter)
   const latest = validityOf(heartbeatTimeout) - roomForAttempts(operationTimeout)
-  return {
-    after: Math.min(fraction * heartbeatTimeout, latest) * (1 - JITTER * jitter),
-    attemptTimeout: operationTimeout,
-  }
+  const after = Math.min(fraction * heartbeatTimeout, latest)
+  return { after: shortened(after, jitter), attemptTimeout: operationTimeout }
 }
 
 function roomForAttempts(operationTimeout: number): number {

@@ -1,11 +1,11 @@
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
-/** How much of the interval the jitter may take off, so that holders which started together drift apart. */
+/** How much of a waiting time the jitter may take off, so that holders which started together drift apart. */
 const JITTER = 0.1
 
 /** Akka's: a heartbeat every `heartbeatInterval`. The default. */
 export function intervalStrategy(): RenewalStrategy {
-  return { name: 'interval', check, plan }
+  return { name: 'interval', check, plan: planInterval }
 }
 
 function check({ heartbeatInterval, heartbeatTimeout, operationTimeout }: RenewalTimes): string | undefined {
@@ -18,6 +18,12 @@ function check({ heartbeatInterval, heartbeatTimeout, operationTimeout }: Renewa
   )
 }
 
-function plan({ heartbeatInterval, operationTimeout }: RenewalTimes, jitter: number): HeartbeatPlan {
-  return { after: heartbeatInterval * (1 - JITTER * jitter), attemptTimeout: operationTimeout }
+/** The plan of every strategy for a lease that does not expire. */
+export function planInterval({ heartbeatInterval, operationTimeout }: RenewalTimes, jitter: number): HeartbeatPlan {
+  return { after: shortened(heartbeatInterval, jitter), attemptTimeout: operationTimeout }
+}
+
+/** A waiting time less its jitter. */
+export function shortened(duration: number, jitter: number): number {
+  return duration * (1 - JITTER * jitter)
 }

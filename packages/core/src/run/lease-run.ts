@@ -1,3 +1,4 @@
+import { Deferred } from '../deferred.js'
 import type { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { Grant } from '../store/lease-record.js'
@@ -10,17 +11,13 @@ export class LeaseRun {
   /** The callback that the caller of `run` gave. */
   readonly onLost: ((lost: LeaseLost) => void) | undefined
   readonly #controller = new AbortController()
-  readonly #ended: Promise<never>
-  #reject: (error: LeaseLostError) => void = () => {}
+  readonly #ended = new Deferred<never>()
   #grant: Grant | undefined
 
   constructor(onLost: ((lost: LeaseLost) => void) | undefined) {
     this.onLost = onLost
-    this.#ended = new Promise((_, reject) => {
-      this.#reject = reject
-    })
     // The run may end before anything waits for it, or after its work.
-    this.#ended.catch(() => {})
+    this.#ended.promise.catch(() => {})
   }
 
   /** Whether the run works under this grant. */
@@ -34,7 +31,7 @@ export class LeaseRun {
 
   /** The grant has ended, or is not wanted any more: aborts the signal of the work and rejects the run. */
   end(error: LeaseLostError): void {
-    this.#reject(error)
+    this.#ended.reject(error)
     this.#controller.abort(error)
   }
 
@@ -51,11 +48,8 @@ export class LeaseRun {
     const grant = this.#grant
     if (grant === undefined) throw new Error('a run was started without a grant')
     const held = { signal: this.#controller.signal, fencingToken: grant.fencingToken }
-    return await Promise.race([this.#ended, startWork(() => work(held))])
+    // `async`: an error that the work throws before it returns a promise becomes a rejection, too.
+    const done = (async () => await work(held))()
+    return await Promise.race([this.#ended.promise, done])
   }
-}
-
-/** Turns an error that the work throws before it returns a promise into a rejection. */
-async function startWork<T>(work: () => Promise<T>): Promise<T> {
-  return await work()
 }

@@ -1,13 +1,13 @@
 import type { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseHeldError } from '../errors/lease-held-error.js'
-import type { LeaseLostError } from '../errors/lease-lost-error.js'
+import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { AcquireOptions } from '../lease.js'
 import type { Grant } from '../store/lease-record.js'
 import { type LeasedWork, LeaseRun } from './lease-run.js'
-import { nestedRun, overlappingRun, releasedDuringRun } from './run-errors.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
 
@@ -45,10 +45,23 @@ export class LeaseRuns {
 
   async run<T>(subject: object, work: LeasedWork<T>, options: AcquireOptions): Promise<T> {
     const { clock, details } = this.#host
-    if (workContext.includes(subject)) throw nestedRun(details)
+    if (workContext.includes(subject)) {
+      // The inner run would wait for the outer one, and the outer one for its work.
+      throw new LeaseConflictError(
+        `run of lease '${details.leaseName}' was called inside its own work, which holds the lease already: do the work ` +
+          'there, or use a lease of another name',
+        details,
+      )
+    }
     const { wait = 0, signal } = options
     const startedAt = clock.now()
-    if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) throw overlappingRun(details)
+    if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) {
+      throw new LeaseHeldError(
+        `lease '${details.leaseName}' is held by another run of this same object (owner '${details.owner}'): raise wait, ` +
+          'or try later',
+        { ...details, holder: details.owner },
+      )
+    }
     const run = new LeaseRun(options.onLost)
     this.#current = run
     try {
@@ -62,7 +75,9 @@ export class LeaseRuns {
 
   /** The owner gives the grant up: aborts the run in progress. */
   onReleased(): void {
-    this.#current?.end(releasedDuringRun(this.#host.details))
+    const { details } = this.#host
+    const message = `lease '${details.leaseName}' was released while a run was in progress`
+    this.#current?.end(new LeaseLostError(message, { ...details, reason: 'released' }))
   }
 
   /** Rejects the runs that wait for their turn with `error`, and the run in progress with `loss`. */

@@ -1,17 +1,12 @@
 import type { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
-
-/** A run that waits until the runs before it have ended. */
-interface WaitingRun {
-  readonly start: () => void
-  readonly reject: (error: unknown) => void
-}
+import { Deferred } from '../deferred.js'
 
 /** Lets the runs of one lease take turns: first come, first served, one at a time. */
 export class RunQueue {
   readonly #clock: Clock
   readonly #aborts: AbortListeners
-  readonly #waiting = new Set<WaitingRun>()
+  readonly #waiting = new Set<Deferred<boolean>>()
   #isTaken = false
 
   constructor(clock: Clock, aborts: AbortListeners) {
@@ -31,21 +26,28 @@ export class RunQueue {
    * of the signal if it aborts; the caller then has no turn to pass on.
    */
   async enter(wait: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.tryEnter()) return true
     if (wait === 0) return false
-    let waiting: WaitingRun | undefined
-    let cancel = (): void => {}
-    let unlisten = (): void => {}
-    try {
-      return await new Promise<boolean>((resolve, reject) => {
-        waiting = { start: () => resolve(true), reject }
-        this.#waiting.add(waiting)
-        if (wait !== Number.POSITIVE_INFINITY) cancel = this.#clock.schedule(wait, () => this.#giveUp(waiting, resolve))
-        if (signal !== undefined) unlisten = this.#aborts.add(signal, () => this.#abort(waiting, reject, signal))
+    const turn = new Deferred<boolean>()
+    this.#waiting.add(turn)
+    let cancel: (() => void) | undefined
+    let unlisten: (() => void) | undefined
+    if (wait !== Number.POSITIVE_INFINITY) {
+      cancel = this.#clock.schedule(wait, () => {
+        this.#waiting.delete(turn)
+        turn.resolve(false)
       })
+    }
+    if (signal !== undefined) {
+      unlisten = this.#aborts.add(signal, () => {
+        this.#waiting.delete(turn)
+        turn.reject(signal.reason)
+      })
+    }
+    try {
+      return await turn.promise
     } finally {
-      cancel()
-      unlisten()
+      cancel?.()
+      unlisten?.()
     }
   }
 
@@ -57,20 +59,12 @@ export class RunQueue {
       return
     }
     this.#waiting.delete(next)
-    next.start()
+    next.resolve(true)
   }
 
   /** Rejects all runs that wait. */
   rejectAll(error: unknown): void {
     for (const { reject } of this.#waiting) reject(error)
     this.#waiting.clear()
-  }
-
-  #giveUp(waiting: WaitingRun | undefined, resolve: (entered: boolean) => void): void {
-    if (waiting !== undefined && this.#waiting.delete(waiting)) resolve(false)
-  }
-
-  #abort(waiting: WaitingRun | undefined, reject: (error: unknown) => void, signal: AbortSignal): void {
-    if (waiting !== undefined && this.#waiting.delete(waiting)) reject(signal.reason)
   }
 }

@@ -40,7 +40,7 @@ async function setUp(
   return { clock, store, cleanup, sent: () => sent }
 }
 
-describe('what is left in the store', () => {
+describe('a grant left in the store', () => {
   it('is known by its id, until it is released', async () => {
     const { clock, store, cleanup } = await setUp(grant)
     expect([cleanup.isEmpty, cleanup.has('mine'), cleanup.has('other'), cleanup.has(undefined)]).toEqual([
@@ -72,21 +72,18 @@ describe('what is left in the store', () => {
   it.each([
     { released: true, looks: 1 },
     { released: false, looks: 2 },
-  ])(
-    'is released by its id where a look finds the name locked by nobody knows whom: %o',
-    async ({ released, looks }) => {
-      const { clock, store, cleanup, sent } = await setUp(undefined)
-      for (let look = 1; look <= looks; look += 1) {
-        store.last('read').answer(recordOf({ owner: '', grantId: '' }))
-        await clock.settle()
-        expect(store.last('release')).toMatchObject({ grantId: 'mine' })
-        store.last('release').answer({ released })
-        await clock.advance(LIMIT)
-      }
-      expect(cleanup.isEmpty).toBe(true)
-      expect(sent().map(([, method]) => method)).toEqual(Array(looks).fill(['read', 'release']).flat())
-    },
-  )
+  ])('is released by its id when the record is locked without a known holder: %o', async ({ released, looks }) => {
+    const { clock, store, cleanup, sent } = await setUp(undefined)
+    for (let look = 1; look <= looks; look += 1) {
+      store.last('read').answer(recordOf({ owner: '', grantId: '' }))
+      await clock.settle()
+      expect(store.last('release')).toMatchObject({ grantId: 'mine' })
+      store.last('release').answer({ released })
+      await clock.advance(LIMIT)
+    }
+    expect(cleanup.isEmpty).toBe(true)
+    expect(sent().map(([, method]) => method)).toEqual(Array(looks).fill(['read', 'release']).flat())
+  })
 
   it.each([undefined, recordOf(), { ...ours, state: 'expired' }, { ...ours, state: 'available' }])(
     'is looked for twice, and then taken for nothing: %#',
@@ -194,7 +191,7 @@ describe('settling what is left', () => {
   })
 })
 
-describe('what is left twice under one id', () => {
+describe('a grant left twice under one id', () => {
   it('is one leftover: the later, which alone is tried again', async () => {
     const { clock, store, cleanup } = await setUp(undefined)
     store.last('read').answer(undefined)

@@ -82,7 +82,7 @@ describe('the engine of a held lease', () => {
     const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
     await hold()
     await clock.advance(INTERVAL)
-    const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
+    const cause = expect.objectContaining({ message: "renew of lease 'job' failed: reset", cause: reset })
     await clock.advance(INTERVAL)
     expect(told.slice(-2)).toMatchObject([
       { type: 'jeopardy', cause },
@@ -96,7 +96,7 @@ describe('the engine of a held lease', () => {
     const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
     await hold()
     await clock.advance(INTERVAL)
-    const cause = expect.objectContaining({ message: "heartbeat of lease 'job' failed: reset", cause: reset })
+    const cause = expect.objectContaining({ message: "renew of lease 'job' failed: reset", cause: reset })
     expect(told.slice(-3)).toMatchObject([{ type: 'jeopardy', cause }, { type: 'renewed' }, { type: 'recovered' }])
   })
 

@@ -1,6 +1,6 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { groupOf, LeaseGroup } from '../../src/engine/lease-group.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
@@ -9,12 +9,12 @@ import { grant } from '../support/transitions.js'
 function setUpArming() {
   const clock = new VirtualClock()
   const armed: string[] = []
-  const lease = (name: string) => ({ arm: () => void armed.push(name) })
+  const lease = (name: string) => ({ arm: () => void armed.push(name), onStoreClosed: () => {} })
   return { clock, group: new LeaseGroup(new ScriptedStore(), clock), armed, lease }
 }
 
-describe('what the leases of one store share', () => {
-  it('is one for the store and the clock, and another for any other', () => {
+describe('the state that leases of one store share', () => {
+  it('is one group for each store and clock', () => {
     const [store, clock] = [new ScriptedStore(), new VirtualClock()]
     const group = groupOf(store, clock)
     expect(groupOf(store, clock)).toBe(group)
@@ -23,7 +23,7 @@ describe('what the leases of one store share', () => {
     expect(groupOf(store, clock)).toBe(group)
   })
 
-  it('is none for a frozen store, whose leases work all the same', () => {
+  it('does not exist for a frozen store, whose leases still work', () => {
     const [store, clock] = [Object.freeze(new ScriptedStore()), new VirtualClock()]
     expect(groupOf(store, clock)).not.toBe(groupOf(store, clock))
   })
@@ -31,10 +31,9 @@ describe('what the leases of one store share', () => {
   it('renews together where the store can, and only there', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
-    const onRenewed = vi.fn()
-    groupOf(store, clock).renewals?.add({ onRenewed, onFailed: vi.fn() }, 4, grant, 100)
+    const outcome = groupOf(store, clock).renewals?.renew(grant, 100)
     await clock.settle()
-    expect(onRenewed).toHaveBeenCalledWith(4, { renewed: false, reason: 'deleted' })
+    expect(await outcome).toEqual({ renewed: false, reason: 'deleted' })
     expect(groupOf(new ScriptedStore(), clock).renewals).toBeUndefined()
   })
 
@@ -52,7 +51,7 @@ describe('what the leases of one store share', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('arms those that have time within that time, together', async () => {
+  it('arms leases that may wait together, at the end of the wait', async () => {
     const { clock, group, armed, lease } = setUpArming()
     group.armSoon(lease('a'), 20)
     await clock.advance(10)

@@ -2,7 +2,7 @@ import { type Grant, LeaseTimeoutError } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { alignToBatch, type HeartbeatSender, RenewalBatch } from '../../src/engine/renewal-batch.js'
+import { alignToBatch, RenewalBatch } from '../../src/engine/renewal-batch.js'
 import { grant } from '../support/transitions.js'
 
 interface Call {
@@ -12,23 +12,18 @@ interface Call {
   readonly fail: (error: unknown) => void
 }
 
-function setUp(): {
-  clock: VirtualClock
-  batch: RenewalBatch
-  calls: Call[]
-  sender: HeartbeatSender
-  told: unknown[]
-} {
+function setUp() {
   const clock = new VirtualClock()
   const calls: Call[] = []
-  const told: unknown[] = []
+  const outcomes: unknown[] = []
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
-  const sender: HeartbeatSender = {
-    onRenewed: (op, outcome) => told.push([op, outcome]),
-    onFailed: (op, error) => told.push([op, error]),
+  const batch = new RenewalBatch({ renewMany }, clock)
+  const renew = (id: number, limit = 100): void => {
+    const note = (outcome: unknown): unknown => outcomes.push([id, outcome])
+    batch.renew({ ...grant, grantId: `g${id}` }, limit).then(note, note)
   }
-  return { clock, batch: new RenewalBatch({ renewMany }, clock), calls, sender, told }
+  return { clock, calls, outcomes, renew }
 }
 
 const renewed: RenewOutcome = { renewed: true }
@@ -36,14 +31,14 @@ const taken: RenewOutcome = { renewed: false, reason: 'taken' }
 
 describe('the heartbeats of one turn of the event loop', () => {
   it('are one call, and each lease gets its outcome', async () => {
-    const { clock, batch, calls, sender, told } = setUp()
-    for (const op of [1, 2, 3]) batch.add(sender, op, { ...grant, grantId: `g${op}` }, 100)
+    const { clock, calls, outcomes, renew } = setUp()
+    for (const id of [1, 2, 3]) renew(id)
     expect(calls).toEqual([])
     await clock.settle()
     expect(calls.map(({ grants }) => grants.map(({ grantId }) => grantId))).toEqual([['g1', 'g2', 'g3']])
     calls[0]?.answer([renewed, taken, renewed])
     await clock.settle()
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       [1, renewed],
       [2, taken],
       [3, renewed],
@@ -52,36 +47,36 @@ describe('the heartbeats of one turn of the event loop', () => {
   })
 
   it('are a different call from those of the next turn', async () => {
-    const { clock, batch, calls, sender } = setUp()
-    batch.add(sender, 1, grant, 100)
+    const { clock, calls, renew } = setUp()
+    renew(1)
     await clock.settle()
-    batch.add(sender, 2, grant, 100)
+    renew(2)
     await clock.settle()
     expect(calls.map(({ grants }) => grants.length)).toEqual([1, 1])
   })
 
   it('are up to 512 in one call, and one call in each turn', async () => {
-    const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 1_100; op += 1) batch.add(sender, op, grant, 100)
+    const { clock, calls, renew } = setUp()
+    for (let id = 0; id < 1_100; id += 1) renew(id)
     await clock.settle()
     expect(calls.map(({ grants }) => grants.length)).toEqual([512, 512, 76])
     expect(clock.pending).toBe(3)
   })
 
   it('are exactly one call when they fill it', async () => {
-    const { clock, batch, calls, sender } = setUp()
-    for (let op = 0; op < 512; op += 1) batch.add(sender, op, grant, 100)
+    const { clock, calls, renew } = setUp()
+    for (let id = 0; id < 512; id += 1) renew(id)
     await clock.settle()
     expect(calls.map(({ grants }) => grants.length)).toEqual([512])
   })
 
   it('fail when the call fails', async () => {
-    const { clock, batch, calls, sender, told } = setUp()
-    for (const op of [1, 2]) batch.add(sender, op, grant, 100)
+    const { clock, calls, outcomes, renew } = setUp()
+    for (const id of [1, 2]) renew(id)
     await clock.settle()
     calls[0]?.fail('reset')
     await clock.settle()
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       [1, 'reset'],
       [2, 'reset'],
     ])
@@ -89,20 +84,20 @@ describe('the heartbeats of one turn of the event loop', () => {
   })
 
   it('fail when the store returns fewer outcomes than grants', async () => {
-    const { clock, batch, calls, sender, told } = setUp()
-    for (const op of [1, 2]) batch.add(sender, op, grant, 100)
+    const { clock, calls, outcomes, renew } = setUp()
+    for (const id of [1, 2]) renew(id)
     await clock.settle()
     calls[0]?.answer([renewed])
     await clock.settle()
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       [1, renewed],
       [2, new Error('renewMany answered fewer outcomes than grants')],
     ])
   })
 
   it('are aborted at the longest of their time limits', async () => {
-    const { clock, batch, calls, sender } = setUp()
-    for (const limit of [100, 300, 200]) batch.add(sender, 1, grant, limit)
+    const { clock, calls, renew } = setUp()
+    for (const limit of [100, 300, 200]) renew(1, limit)
     await clock.advance(299)
     expect(calls[0]?.call.aborted).toBe(false)
     await clock.advance(1)

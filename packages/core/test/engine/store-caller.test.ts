@@ -14,7 +14,7 @@ const claim = { method: 'acquire', grantId: 'mine', queue: true } as const
 function setUp<T extends LeaseStore>(store: T) {
   const clock = new VirtualClock()
   const answers: AnswerEvent[] = []
-  const caller = new StoreCaller(rules, store, (answer) => answers.push(answer))
+  const caller = new StoreCaller({ rules, onAnswer: (answer) => answers.push(answer) }, store, undefined)
   return { clock, store, answers, caller }
 }
 
@@ -100,6 +100,19 @@ describe('a call to the store', () => {
     expect(answers).toMatchObject([
       { type: 'failure', op: 7, error: { message: "change of lease 'job' failed: the store has no change" } },
     ])
+  })
+
+  it('reports one answer if the store returns a thenable that settles twice', async () => {
+    const { clock, store, answers, caller } = setUp(new ScriptedStore())
+    const then = (resolve: (outcome: unknown) => void, reject: (error: unknown) => void): void => {
+      resolve({ granted: false })
+      reject(new Error('twice'))
+      resolve({ granted: false })
+    }
+    Object.assign(store, { acquire: () => ({ then }) })
+    caller.call(7, claim, 500, undefined)
+    await clock.settle()
+    expect(answers).toEqual([{ type: 'acquire-answer', op: 7, outcome: { granted: false } }])
   })
 })
 

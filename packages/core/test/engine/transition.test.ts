@@ -54,10 +54,10 @@ class World {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const context: EventContext = { now: this.now, suspended: 0, random }
+    const context: EventContext = { rules, now: this.now, suspended: 0, random }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)
-    const { state, effects } = transition(rules, before, event, context)
+    const { state, effects } = transition(before, event, context)
     expect(JSON.stringify(before, replaceBigints)).toBe(frozen)
     this.state = state
     if ('op' in event && this.open.has(event.op)) this.open.delete(event.op)

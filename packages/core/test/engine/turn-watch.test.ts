@@ -2,7 +2,7 @@ import type { LeaseRecord, LeaseStore } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
-import { TurnWatch } from '../../src/engine/turn-watch.js'
+import { watchForTurn } from '../../src/engine/turn-watch.js'
 import { rules } from '../support/rules.js'
 import { recordOf, ScriptedStore } from '../support/scripted-store.js'
 import { longest } from '../support/transitions.js'
@@ -26,8 +26,8 @@ function setUp({ watching = true, ordered = false } = {}) {
   if (watching) store.watch = (name, call, grantId) => listen(watches, name, call, grantId)
   const sources = { clock, random: () => longest }
   const onTurn = vi.fn((_holder?: LeaseRecord): void => void turns.push(clock.now()))
-  const watch = new TurnWatch({ ...rules, ordered }, store, sources, 'mine', onTurn)
-  return { clock, watches, turns, onTurn, watch, last: () => watches.at(-1) as Watched }
+  const stop = watchForTurn({ ...rules, ordered }, store, sources, 'mine', onTurn)
+  return { clock, watches, turns, onTurn, stop, last: () => watches.at(-1) as Watched }
 }
 
 async function* listen(watches: Watched[], name: string, call: StoreCall, grantId: string | undefined) {
@@ -122,9 +122,9 @@ describe('a turn watch', () => {
 
 describe('a turn watch that is stopped', () => {
   it('ends the watch of the store and ignores later values', async () => {
-    const { clock, turns, watch, last } = setUp()
+    const { clock, turns, stop, last } = setUp()
     await clock.settle()
-    watch.stop()
+    stop()
     expect(last().call.aborted).toBe(true)
     last().say()
     await clock.advance(1e6)
@@ -133,9 +133,9 @@ describe('a turn watch that is stopped', () => {
   })
 
   it.each(['end', 'fail'] as const)('does not restart when the watch then comes to %s', async (how) => {
-    const { clock, watches, watch, last } = setUp()
+    const { clock, watches, stop, last } = setUp()
     await clock.settle()
-    watch.stop()
+    stop()
     last()[how]()
     await clock.advance(1e6)
     expect(watches.length).toBe(1)
@@ -143,22 +143,22 @@ describe('a turn watch that is stopped', () => {
   })
 
   it('does not restart during the pause', async () => {
-    const { clock, watches, turns, watch, last } = setUp()
+    const { clock, watches, turns, stop, last } = setUp()
     await clock.settle()
     last().end()
     await clock.settle()
     expect(clock.pending).toBe(1)
-    watch.stop()
+    stop()
     expect(clock.pending).toBe(0)
     await clock.advance(1e6)
     expect([watches.length, turns.length]).toEqual([1, 0])
   })
 
   it('does not restart after the first value, if only that was awaited', async () => {
-    const { clock, watches, onTurn, watch, last } = setUp()
+    const { clock, watches, onTurn, stop, last } = setUp()
     await clock.settle()
     last().end()
-    onTurn.mockImplementation(() => watch.stop())
+    onTurn.mockImplementation(() => stop())
     await clock.advance(1e6)
     expect(onTurn).toHaveBeenCalledOnce()
     expect(watches.length).toBe(1)

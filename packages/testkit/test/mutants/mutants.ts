@@ -19,8 +19,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: 'becomeHeld(rules, { ...state, sentAt }, grant, hasStray, context)',
-        replace: 'becomeHeld(rules, { ...state, sentAt: context.now }, grant, hasStray, context)',
+        find: 'becomeHeld({ op: state.op, grant, holdUntil, hasStray }, sentAt, context)',
+        replace: 'becomeHeld({ op: state.op, grant, holdUntil, hasStray }, context.now, context)',
       },
     ],
     caughtBy: { law: 'expiry: validity counts from the sending of a claim, not from its answer' },
@@ -30,8 +30,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'confirmed(rules, state, call.sentAt, context)',
-        replace: 'confirmed(rules, state, context.now, context)',
+        find: 'becomeHeld(state, call.sentAt, context)',
+        replace: 'becomeHeld(state, context.now, context)',
       },
     ],
     caughtBy: { check: overlap, under: 'fading' },
@@ -89,8 +89,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (!awaits(state, op) || call === undefined) return quiet(state)',
-        replace: 'if (call === undefined) return quiet(state)',
+        find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n",
+        replace: '\n',
       },
     ],
     caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
@@ -181,8 +181,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: "return { state: next.state, effects: [{ type: 'abort' }, ...next.effects] }\n  }\n  if (state.heartbeatAt",
-        replace: 'return next\n  }\n  if (state.heartbeatAt',
+        find: 'return abortCall(state.call, onFailedHeartbeat(state, error, context))',
+        replace: 'return onFailedHeartbeat(state, error, context)',
       },
     ],
     caughtBy: { check: ['two-in-flight', 'leaked-request'] },
@@ -234,8 +234,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: 'for (const callback of callbacks)\n',
-        replace: 'for (const callback of [...callbacks, ...callbacks])\n',
+        find: 'for (const callback of callbacks) ',
+        replace: 'for (const callback of [...callbacks, ...callbacks]) ',
       },
     ],
     caughtBy: { check: ['callback-twice'] },
@@ -330,9 +330,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (!awaits(state, event.op)) return quiet(state)\n      return onFailure',
+        find: 'return onFailure(state, event, context)',
         replace:
-          "if (!awaits(state, event.op)) return quiet(state)\n      if (state.phase === 'held') return expire(state, context)\n      return onFailure",
+          "if (state.phase === 'held') return expire(state, context)\n      return onFailure(state, event, context)",
       },
     ],
     caughtBy: { law: 'renewal: one heartbeat that fails drops no lease' },
@@ -372,7 +372,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a watch is not ended with the wait',
-    edits: [{ file: 'engine/turn-watch.ts', find: 'this.#call.abort()\n', replace: '' }],
+    edits: [{ file: 'engine/turn-watch.ts', find: 'call.abort()\n', replace: '' }],
     caughtBy: { check: ['leaked-listener'] },
   },
   {

@@ -10,8 +10,8 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: runs,
-        find: 'if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) throw overlappingRun(details)',
-        replace: 'this.#queue.tryEnter()',
+        find: 'if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) {',
+        replace: 'if (!this.#queue.tryEnter() && false) {',
       },
     ],
     caughtBy: { check: ['overlapping-works'] },
@@ -32,8 +32,8 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: runs,
-        find: 'if (workContext.includes(subject)) throw nestedRun(details)\n',
-        replace: '\n',
+        find: 'if (workContext.includes(subject)) {',
+        replace: 'if (false) {',
       },
     ],
     caughtBy: { check: ['stuck-workload', 'no-progress', 'needless-refusal'] },
@@ -83,7 +83,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a release during a run does not abort its signal',
-    edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    const {', replace: 'const {' }],
+    edits: [{ file: lease, find: 'this.#runs?.onReleased()\n    if (', replace: 'if (' }],
     caughtBy: { check: ['run-not-aborted'] },
   },
   {
@@ -93,7 +93,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run waits for work that ignores its signal',
-    edits: [{ file: 'run/lease-run.ts', find: 'this.#reject(error)\n', replace: '\n' }],
+    edits: [{ file: 'run/lease-run.ts', find: 'this.#ended.reject(error)\n', replace: '\n' }],
     caughtBy: { check: ['run-not-aborted'] },
   },
   {
@@ -101,8 +101,8 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'run/lease-run.ts',
-        find: 'return await Promise.race([this.#ended, startWork(() => work(held))])',
-        replace: 'return await startWork(() => work(held))',
+        find: 'return await Promise.race([this.#ended.promise, done])',
+        replace: 'return await done',
       },
     ],
     caughtBy: { check: ['run-not-aborted'] },
@@ -111,7 +111,7 @@ export const runMutants: readonly Mutant[] = [
     name: 'a release during a run is reported as a loss',
     edits: [
       {
-        file: 'run/run-errors.ts',
+        file: runs,
         find: "reason: 'released'",
         replace: "reason: 'expired'",
       },
