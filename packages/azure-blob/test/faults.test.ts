@@ -124,7 +124,7 @@ describe.concurrent('a claim', () => {
   const cases = places.flatMap((place) => ways.map((behaviour) => ({ place, behaviour })))
 
   it.each(cases)(
-    'whose request $place meets $behaviour.kind is told as it is, and leaves nothing behind',
+    'whose request $place meets $behaviour.kind reports it, and leaves nothing behind',
     { timeout: 60_000 },
     async ({ place, behaviour }) => {
       const finish: (() => unknown)[] = []

@@ -75,7 +75,7 @@ describe.concurrent('a fenced write', () => {
     expect((await container.getBlobClient('tagged').getProperties()).metadata).toMatchObject({ colour: 'blue' })
   })
 
-  it('that lost a race against another is begun anew, and then compares again', async () => {
+  it('that lost a race against another write compares again, and writes', async () => {
     let races = 0
     const late = guard.write('raced', 3n, async (blob, fenced) => {
       races += 1
@@ -119,7 +119,7 @@ describe.concurrent('a fenced write', () => {
 
   it('names an invalid token of a blob, and rejects invalid tokens', async () => {
     await container.getBlockBlobClient('odd').upload('', 0, { metadata: { leaseholdfence: 'x' } })
-    await expect(write('odd', 1n, 'text')).rejects.toThrow(/not a fencing token: x/)
+    await expect(write('odd', 1n, 'text')).rejects.toThrow(/stored with 'odd' is not a number: x/)
     await expect(write('odd', -1n, 'text')).rejects.toThrow(LeaseConfigurationError)
     await expect(write('odd', 1 as unknown as bigint, 'text')).rejects.toThrow(/bigint of 0 or more, not 1/)
   })

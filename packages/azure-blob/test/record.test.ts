@@ -74,7 +74,7 @@ describe.concurrent('the record', () => {
     expect(tokens[0]).toBeGreaterThanOrEqual(BigInt(createdOn?.getTime() ?? Number.NaN) - 60_000n)
   })
 
-  it('that was written over by its user is made anew, above all tokens before it', async () => {
+  it('that its user has overwritten is written again, with a larger token than before', async () => {
     const store = open()
     const held = await granted(store, 'overwritten')
     // An upload also replaces the metadata.
