@@ -188,7 +188,7 @@ describe('an answer that another writer was faster', () => {
       'PUT',
       failure(422, 'Invalid', 'must be specified for an update', { causes: [{ field: 'metadata.resourceVersion' }] }),
     ],
-  ])('%s: it is looked at anew', async (_, method, reply) => {
+  ])('%s: the object is read again', async (_, method, reply) => {
     const server = await startServer()
     const store = await openStore(server.port)
     if (method === 'PUT') await store.release(await granted(store), call)

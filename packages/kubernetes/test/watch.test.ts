@@ -121,7 +121,7 @@ describe('a waiter', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('begins anew after a 410, too', async () => {
+  it('also starts again after a 410', async () => {
     const { server, holder, waiting } = await contention()
     let isGone = true
     server.disturb = ({ query }) => {
