@@ -71,20 +71,14 @@ export const azureBlobLease = providerFactory(azureBlobOptions, openStore, (sett
 
 async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Promise<LeaseStore> {
   checkOptions(values)
-  const {
-    layout,
-    resource,
-    create,
-    prefix,
-    container = layout === 'akka' ? 'akka-coordination-lease' : 'leases',
-  } = values
+  const { layout, resource, create, prefix } = values
+  const container = values.container ?? (layout === 'akka' ? 'akka-coordination-lease' : 'leases')
   const service = await openServiceClient(values)
-  const time = clock === undefined ? {} : { clock }
   if (layout !== 'akka') {
     const client = resource === 'container' ? service : service.getContainerClient(container)
-    return new AzureBlobLeaseStore(client, { create, prefix, ...time })
+    return new AzureBlobLeaseStore(client, { create, prefix, clock })
   }
   const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }
-  return akkaBlobStore(service.getContainerClient(container), { create, peers, ...time })
+  return akkaBlobStore(service.getContainerClient(container), { create, peers, clock })
 }

@@ -1,5 +1,5 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, CasLeaseStore } from '@leasehold/core/store'
+import { AbortableCall, CasLeaseStore, type CasStoreOptions } from '@leasehold/core/store'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
 import type { KubernetesLeaseStoreOptions } from './kubernetes-options.js'
@@ -33,11 +33,11 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
     const { clock = systemClock, logger = defaultLogger, watch: watches = true } = options
-    const { layout, limits, longest } = chooseLayout(options)
+    const { layout, ...limits } = chooseLayout(options)
     const client = new ApiClient(options)
     const access = new LeaseAccess(client, layout.resource)
-    const register = new ObjectRegister({ client, access, layout, watches, longest, clock, logger })
-    super(register, { clock, longest, ...limits })
+    const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, clock, logger })
+    super(register, { clock, ...limits })
     this.#access = access
     this.#options = options
     if (watches) this.watchGrant = (grant, call) => register.watchGrant(grant, call)
@@ -62,14 +62,8 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
   }
 }
 
-/** A layout, and the ttls that fit it. */
-interface LayoutChoice {
-  readonly layout: Layout
-  /** The ttls that our own leases can have, in milliseconds. */
-  readonly limits: { readonly minTtl: number; readonly maxTtl: number }
-  /** Longer durations of other programs count as this, in milliseconds. */
-  readonly longest: number
-}
+/** A layout, and the limits of our ttls and of recorded durations that fit it. */
+type LayoutChoice = { readonly layout: Layout } & Required<Pick<CasStoreOptions, 'minTtl' | 'maxTtl' | 'longest'>>
 
 /** Throws a `LeaseConfigurationError` that says which setting to change. */
 function chooseLayout({ layout: name = 'lease', ...options }: KubernetesLeaseStoreOptions): LayoutChoice {
@@ -77,7 +71,7 @@ function chooseLayout({ layout: name = 'lease', ...options }: KubernetesLeaseSto
   if (longest < MIN_TTL) throw misconfigured(`maxTtl must be at least ${MIN_TTL} ms, not ${longest}`)
   switch (name) {
     case 'lease':
-      return { layout: leaseLayout, limits: { minTtl: MIN_TTL, maxTtl: longest }, longest }
+      return { layout: leaseLayout, minTtl: MIN_TTL, maxTtl: longest, longest }
     case 'akka':
       return jvmChoice('akka.io', options, longest)
     case 'pekko':
@@ -110,7 +104,7 @@ function jvmChoice(
   }
   if (timeout > longest)
     throw misconfigured(`maxTtl (${longest}) must not be less than jvmHeartbeatTimeout (${timeout})`)
-  return { layout: jvmLayout(group, timeout), limits: { minTtl: MIN_TTL, maxTtl: Math.min(maxTtl, longest) }, longest }
+  return { layout: jvmLayout(group, timeout), minTtl: MIN_TTL, maxTtl: Math.min(maxTtl, longest), longest }
 }
 
 function positive(option: string, value: unknown): number {

@@ -142,11 +142,7 @@ export class ObjectRegister implements CasRegister<string> {
       } catch {
         // Without the permission, or with an expired token, heartbeats find changes and report errors.
       }
-      try {
-        await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), call)
-      } catch {
-        return
-      }
+      await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), call).catch(() => {})
     }
   }
 

@@ -65,11 +65,7 @@ export async function* watchObject(
     }
     if (call.aborted) return
     if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
-    try {
-      await watched.client.pause(pauseAfter(progress), call)
-    } catch {
-      return
-    }
+    await watched.client.pause(pauseAfter(progress), call).catch(() => {})
   }
 }
 

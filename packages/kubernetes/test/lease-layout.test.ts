@@ -142,7 +142,7 @@ describe('the spec of a write', () => {
     expect(leaseLayout.specOf(second, holding)).not.toEqual(second)
   })
 
-  it('keeps a count of transitions that is full, and begins one that is none', () => {
+  it('keeps a count of transitions at its maximum, and replaces an invalid one by 0', () => {
     const full = { holderIdentity: 'b', leaseTransitions: 2 ** 31 - 1 }
     expect(leaseLayout.specOf(full, holding).leaseTransitions).toBe(2 ** 31 - 1)
     expect(leaseLayout.specOf({ leaseTransitions: 'many' }, holding).leaseTransitions).toBe(0)
