@@ -27,7 +27,7 @@ import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
-import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
+import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, withGrant } from './stored-grant.js'
 import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime } from './write-time.js'
 
 /** The service's limits for the ttl of a lease that expires, in milliseconds. */
@@ -81,18 +81,24 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
     return await this.#inRounds('acquire', name, call, async (resource, signal) => {
-      let found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
+      const isOnContainer = resource.blob === undefined
+      let found = await resource.find(signal)
+      if (found === undefined && !this.#create) throw createIsOff(isOnContainer ? 'container' : 'blob', name)
+      found ??= await resource.make(signal)
       if (found === undefined) return undefined
       const stored = grantIn(name, found.metadata)
       const isRepeated = found.state === 'leased' && stored?.grantId === grantId
       // An older record may have returned within this second, over a grant of this second. On a container, another write
       // in this second would not be noticed either.
-      const isOnContainer = resource.blob === undefined
       if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
         if (isOnContainer && isLocked(found.state) && stored !== undefined)
           return { granted: false, ...holderOf(name, found) }
         // A locked name is refused without a pause, unless the lease is ours already: see #grant.
-        if (isOnContainer || !isLocked(found.state)) found = await this.#settled(found, call)
+        if (isOnContainer || !isLocked(found.state)) {
+          await settling(this.#clock, call)
+          // The lease is taken only if nothing is written in between.
+          found = { ...found, date: endOfSecond(found) }
+        }
       }
       const fencingToken = isRepeated ? stored.fencingToken : this.#nextToken(name, found, stored)
       const metadata = request.metadata ?? (isRepeated ? stored.metadata : {})
@@ -296,12 +302,6 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return !isSettled(found) && this.#known.get(name) !== found.etag
   }
 
-  /** Waits until the second of the last write is over. The lease is taken only if nothing is written in between. */
-  async #settled(found: Found, call: StoreCall): Promise<Found> {
-    await settling(this.#clock, call)
-    return { ...found, date: endOfSecond(found) }
-  }
-
   /**
    * Takes the lease by `take`, if nothing was written since `found`, and writes the record of the grant unless it is written
    * already. Resolves with `undefined` if another writer was faster.
@@ -314,7 +314,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     call: StoreCall,
     take: (options: LeaseOperationOptions) => Promise<unknown>,
   ): Promise<AcquireOutcome | undefined> {
-    const { name, grantId, previous } = grant
+    const { name, owner, grantId, fencingToken, ttl, previous } = grant
     const record = withGrant(found.metadata, grant)
     const abortSignal = call.signal
     try {
@@ -324,7 +324,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (!isLeaseConflict(error)) throw error
       return { granted: false, ...holderOf(name, found) }
     }
-    const outcome = { granted: true, grant: toGrant(grant), ...(previous && { previous }) } as const
+    const granted = { name, owner, grantId, fencingToken, ttl }
+    const outcome = { granted: true, grant: granted, ...(previous && { previous }) } as const
     if (isWritten) return outcome
     // The token is already that of the next second.
     if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
@@ -358,11 +359,6 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const written = await resource.write(record, grant.grantId, found, signal)
     if (this.#known.get(grant.name) === found.etag) this.#known.set(grant.name, written?.etag)
     return written !== undefined
-  }
-
-  async #make(resource: LeaseResource, name: string, signal: AbortSignal): Promise<Found | undefined> {
-    if (this.#create) return await resource.make(signal)
-    throw createIsOff(resource.blob === undefined ? 'container' : 'blob', name)
   }
 }
 

@@ -98,10 +98,6 @@ export function isLocked(state: LeaseState): boolean {
   return state === 'leased' || state === 'breaking'
 }
 
-export function toGrant({ name, owner, grantId, fencingToken, ttl }: StoredGrant): Grant {
-  return { name, owner, grantId, fencingToken, ttl }
-}
-
 /**
  * The record of a name; the state is the service's. `stored` is `undefined` where the lease has no record: another program
  * took it, or the holder has not written the record yet.
