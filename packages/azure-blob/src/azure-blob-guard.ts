@@ -1,11 +1,7 @@
 import type { BlobDeleteOptions, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { checkFence, checkFencingToken } from '@leasehold/core/store'
+import { checkFence, checkFencingToken, inRounds } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
-import { codeOf, isAbout, isStatus, orMissing } from './service-answer.js'
-
-/** How often a write is tried when other writers are faster. */
-const ROUNDS = 5
+import { codeOf, isAbout, isStatus, unless } from './service-answer.js'
 
 /** The metadata key of the largest token under which a blob was written. */
 const KEY = 'leaseholdfence'
@@ -53,20 +49,22 @@ export class AzureBlobGuard {
     write: (blob: BlockBlobClient, fenced: FencedWrite) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    checkFencingToken(fencingToken, { leaseName: blobName, store: 'azure-blob' })
+    const details = { leaseName: blobName, store: 'azure-blob' }
+    checkFencingToken(fencingToken, details)
     const limit = signal === undefined ? {} : { abortSignal: signal }
-    for (let round = 0; round < ROUNDS; round += 1) {
+    const { result } = await inRounds(blobName, details, async () => {
       const blob = this.#container.getBlockBlobClient(blobName)
-      const { fenced, etag } = await compare(blob, fencingToken, limit)
+      const fenced = await compare(blob, fencingToken, limit)
+      const { ifMatch } = fenced.conditions
       try {
-        return await write(withoutDeletion(blob, fencingToken, fenced), fenced)
+        return { result: await write(withoutDeletion(blob, fencingToken, fenced), fenced) }
       } catch (error) {
-        if (isLeased(error, blob)) throw failureOf(detailsOf(blobName), error)
-        if (!(await isRace(error, blob, etag, limit))) throw error
+        if (isLeased(error, blob)) throw failureOf('write', blobName, error)
+        if (!(await isRace(error, blob, ifMatch, limit))) throw error
+        return undefined
       }
-    }
-    const message = `other writers of '${blobName}' were faster ${ROUNDS} times in a row: try again`
-    throw new LeaseUnavailableError(message, { leaseName: blobName, store: 'azure-blob' })
+    })
+    return result
   }
 
   /**
@@ -113,46 +111,28 @@ async function isRace(
   limit: { readonly abortSignal?: AbortSignal },
 ): Promise<boolean> {
   if (!isStatus(error, 412) && !isStatus(error, 409)) return false
-  const found = await orMissing(() => blob.getProperties({ ...limit })).catch(() => ({ etag }))
+  const found = await unless([404], () => blob.getProperties({ ...limit })).catch(() => ({ etag }))
   return found?.etag !== etag
 }
 
-/** The options for the write, and the ETag of the blob whose token was compared; `undefined` if there is no blob. */
+/** Compares the token with that of the blob, and returns the options for the write. */
 async function compare(
   blob: BlockBlobClient,
   fencingToken: bigint,
   limit: { readonly abortSignal?: AbortSignal },
-): Promise<{ readonly fenced: FencedWrite; readonly etag: string | undefined }> {
-  const token = String(fencingToken)
-  const found = await propertiesOf(blob, limit)
-  if (found === undefined) {
-    return { fenced: { ...limit, conditions: { ifNoneMatch: '*' }, metadata: { [KEY]: token } }, etag: undefined }
-  }
-  const { metadata = {}, etag = '' } = found
-  const [, seen] = Object.entries(metadata).find(([key]) => key.toLowerCase() === KEY) ?? []
-  if (seen !== undefined) checkFence(blob.name, fencingToken, toToken(seen, blob.name), 'azure-blob')
-  const others = Object.entries(metadata).filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
-  const kept = { ...Object.fromEntries(others), [KEY]: token }
-  return { fenced: { ...limit, conditions: { ifMatch: etag }, metadata: kept }, etag }
-}
-
-async function propertiesOf(blob: BlockBlobClient, limit: { readonly abortSignal?: AbortSignal }) {
-  try {
-    // The SDK adds to the given options, so it gets a copy.
-    return await orMissing(() => blob.getProperties({ ...limit }))
-  } catch (error) {
-    throw failureOf(detailsOf(blob.name), error)
-  }
-}
-
-function detailsOf(blobName: string): { operation: string; leaseName: string; store: string } {
-  return { operation: 'write', leaseName: blobName, store: 'azure-blob' }
-}
-
-function toToken(text: string, blobName: string): bigint {
-  if (/^\d+$/.test(text)) return BigInt(text)
-  throw new LeaseConfigurationError(`the metadata '${KEY}' of '${blobName}' is not a fencing token: ${text}`, {
-    leaseName: blobName,
-    store: 'azure-blob',
+): Promise<FencedWrite> {
+  // The SDK adds to the given options, so it gets a copy.
+  const request = unless([404], () => blob.getProperties({ ...limit }))
+  const found = await request.catch((error: unknown) => {
+    throw failureOf('write', blob.name, error)
   })
+  const entries = Object.entries(found?.metadata ?? {})
+  const [, seen] = entries.find(([key]) => key.toLowerCase() === KEY) ?? []
+  checkFence(blob.name, fencingToken, seen, 'azure-blob')
+  const others = entries.filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
+  return {
+    ...limit,
+    conditions: found === undefined ? { ifNoneMatch: '*' } : { ifMatch: found.etag ?? '' },
+    metadata: { ...Object.fromEntries(others), [KEY]: String(fencingToken) },
+  }
 }

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BlobServiceClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import type { BlobServiceClient, BlockBlobClient, ContainerClient, LeaseOperationOptions } from '@azure/storage-blob'
 import {
   type Clock,
   type Grant,
   LeaseConfigurationError,
   type LeaseRecord,
   type LeaseStore,
-  LeaseUnavailableError,
   type Metadata,
   type StoreLimits,
   systemClock,
@@ -16,24 +15,20 @@ import {
   type AcquireRequest,
   type BreakOptions,
   checkLeaseName,
+  inRounds,
+  RecentMap,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
 } from '@leasehold/core/store'
-import type { BlobResource } from './blob-resource.js'
-import { failureOf } from './failure-of.js'
-import { KnownWrites } from './known-writes.js'
-import { holderOf, notGranted, nothingToBreak, notRenewed } from './lease-outcomes.js'
-import { type Found, isLocked, type LeaseResource, writeRecord } from './lease-resource.js'
+import { createIsOff, failureOf } from './failure-of.js'
+import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
+import type { Found, LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
-import { settling } from './settling.js'
-import { grantIn, METADATA_ROOM, type StoredGrant, toGrant, toRecord, withGrant } from './stored-grant.js'
-import { endOfSecond, isSettled, tokenTime } from './write-time.js'
-
-/** How often an operation is tried when other writers are faster. */
-const ROUNDS = 5
+import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, withGrant } from './stored-grant.js'
+import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime } from './write-time.js'
 
 /** The service's limits for the ttl of a lease that expires, in milliseconds. */
 const SHORTEST = 15_000
@@ -66,7 +61,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #create: boolean
   readonly #clock: Clock
   readonly #checks = new StoreChecks(this.kind, this.limits)
-  readonly #known = new KnownWrites()
+  /** See {@link KNOWN_NAMES}. */
+  readonly #known = new RecentMap<string | undefined>(KNOWN_NAMES)
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
@@ -85,35 +81,36 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
     return await this.#inRounds('acquire', name, call, async (resource, signal) => {
-      let found = (await resource.find(signal)) ?? (await this.#make(resource, name, signal))
+      const isOnContainer = resource.blob === undefined
+      let found = await resource.find(signal)
+      if (found === undefined && !this.#create) throw createIsOff(isOnContainer ? 'container' : 'blob', name)
+      found ??= await resource.make(signal)
       if (found === undefined) return undefined
       const stored = grantIn(name, found.metadata)
       const isRepeated = found.state === 'leased' && stored?.grantId === grantId
       // An older record may have returned within this second, over a grant of this second. On a container, another write
       // in this second would not be noticed either.
-      if (!isRepeated && (resource.needsSettled ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
-        if (resource.needsSettled && isLocked(found) && stored !== undefined) return notGranted(name, found)
-        // A locked name is refused without a pause, unless the lease is ours already: see #writeGrant.
-        if (resource.needsSettled || !isLocked(found)) found = await this.#settled(found, call)
+      if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
+        if (isOnContainer && isLocked(found.state) && stored !== undefined)
+          return { granted: false, ...holderOf(name, found) }
+        // A locked name is refused without a pause, unless the lease is ours already: see #grant.
+        if (isOnContainer || !isLocked(found.state)) {
+          await settling(this.#clock, call)
+          // The lease is taken only if nothing is written in between.
+          found = { ...found, date: endOfSecond(found) }
+        }
       }
       const fencingToken = isRepeated ? stored.fencingToken : this.#nextToken(name, found, stored)
       const metadata = request.metadata ?? (isRepeated ? stored.metadata : {})
       // Until the record is written, it is that of the last holder: a crash in between loses nothing.
       const previous = isRepeated ? stored.previous : stored?.metadata
       const left = previous === undefined ? {} : { previous }
-      const record = withGrant(found.metadata, { name, owner, grantId, ttl, metadata, fencingToken, ...left })
-      const conditions = resource.unwritten(found)
-      try {
-        // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
-        await resource.leaseClient(grantId).acquireLease(toSeconds(ttl), { conditions, abortSignal: signal })
-      } catch (error) {
-        if (isStatus(error, 412) || isStatus(error, 404)) return undefined
-        if (!isLeaseConflict(error)) throw error
-        return notGranted(name, found)
-      }
+      const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...left }
       const isWritten = isRepeated && isDeepStrictEqual(metadata, stored.metadata)
-      if (!isWritten && !(await this.#writeGrant(resource, found, { name, grantId }, record, call))) return undefined
-      return { granted: true, grant: { name, owner, grantId, ttl, fencingToken }, ...left }
+      // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
+      return await this.#grant(resource, found, grant, isWritten, call, (options) =>
+        resource.leaseClient(grantId).acquireLease(toSeconds(ttl), options),
+      )
     })
   }
 
@@ -164,7 +161,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const found = await resource.find(signal)
       if (found === undefined) return [undefined]
       const stored = grantIn(name, found.metadata)
-      if (stored === undefined || !isLocked(found)) return [toRecord(name, stored, found.state)]
+      if (stored === undefined || !isLocked(found.state)) return [toRecord(name, stored, found.state)]
       // Between the lease and the write of the record, the record is that of the last holder.
       const isInForce = await resource.isLeasedUnder(stored.grantId, signal)
       return [toRecord(name, isInForce ? stored : undefined, found.state)]
@@ -186,7 +183,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
         this.#checks.usable(call)
       }
     } catch (error) {
-      throw failureOf({ operation: 'list', store: this.kind }, error)
+      throw failureOf('list', undefined, error)
     }
   }
 
@@ -200,23 +197,16 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return await this.#inRounds('change', name, call, async (resource, signal) => {
       const found = await resource.find(signal)
       const stored = found && grantIn(name, found.metadata)
-      if (found === undefined || stored === undefined) return notGranted(name, found)
+      if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
       const isRepeated = stored.grantId === to.grantId
       const fresh = { ...to, previous: stored.metadata, fencingToken: this.#nextToken(name, found, stored) }
       const grant: StoredGrant = isRepeated ? stored : { ...stored, ...fresh }
-      const record = withGrant(found.metadata, grant)
-      const conditions = resource.unwritten(found)
-      try {
-        await resource.leaseClient(grantId).changeLease(to.grantId, { conditions, abortSignal: signal })
-      } catch (error) {
-        if (isStatus(error, 412)) return undefined
-        if (!isLeaseConflict(error) && !isStatus(error, 404)) throw error
-        return notGranted(name, found)
-      }
-      if (!isRepeated && !(await this.#writeGrant(resource, found, { ...to, name }, record, call))) return undefined
+      const outcome = await this.#grant(resource, found, grant, isRepeated, call, (options) =>
+        resource.leaseClient(grantId).changeLease(to.grantId, options),
+      )
       // A change does not renew the lease: this renewal starts a whole ttl.
-      await resource.leaseClient(to.grantId).renewLease({ abortSignal: signal })
-      return { granted: true, grant: toGrant(grant), ...(grant.previous && { previous: grant.previous }) }
+      if (outcome?.granted) await resource.leaseClient(to.grantId).renewLease({ abortSignal: signal })
+      return outcome
     })
   }
 
@@ -232,10 +222,10 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const found = await resource.find(signal)
       if (found === undefined || found.state === 'available') throw nothingToBreak(name)
       const stored = grantIn(name, found.metadata)
-      if (reason !== undefined && stored !== undefined && isLocked(found)) {
+      if (reason !== undefined && stored !== undefined && isLocked(found.state)) {
         // For information only: the lease is also broken if another writer is faster.
         const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
-        await writeRecord(resource, found, stored.grantId, withGrant(found.metadata, record), signal)
+        await resource.write(withGrant(found.metadata, record), stored.grantId, found, signal)
       }
       const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
@@ -255,8 +245,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
    */
   blobOf(name: string): BlockBlobClient {
     checkLeaseName(name)
-    const resource = this.#resources.of(name)
-    if (resource.kind === 'blob') return (resource as BlobResource).client
+    const { blob } = this.#resources.of(name)
+    if (blob !== undefined) return blob
     const message = 'these leases are on containers: they have no blob'
     throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
   }
@@ -272,21 +262,15 @@ export class AzureBlobLeaseStore implements LeaseStore {
     call: StoreCall,
     round: (resource: LeaseResource, signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T> {
-    const details = { leaseName: name, store: this.kind }
     const resource = this.#resources.of(name)
-    for (let count = 0; count < ROUNDS; count += 1) {
+    return await inRounds(name, { leaseName: name, store: this.kind }, async () => {
       this.#checks.usable(call)
       try {
-        const outcome = await round(resource, call.signal)
-        if (outcome !== undefined) return outcome
+        return await round(resource, call.signal)
       } catch (error) {
-        throw failureOf({ operation, ...details }, error)
+        throw failureOf(operation, name, error)
       }
-    }
-    throw new LeaseUnavailableError(
-      `other writers of '${name}' were faster ${ROUNDS} times in a row: try again`,
-      details,
-    )
+    })
   }
 
   async #renew(resource: LeaseResource, grant: Grant, signal: AbortSignal): Promise<RenewOutcome> {
@@ -308,43 +292,54 @@ export class AzureBlobLeaseStore implements LeaseStore {
    * grant, after a restored snapshot or a write of metadata that was read earlier.
    */
   #nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
-    const time = tokenTime(found, this.#known.has(name, found.etag))
+    const time = tokenTime(found, this.#known.get(name) === found.etag)
     const next = (stored?.fencingToken ?? 0n) + 1n
     return next > time ? next : time
   }
 
   /** Whether the record may be older than the last grant, because that was written in the same second. */
   #mayHaveReturned(name: string, found: Found): boolean {
-    return !isSettled(found) && !this.#known.has(name, found.etag)
-  }
-
-  /** Waits until the second of the last write is over. The lease is taken only if nothing is written in between. */
-  async #settled(found: Found, call: StoreCall): Promise<Found> {
-    await settling(this.#clock, call)
-    return { ...found, date: endOfSecond(found) }
+    return !isSettled(found) && this.#known.get(name) !== found.etag
   }
 
   /**
-   * Writes the record of a new grant under its lease; `false` if another writer was faster. If the service rejects the
-   * record, the lease is released, because no owner knows of it.
+   * Takes the lease by `take`, if nothing was written since `found`, and writes the record of the grant unless it is written
+   * already. Resolves with `undefined` if another writer was faster.
    */
-  async #writeGrant(
+  async #grant(
     resource: LeaseResource,
     found: Found,
-    { name, grantId }: Pick<Grant, 'name' | 'grantId'>,
-    record: Record<string, string>,
+    grant: StoredGrant,
+    isWritten: boolean,
     call: StoreCall,
-  ): Promise<boolean> {
-    // The token is already that of the next second.
-    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
+    take: (options: LeaseOperationOptions) => Promise<unknown>,
+  ): Promise<AcquireOutcome | undefined> {
+    const { name, owner, grantId, fencingToken, ttl, previous } = grant
+    const record = withGrant(found.metadata, grant)
     const abortSignal = call.signal
     try {
-      const written = await writeRecord(resource, found, grantId, record, abortSignal)
-      this.#known.keep(name, written?.etag)
-      return written !== undefined
+      await take({ conditions: resource.unwritten(found), abortSignal })
     } catch (error) {
-      const client = resource.leaseClient(grantId)
-      if (isRefusal(error)) await client.releaseLease({ abortSignal }).catch(() => {})
+      if (isStatus(error, 412) || isStatus(error, 404)) return undefined
+      if (!isLeaseConflict(error)) throw error
+      return { granted: false, ...holderOf(name, found) }
+    }
+    const granted = { name, owner, grantId, fencingToken, ttl }
+    const outcome = { granted: true, grant: granted, ...(previous && { previous }) } as const
+    if (isWritten) return outcome
+    // The token is already that of the next second.
+    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
+    try {
+      const written = await resource.write(record, grantId, found, abortSignal)
+      this.#known.set(name, written?.etag)
+      return written && outcome
+    } catch (error) {
+      // No owner knows of a lease without a record.
+      if (isRefusal(error))
+        await resource
+          .leaseClient(grantId)
+          .releaseLease({ abortSignal })
+          .catch(() => {})
       throw error
     }
   }
@@ -360,23 +355,10 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (found === undefined) return false
     const stored = grantIn(grant.name, found.metadata)
     const kept = stored?.grantId === grant.grantId ? stored : grant
-    const written = await writeRecord(
-      resource,
-      found,
-      grant.grantId,
-      withGrant(found.metadata, { ...kept, metadata }),
-      signal,
-    )
-    if (this.#known.has(grant.name, found.etag)) this.#known.keep(grant.name, written?.etag)
+    const record = withGrant(found.metadata, { ...kept, metadata })
+    const written = await resource.write(record, grant.grantId, found, signal)
+    if (this.#known.get(grant.name) === found.etag) this.#known.set(grant.name, written?.etag)
     return written !== undefined
-  }
-
-  async #make(resource: LeaseResource, name: string, signal: AbortSignal): Promise<Found | undefined> {
-    if (this.#create) return await resource.make(signal)
-    throw new LeaseConfigurationError(
-      `the ${resource.kind} of lease '${name}' does not exist, and 'create' is off: create it, or turn 'create' on`,
-      { leaseName: name, store: this.kind },
-    )
   }
 }
 

@@ -1,10 +1,63 @@
-import { type LeaseStore, StoreLease } from '@leasehold/core'
+import type { BlockBlobClient } from '@azure/storage-blob'
+import {
+  type CreateLeaseOptions,
+  type LeaseEnvironment,
+  LeaseLostError,
+  LeaseSettings,
+  type LeaseStore,
+  StoreLease,
+  TimeoutSettings,
+} from '@leasehold/core'
 import { type OpenContext, providerFactory } from '@leasehold/core/store'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
 import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'
-import { AzureBlobLease } from './blob-lease.js'
 import { openServiceClient } from './service-client.js'
+
+/** A lease on a blob or a container. With its id, the service rejects writes after the lease is lost. */
+export class AzureBlobLease extends StoreLease {
+  readonly #store: AzureBlobLeaseStore
+
+  constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: LeaseEnvironment = {}) {
+    super(settings, store, environment)
+    this.#store = store
+  }
+
+  /**
+   * The `conditions` for a write to the blob of this lease, for the SDK. The service rejects the write unless this lease is in
+   * force: with 412, or 409 while another owner holds it. Throws a `LeaseLostError` unless the lease is held.
+   */
+  conditions(): { readonly leaseId: string } {
+    const { grant } = this
+    if (grant !== undefined && this.checkLease()) return { leaseId: grant.grantId }
+    const { name, owner } = this.settings
+    throw new LeaseLostError(`lease '${name}' is not held: acquire it before you write under it`, {
+      leaseName: name,
+      owner,
+      store: this.#store.kind,
+      reason: 'expired',
+    })
+  }
+
+  /**
+   * The client of the blob with the lease; its content is yours. Throws a `LeaseConfigurationError` for a lease on a
+   * container.
+   */
+  get blob(): BlockBlobClient {
+    return this.#store.blobOf(this.settings.name)
+  }
+}
+
+/** Like `createLease`, for leases with `conditions()` and `blob`. Throws the same errors. */
+export function createAzureBlobLease(
+  store: AzureBlobLeaseStore,
+  name: string,
+  options: CreateLeaseOptions = {},
+): AzureBlobLease {
+  const { owner, maxHold, clock, logger, random } = options
+  const settings = new LeaseSettings({ name, owner, timeouts: new TimeoutSettings(options), maxHold })
+  return new AzureBlobLease(settings, store, { clock, logger, random })
+}
 
 /**
  * The factory of leases in Azure Blob Storage, for `lease-class = "@leasehold/azure-blob"`. All leases of one provider with
@@ -18,20 +71,14 @@ export const azureBlobLease = providerFactory(azureBlobOptions, openStore, (sett
 
 async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Promise<LeaseStore> {
   checkOptions(values)
-  const {
-    layout,
-    resource,
-    create,
-    prefix,
-    container = layout === 'akka' ? 'akka-coordination-lease' : 'leases',
-  } = values
+  const { layout, resource, create, prefix } = values
+  const container = values.container ?? (layout === 'akka' ? 'akka-coordination-lease' : 'leases')
   const service = await openServiceClient(values)
-  const time = clock === undefined ? {} : { clock }
   if (layout !== 'akka') {
     const client = resource === 'container' ? service : service.getContainerClient(container)
-    return new AzureBlobLeaseStore(client, { create, prefix, ...time })
+    return new AzureBlobLeaseStore(client, { create, prefix, clock })
   }
   const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }
-  return akkaBlobStore(service.getContainerClient(container), { create, peers, ...time })
+  return akkaBlobStore(service.getContainerClient(container), { create, peers, clock })
 }

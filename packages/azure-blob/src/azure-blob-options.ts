@@ -67,24 +67,20 @@ export const azureBlobOptions = new ProviderOptions('azure-blob', {
 /** The options of a configuration block, in camel case; durations in milliseconds. */
 export type AzureBlobOptions = OptionsOf<(typeof azureBlobOptions)['declarations']>
 
-/** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
-export function checkOptions(values: AzureBlobOptions): void {
-  checkAccess(values)
-  if (values.layout === 'akka' && values.resource === 'container') {
-    throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
-  }
-}
-
 const ways = ['connectionString', 'accountKey', 'sasToken', 'credential'] as const
 
-function checkAccess(options: AzureBlobOptions): void {
+/** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
+export function checkOptions(options: AzureBlobOptions): void {
+  const { account, endpoint, layout, resource } = options
+  if (layout === 'akka' && resource === 'container') {
+    throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
+  }
   const chosen = ways.filter((way) => options[way] !== undefined)
   const [way] = chosen
   if (way === undefined || chosen.length > 1) {
     const found = chosen.length === 0 ? 'none is' : `${chosen.join(' and ')} are`
     throw wrong(`give exactly one of connectionString, accountKey, sasToken and credential: ${found} given`)
   }
-  const { account, endpoint } = options
   if (way === 'connectionString') return
   if (account === undefined && (endpoint === undefined || way === 'accountKey')) {
     throw wrong(`${way} needs account: the name of the storage account`)

@@ -19,18 +19,17 @@ const credentialFailures: ReadonlySet<string> = new Set([
   'AuthenticationRequiredError',
 ])
 
-/** The details of the request for the error. */
-export interface RequestDetails {
-  readonly operation: string
-  /** Absent for a listing. */
-  readonly leaseName?: string
-  readonly store: string
-}
-
-/** The typed error for the failure of a request. It has no part of the request, which contains secrets. */
-export function failureOf({ operation, leaseName, store }: RequestDetails, error: unknown): LeaseError {
+/**
+ * The typed error for the failure of a request. It has no part of the request, which contains secrets. `leaseName` is absent
+ * for a listing.
+ */
+export function failureOf(operation: string, leaseName: string | undefined, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const details = { ...(leaseName === undefined ? {} : { leaseName }), store, cause: withoutRequest(error) }
+  const details = {
+    ...(leaseName === undefined ? {} : { leaseName }),
+    store: 'azure-blob',
+    cause: withoutRequest(error),
+  }
   const subject = leaseName === undefined ? 'leases' : `lease '${leaseName}'`
   const failed = `${operation} of ${subject} failed: ${reasonOf(error)}`
   if (error instanceof Error && error.name === 'AbortError') return new LeaseTimeoutError(failed, details)
@@ -47,6 +46,14 @@ export function failureOf({ operation, leaseName, store }: RequestDetails, error
       if (isRefusal(error)) return new LeaseConfigurationError(failed, details)
       return new LeaseUnavailableError(failed, { ...details, retryAfter: retryAfterOf(error) })
   }
+}
+
+/** The error for a blob or a container that the store may not create. */
+export function createIsOff(kind: 'blob' | 'container', leaseName: string): LeaseConfigurationError {
+  return new LeaseConfigurationError(
+    `the ${kind} of lease '${leaseName}' does not exist, and 'create' is off: create it, or turn 'create' on`,
+    { leaseName, store: 'azure-blob' },
+  )
 }
 
 function unauthorised(failed: string, error: unknown, details: LeaseErrorDetails): LeaseUnauthorisedError {

@@ -1,12 +1,8 @@
 import { type Grant, LeaseConflictError, type LeaseRecord } from '@leasehold/core'
-import type { AcquireOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
-import { type Found, isLocked } from './lease-resource.js'
+import type { RenewOutcome, RenewRefusal } from '@leasehold/core/store'
+import type { Found } from './lease-resource.js'
 import { codeOf } from './service-answer.js'
-import { grantIn, toRecord } from './stored-grant.js'
-
-export function notGranted(name: string, found: Found | undefined): AcquireOutcome {
-  return { granted: false, ...holderOf(name, found) }
-}
+import { grantIn, isLocked, toRecord } from './stored-grant.js'
 
 /** `error`: the lease conflict with which the service answered the renewal. */
 export function notRenewed(error: unknown, grant: Grant, found: Found | undefined): RenewOutcome {
@@ -14,7 +10,7 @@ export function notRenewed(error: unknown, grant: Grant, found: Found | undefine
 }
 
 export function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
-  if (found === undefined || !isLocked(found)) return {}
+  if (found === undefined || !isLocked(found.state)) return {}
   const holder = toRecord(name, grantIn(name, found.metadata), found.state)
   return holder === undefined ? {} : { holder }
 }
@@ -30,5 +26,5 @@ function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undef
   if (found === undefined) return 'deleted'
   if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'
   const stored = grantIn(name, found.metadata)
-  return isLocked(found) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
+  return isLocked(found.state) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
 }

@@ -1,6 +1,6 @@
-import type { BlobLeaseClient } from '@azure/storage-blob'
+import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import type { LeaseState } from '@leasehold/core'
-import { isStatus } from './service-answer.js'
+import { createOnce, unless } from './service-answer.js'
 import type { BlobMetadata } from './stored-grant.js'
 import type { WriteStamp } from './write-time.js'
 
@@ -10,72 +10,80 @@ export interface Found extends WriteStamp {
   readonly infinite: boolean
   readonly metadata: BlobMetadata
   readonly etag: string
-  /** The last write of content or metadata, by the service's clock, in whole seconds. Lease operations do not count. */
-  readonly lastModified: Date
-}
-
-export interface Written {
-  readonly etag?: string
-}
-
-/** The blob or the container of a lease name. Its methods reject with the errors of the SDK. */
-export interface LeaseResource {
-  /** For messages. */
-  readonly kind: 'blob' | 'container'
-  find(signal: AbortSignal): Promise<Found | undefined>
-  /** Creates it; `undefined` if it was created by another process meanwhile. */
-  make(signal: AbortSignal): Promise<Found | undefined>
-  leaseClient(grantId: string): BlobLeaseClient
-  /** Whether the lease in force is that of the grant. */
-  isLeasedUnder(grantId: string, signal: AbortSignal): Promise<boolean>
-  /** The condition under which a lease is taken only if nothing was written since. */
-  unwritten(found: Found): { ifMatch: string } | { ifUnmodifiedSince: Date }
-  /** Whether that condition cannot tell apart the writes of one second, so that the second has to be over. */
-  readonly needsSettled: boolean
-  /** Replaces the metadata under the lease; the service answers 412 if something was written since. */
-  writeMetadata(metadata: Record<string, string>, grantId: string, found: Found, signal: AbortSignal): Promise<Written>
 }
 
 /** The common fields of answers about blobs and containers. */
-export interface LeaseProperties {
+interface LeaseProperties extends Partial<WriteStamp> {
   readonly leaseState?: LeaseState
   readonly leaseDuration?: 'finite' | 'fixed' | 'infinite'
   readonly metadata?: BlobMetadata
   readonly etag?: string
-  readonly lastModified?: Date
-  readonly date?: Date
 }
 
-export function toFound(properties: LeaseProperties): Found {
+/**
+ * The blob or the container of a lease name. The content of a blob is never touched. A lease on a container protects it from
+ * deletion, but not the blobs in it. The methods reject with the errors of the SDK.
+ */
+export class LeaseResource {
+  /** Absent if the lease is on the container itself. */
+  readonly blob: BlockBlobClient | undefined
+  readonly #container: ContainerClient
+  readonly #client: BlockBlobClient | ContainerClient
+
+  constructor(container: ContainerClient, blobName?: string) {
+    this.blob = blobName === undefined ? undefined : container.getBlockBlobClient(blobName)
+    this.#container = container
+    this.#client = this.blob ?? container
+  }
+
+  async find(abortSignal: AbortSignal): Promise<Found | undefined> {
+    const found = await unless([404], () => this.#client.getProperties({ abortSignal }))
+    return found && toFound(found)
+  }
+
+  /** Creates it. Resolves with `undefined` if another process was faster, or the container of the blob was missing. */
+  async make(abortSignal: AbortSignal): Promise<Found | undefined> {
+    const { blob } = this
+    const conditions = { ifNoneMatch: '*' }
+    const made = await createOnce(this.#container, abortSignal, () =>
+      blob === undefined ? this.#container.create({ abortSignal }) : blob.upload('', 0, { conditions, abortSignal }),
+    )
+    return made && toFound(made)
+  }
+
+  leaseClient(grantId: string): BlobLeaseClient {
+    return this.#client.getBlobLeaseClient(grantId)
+  }
+
+  /** Whether the lease in force is that of the grant. */
+  async isLeasedUnder(leaseId: string, abortSignal: AbortSignal): Promise<boolean> {
+    const request = () => this.#client.getProperties({ conditions: { leaseId }, abortSignal })
+    return (await unless([404, 409, 412], request)) !== undefined
+  }
+
+  /**
+   * The condition under which a lease is taken only if nothing was written since. For a container, the service checks no
+   * ETag, only times in whole seconds, so the second of the last write has to be over.
+   */
+  unwritten({ etag, lastModified }: Found): { ifMatch: string } | { ifUnmodifiedSince: Date } {
+    return this.blob === undefined ? { ifUnmodifiedSince: lastModified } : { ifMatch: etag }
+  }
+
+  /** Replaces the metadata under the lease. Resolves with `undefined` if something was written since `found`. */
+  async write(
+    metadata: Record<string, string>,
+    leaseId: string,
+    found: Found,
+    abortSignal: AbortSignal,
+  ): Promise<{ readonly etag?: string } | undefined> {
+    // For a container, the service accepts no condition besides the lease, which is taken only if nothing was written.
+    const conditions = this.blob === undefined ? { leaseId } : { leaseId, ifMatch: found.etag }
+    return await unless([404, 412], () => this.#client.setMetadata(metadata, { conditions, abortSignal }))
+  }
+}
+
+function toFound(properties: LeaseProperties): Found {
   const { leaseState = 'available', leaseDuration, metadata = {}, etag = '', lastModified, date } = properties
   if (lastModified === undefined || date === undefined) throw new TypeError('the answer of the service has no time')
-  return {
-    state: leaseState,
-    infinite: leaseDuration === 'infinite',
-    metadata,
-    etag,
-    lastModified,
-    date,
-  }
-}
-
-/** Whether a lease is in force. */
-export function isLocked({ state }: Found): boolean {
-  return state === 'leased' || state === 'breaking'
-}
-
-/** Writes the record under its lease, if nothing was written since `found`; `undefined` if another writer was faster. */
-export async function writeRecord(
-  resource: LeaseResource,
-  found: Found,
-  grantId: string,
-  record: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Written | undefined> {
-  try {
-    return await resource.writeMetadata(record, grantId, found, signal)
-  } catch (error) {
-    if (isStatus(error, 412) || isStatus(error, 404)) return undefined
-    throw error
-  }
+  return { state: leaseState, infinite: leaseDuration === 'infinite', metadata, etag, lastModified, date }
 }

@@ -1,9 +1,7 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
 import { LeaseConfigurationError, type LeaseState } from '@leasehold/core'
-import { encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
-import { BlobResource } from './blob-resource.js'
-import { ContainerResource } from './container-resource.js'
-import type { LeaseResource } from './lease-resource.js'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, nameIn } from './stored-grant.js'
 
@@ -65,7 +63,8 @@ export class LeaseResources {
   of(leaseName: string): LeaseResource {
     const client = this.#client
     const name = this.#nameOf(leaseName)
-    return 'getContainerClient' in client ? new ContainerResource(client, name) : new BlobResource(client, name)
+    if ('getContainerClient' in client) return new LeaseResource(client.getContainerClient(name))
+    return new LeaseResource(client, name)
   }
 
   /** Yields what has a lease name with this prefix. Blobs and containers that have no lease may be among them. */
@@ -90,8 +89,10 @@ export class LeaseResources {
 
   *#named(items: readonly ListedItem[], leasePrefix: string): Generator<ListedResource> {
     for (const { name, metadata = {}, properties } of items) {
-      const names = [nameIn(metadata), name.slice(this.#prefix.length)]
-      const leaseName = names.find((candidate) => candidate !== undefined && this.#nameOf(candidate) === name)
+      const written = nameIn(metadata)
+      const isOwn = written !== undefined && this.#nameOf(written) === name
+      // Earlier versions wrote no name, and copies have the name of another blob.
+      const leaseName = isOwn ? written : decodeLeaseName(name.slice(this.#prefix.length), this.#alphabet)
       if (leaseName?.startsWith(leasePrefix) !== true) continue
       yield { name: leaseName, metadata, state: properties.leaseState ?? 'available' }
     }

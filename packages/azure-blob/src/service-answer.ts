@@ -1,3 +1,5 @@
+import type { ContainerClient } from '@azure/storage-blob'
+
 /** The fields of the SDK's `RestError` in use. Checked by shape: an application can have another copy of the SDK. */
 interface RestFailure {
   readonly name: 'RestError'
@@ -40,24 +42,33 @@ export function codeOf(error: unknown): string | undefined {
   return failure?.code ?? failure?.response?.headers.get('x-ms-error-code')
 }
 
-/** `undefined` if the service answers 404. */
-export async function orMissing<T>(request: () => Promise<T>): Promise<T | undefined> {
+/** Sends a request. Resolves with `undefined` if the service answers with one of these statuses. */
+export async function unless<T>(statuses: readonly number[], request: () => Promise<T>): Promise<T | undefined> {
   try {
     return await request()
   } catch (error) {
-    if (isStatus(error, 404)) return undefined
+    if (statuses.some((status) => isStatus(error, status))) return undefined
     throw error
   }
 }
 
-/** Whether the request succeeded; `false` if its lease is not in force, or the blob or container is gone. */
-export async function unlessRefused(request: () => Promise<unknown>): Promise<boolean> {
+/**
+ * Sends a request that creates a blob or a container. Resolves with `undefined` if another process has created it, or if the
+ * container of the blob was missing: it was created instead.
+ */
+export async function createOnce<T>(
+  container: ContainerClient,
+  abortSignal: AbortSignal,
+  create: () => Promise<T>,
+): Promise<T | undefined> {
   try {
-    await request()
-    return true
+    return await create()
   } catch (error) {
-    if ([404, 409, 412].some((status) => isStatus(error, status))) return false
-    throw error
+    const code = codeOf(error)
+    if (code === 'BlobAlreadyExists' || code === 'ContainerAlreadyExists') return undefined
+    if (code !== 'ContainerNotFound') throw error
+    await container.createIfNotExists({ abortSignal })
+    return undefined
   }
 }
 

@@ -93,8 +93,9 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
   )
 }
 
-export function toGrant({ name, owner, grantId, fencingToken, ttl }: StoredGrant): Grant {
-  return { name, owner, grantId, fencingToken, ttl }
+/** Whether a lease is in force. */
+export function isLocked(state: LeaseState): boolean {
+  return state === 'leased' || state === 'breaking'
 }
 
 /**
@@ -104,8 +105,7 @@ export function toGrant({ name, owner, grantId, fencingToken, ttl }: StoredGrant
 export function toRecord(name: string, stored: StoredGrant | undefined, state: LeaseState): LeaseRecord | undefined {
   if (stored !== undefined) {
     const { previous, ...record } = stored
-    const isLocked = state === 'leased' || state === 'breaking'
-    return { ...record, ...(isLocked && previous !== undefined ? { previous } : {}), state }
+    return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), state }
   }
   if (state === 'available') return undefined
   return { name, owner: '', grantId: '', fencingToken: 0n, ttl: Number.NaN, metadata: {}, state }

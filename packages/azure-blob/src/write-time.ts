@@ -1,9 +1,21 @@
-/** The times of the service are whole seconds. */
-const SECOND = 1_000
+import { MessageChannel } from 'node:worker_threads'
+import type { Clock } from '@leasehold/core'
+import { pause, type StoreCall } from '@leasehold/core/store'
+
+/** The times of the service are whole seconds, rounded down. */
+export const SECOND = 1_000
+
+/**
+ * The largest number of names for which a store keeps the ETag of its last write: its own grants, and its writes over them.
+ * Such a write has the last record of its name, as far as this process knows. Any other record that was written in this
+ * second may be an older one that has returned, from a snapshot or with metadata that was read earlier, over a grant with a
+ * larger token: then the next grant takes a pause.
+ */
+export const KNOWN_NAMES = 10_000
 
 /** The times in an answer about a blob or a container, by the service's clock. */
 export interface WriteStamp {
-  /** Of the last write. */
+  /** Of the last write of content or metadata. Lease operations do not count. */
   readonly lastModified: Date
   /** Of the answer. */
   readonly date: Date
@@ -27,4 +39,18 @@ export function endOfSecond({ lastModified }: Pick<WriteStamp, 'lastModified'>):
 export function tokenTime(stamp: WriteStamp, isKnown: boolean): bigint {
   const time = isSettled(stamp) || isKnown ? stamp.date : endOfSecond(stamp)
   return BigInt(time.getTime())
+}
+
+/**
+ * Waits for a second, after which the second of the last write is over. It keeps the process alive like a request, unlike
+ * the timers of the clock: the caller waits for the answer.
+ */
+export async function settling(clock: Clock, call: StoreCall): Promise<void> {
+  const { port1: alive } = new MessageChannel()
+  alive.ref()
+  try {
+    await pause(clock, SECOND, call)
+  } finally {
+    alive.close()
+  }
 }

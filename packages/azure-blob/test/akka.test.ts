@@ -36,7 +36,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(text).toMatch(/^\{"Owner":"anna","Time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}\+00:00"\}$/)
   })
 
-  it('is free to Akka once it was released here, and free here once Akka has released it', async () => {
+  it('is free for both sides after either side releases it', async () => {
     const [store, akka] = [open(), akkaOn('handed')]
     const first = await granted(store, 'handed', { ttl: TTL })
     expect(await akka.acquire()).toBe(false)
@@ -49,7 +49,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(await akka.acquire()).toBe(false)
   })
 
-  it('that Akka renews is never taken over here, whatever time Akka writes', { timeout: 60_000 }, async () => {
+  it('that Akka renews is never taken over, whatever time Akka writes', { timeout: 60_000 }, async () => {
     const [store, akka] = [open(), akkaOn('renewed')]
     const decades = 20 * 365 * 86_400_000
     expect(await akka.acquire()).toBe(true)
@@ -61,7 +61,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     }
   })
 
-  it('of an Akka node that has died is taken over once it was seen unchanged for its whole time-out', async () => {
+  it('of a dead Akka node is taken over after it was seen unchanged for the time-out of Akka', async () => {
     const [store, akka] = [open(), akkaOn('died')]
     expect(await akka.acquire()).toBe(true)
     const start = systemClock.now()
@@ -70,7 +70,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(await akka.heartbeat()).toBe(false)
   })
 
-  it('is dated so that Akka waits for a whole ttl, however short its patience', async () => {
+  it('has a time that makes Akka wait for a whole ttl, also with a shorter time-out', async () => {
     const [store, akka] = [open(), akkaOn('dated')]
     const ttl = 30_000
     const before = wallClock()
@@ -85,7 +85,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(akka.hasTimedOut(await akka.read(), renewed + ttl + PEERS.clockSkew)).toBe(false)
   })
 
-  it('that Akka took over is lost here, and neither renewed nor released', async () => {
+  it('that Akka took over is lost, and neither renewed nor released', async () => {
     const [store, akka] = [open(), akkaOn('taken')]
     const grant = await granted(store, 'taken', { ttl: TTL })
     expect(await akka.acquire(wallClock() + 60_000)).toBe(true)
@@ -138,14 +138,14 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(String(await container.getBlobClient(name).downloadToBuffer())).toBe(text)
   })
 
-  it("that is missing is an error that says so, where 'create' is off", async () => {
+  it("that is missing is a typed error if 'create' is off", async () => {
     await expect(open({ create: false }).acquire(claim('missing'), never)).rejects.toThrow(/turn 'create' on/)
     const elsewhere = akkaBlobStore(azurite.container(`made-${randomUUID()}`), { peers: PEERS })
     await expect(granted(elsewhere, 'made', { ttl: TTL })).resolves.toMatchObject({ name: 'made' })
   })
 })
 
-describe('the names that Akka gives', () => {
+describe('the names of Akka blobs', () => {
   it.each([
     { name: 'MyApp_Singleton.one', blob: 'myapp-singleton-one' },
     { name: 'akka://Sys/user/ünï', blob: 'akkasysuseruni' },
@@ -156,7 +156,7 @@ describe('the names that Akka gives', () => {
     expect(await container.getBlobClient(blob).exists()).toBe(true)
   })
 
-  it('two that would be one lease are refused, when one of them is in use', async () => {
+  it('reject a second name that is the same lease to Akka', async () => {
     const store = open()
     await store.read('job_1', never)
     await expect(store.read('job.1', never)).rejects.toThrow(/same lease as 'job_1'/)

@@ -32,7 +32,7 @@ describe('a machine whose clock is off by hours', () => {
   it.each([
     { by: 5 * HOUR, says: /clock of this machine is 300 minutes ahead of the service's: set it/ },
     { by: -2 * HOUR, says: /clock of this machine is 120 minutes behind the service's: set it/ },
-  ])('is told so where the service refuses what it signs: $by ms', async ({ by, says }) => {
+  ])('gets an error that names the clock if the service rejects its signature: $by ms', async ({ by, says }) => {
     const finish: (() => unknown)[] = []
     const proxied = await Proxied.open({ onTestFinished: (end) => finish.push(end) }, azurite)
     proxied.proxy.behave(checksDates(() => wallClock() - by))

@@ -39,19 +39,23 @@ const PASSING: readonly (readonly [string, Behaviour])[] = [
 ]
 
 describe.concurrent('heartbeats', () => {
-  it.each(PASSING)('that meet %s are repeated, and the lease is kept', { timeout: 60_000 }, async (_, behaviour) => {
-    // The test's own, for the tests of a table are given no context.
-    const finish: (() => unknown)[] = []
-    const held = await Proxied.held({ onTestFinished: (end) => finish.push(end) }, azurite)
-    held.proxy.behave(toHeartbeats(behaviour))
-    await vi.waitUntil(() => held.events.includes('jeopardy'), { timeout: 10_000 })
-    await pause(2_000)
-    held.proxy.heal()
-    await vi.waitUntil(() => held.events.includes('recovered'), { timeout: TTL })
-    expect(held.lease.checkLease()).toBe(true)
-    expect(held.lost).toEqual([])
-    for (const end of finish) await end()
-  })
+  it.each(PASSING)(
+    'that fail with %s are repeated, and the lease is kept',
+    { timeout: 60_000 },
+    async (_, behaviour) => {
+      // The test's own, for the tests of a table are given no context.
+      const finish: (() => unknown)[] = []
+      const held = await Proxied.held({ onTestFinished: (end) => finish.push(end) }, azurite)
+      held.proxy.behave(toHeartbeats(behaviour))
+      await vi.waitUntil(() => held.events.includes('jeopardy'), { timeout: 10_000 })
+      await pause(2_000)
+      held.proxy.heal()
+      await vi.waitUntil(() => held.events.includes('recovered'), { timeout: TTL })
+      expect(held.lease.checkLease()).toBe(true)
+      expect(held.lost).toEqual([])
+      for (const end of finish) await end()
+    },
+  )
 
   it('keep the pause that the service asks for', { timeout: 60_000 }, async (test) => {
     const held = await Proxied.held(test, azurite)
@@ -87,7 +91,7 @@ describe.concurrent('heartbeats', () => {
     expect(renewals.slice(0, -1).every(({ abandoned }) => abandoned)).toBe(true)
   })
 
-  it('never outlive their time limit, though the SDK would go on for half a minute', {
+  it('never outlive their time limit, although the SDK retries for longer', {
     timeout: 60_000,
   }, async (test) => {
     // Its own retries: four tries, four seconds and more apart.
@@ -102,7 +106,7 @@ describe.concurrent('heartbeats', () => {
     expect(renewals()).toBe(atTheEnd)
   })
 
-  it('that go into a black hole end the validity on the own clock, before the service frees the name', {
+  it('that get no answer end the validity on the clock of the holder, before the service frees the name', {
     timeout: 90_000,
   }, async (test) => {
     const held = await Proxied.held(test, azurite)
@@ -124,7 +128,7 @@ describe.concurrent('a claim', () => {
   const cases = places.flatMap((place) => ways.map((behaviour) => ({ place, behaviour })))
 
   it.each(cases)(
-    'whose request $place meets $behaviour.kind is told as it is, and leaves nothing behind',
+    'whose request $place fails by $behaviour.kind rejects, and leaves no grant behind',
     { timeout: 60_000 },
     async ({ place, behaviour }) => {
       const finish: (() => unknown)[] = []
@@ -147,7 +151,7 @@ describe.concurrent('a claim', () => {
     },
   )
 
-  it('that hangs is given up within the time limit', { timeout: 60_000 }, async (test) => {
+  it('that hangs rejects within the time limit', { timeout: 60_000 }, async (test) => {
     const proxied = await Proxied.open(test, azurite)
     proxied.proxy.behave(() => ({ kind: 'black-hole' }))
     const start = systemClock.now()

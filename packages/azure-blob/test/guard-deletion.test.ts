@@ -39,9 +39,9 @@ describe('a deletion through the guard', () => {
   })
 
   it('is over with the next write, which removes the mark', async () => {
-    await guard.delete('made anew', 3n)
-    await upload('made anew', 4n)
-    expect((await container.getBlobClient('made anew').getProperties()).metadata).toEqual({ leaseholdfence: '4' })
+    await guard.delete('created again', 3n)
+    await upload('created again', 4n)
+    expect((await container.getBlobClient('created again').getProperties()).metadata).toEqual({ leaseholdfence: '4' })
   })
 
   it('needs the lease of a blob that is leased', async () => {

@@ -30,7 +30,7 @@ describe.concurrent('the conditions of a lease', () => {
     await lease.release()
   })
 
-  it.each(['broken', 'released', 'taken'] as const)('are refused with 412 once the lease is %s', async (how) => {
+  it.each(['broken', 'released', 'taken'] as const)('are rejected with 412 after the lease is %s', async (how) => {
     const lease = createAzureBlobLease(store, `conditions, ${how}`, times)
     await lease.acquire()
     const conditions = lease.conditions()
@@ -44,7 +44,7 @@ describe.concurrent('the conditions of a lease', () => {
     await lease.close()
   })
 
-  it('are not given by a lease that is not held', async () => {
+  it('are not available while the lease is not held', async () => {
     const lease = createAzureBlobLease(store, 'conditions, not held', times)
     expect(() => lease.conditions()).toThrow(LeaseLostError)
     await lease.acquire()
@@ -60,7 +60,7 @@ describe.concurrent('a fenced write', () => {
   const read = async (blobName: string): Promise<string> =>
     String(await container.getBlobClient(blobName).downloadToBuffer())
 
-  it('is refused once a larger token has written, also by a holder that has died and come back', async () => {
+  it('is rejected after a write with a larger token, also from a holder that was paused', async () => {
     await write('report', 7n, 'first')
     await write('report', 7n, 'again')
     await write('report', 9n, 'successor')
@@ -75,7 +75,7 @@ describe.concurrent('a fenced write', () => {
     expect((await container.getBlobClient('tagged').getProperties()).metadata).toMatchObject({ colour: 'blue' })
   })
 
-  it('that lost a race against another is begun anew, and then compares again', async () => {
+  it('that lost a race against another write compares again, and writes', async () => {
     let races = 0
     const late = guard.write('raced', 3n, async (blob, fenced) => {
       races += 1
@@ -94,7 +94,7 @@ describe.concurrent('a fenced write', () => {
     expect(await read('contended')).toBe('by 4')
   })
 
-  it('gives up where others write again and again', async () => {
+  it('rejects if other writers are faster again and again', async () => {
     const beaten = guard.write('beaten', 3n, async (blob, fenced) => {
       await blob.upload('other', 5, { metadata: { leaseholdfence: '2' } })
       await blob.upload('never', 5, { ...fenced })
@@ -119,7 +119,7 @@ describe.concurrent('a fenced write', () => {
 
   it('names an invalid token of a blob, and rejects invalid tokens', async () => {
     await container.getBlockBlobClient('odd').upload('', 0, { metadata: { leaseholdfence: 'x' } })
-    await expect(write('odd', 1n, 'text')).rejects.toThrow(/not a fencing token: x/)
+    await expect(write('odd', 1n, 'text')).rejects.toThrow(/stored with 'odd' is not a number: x/)
     await expect(write('odd', -1n, 'text')).rejects.toThrow(LeaseConfigurationError)
     await expect(write('odd', 1 as unknown as bigint, 'text')).rejects.toThrow(/bigint of 0 or more, not 1/)
   })

@@ -56,6 +56,17 @@ it('blobs without a lease are left out, and copies are listed under their own na
   ])
 })
 
+it('a blob whose record has no name is listed under the decoded name', async () => {
+  const container = azurite.container(`earlier-${randomUUID()}`)
+  await container.create()
+  const metadata = { leaseholdowner: 'a', leaseholdgrant: 'g', leaseholdtoken: '7', leaseholdttl: '15000' }
+  for (const blobName of ['Job~201', '~d0~b7', '~41', 'Job%201']) {
+    await container.getBlockBlobClient(blobName).upload('', 0, { metadata })
+  }
+  const records = await recordsOf(new AzureBlobLeaseStore(container))
+  expect(records.map(({ name }) => name).sort()).toEqual(['Job 1', 'з'])
+})
+
 it('more blobs than fit into one answer are listed, each once', { timeout: 120_000 }, async () => {
   const container = azurite.container(`many-${randomUUID()}`)
   await container.create()

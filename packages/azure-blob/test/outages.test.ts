@@ -117,7 +117,7 @@ describe.concurrent('the service', () => {
     expectSafe(contenders)
   })
 
-  it('that is killed, and begins anew with nothing: one each, above all tokens before', {
+  it('that is killed and restarts without data: one grant each, with larger tokens than before', {
     timeout: 180_000,
   }, async (test) => {
     const { azurite, contenders, allHeld } = await begin(test)
@@ -125,8 +125,8 @@ describe.concurrent('the service', () => {
     await azurite.stop('SIGKILL')
     await pause(times.heartbeatTimeout + 1_000)
     expect(contenders.held.size).toBe(0)
-    const anew = await Azurite.start({ port })
-    test.onTestFinished(() => anew.stop())
+    const restarted = await Azurite.start({ port })
+    test.onTestFinished(() => restarted.stop())
     await allHeld()
     expectSafe(contenders)
     for (const [, tokens] of contenders.tokens) expect(tokens.length).toBeGreaterThan(1)

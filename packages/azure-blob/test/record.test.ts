@@ -56,7 +56,7 @@ describe.concurrent('the record', () => {
     expect(last).toBeGreaterThanOrEqual(first + BigInt(TTL))
   })
 
-  it('of a blob that was deleted and made again starts above all tokens before it', async () => {
+  it('of a blob that was deleted and created again has a larger token than before', async () => {
     const store = open()
     const tokens: bigint[] = []
     for (let round = 0; round < 3; round += 1) {
@@ -74,7 +74,7 @@ describe.concurrent('the record', () => {
     expect(tokens[0]).toBeGreaterThanOrEqual(BigInt(createdOn?.getTime() ?? Number.NaN) - 60_000n)
   })
 
-  it('that was written over by its user is made anew, above all tokens before it', async () => {
+  it('that its user has overwritten is written again, with a larger token than before', async () => {
     const store = open()
     const held = await granted(store, 'overwritten')
     // An upload also replaces the metadata.
@@ -107,7 +107,7 @@ describe.concurrent('the record', () => {
     expect((await store.blobOf('too long').getProperties()).leaseState).toBe('available')
   })
 
-  it('of a grant that was left half-way is written only by the next request with its id', async () => {
+  it('of an incomplete grant is written only by the next request with its id', async () => {
     const store = open()
     const claim = claimOf('half')
     await store.blobOf('half').upload('', 0)
@@ -119,13 +119,13 @@ describe.concurrent('the record', () => {
 })
 
 describe.concurrent('a missing blob or container', () => {
-  it('is made: the container, and the blob', async () => {
+  it('is created: the container, and the blob', async () => {
     const store = new AzureBlobLeaseStore(azurite.container(`made-${randomUUID()}`), { prefix: 'leases/' })
     await granted(store, 'job')
     expect(store.blobOf('job').name).toBe('leases/job')
   })
 
-  it("is an error that says so, where 'create' is off", async () => {
+  it("is a typed error if 'create' is off", async () => {
     const store = open({ create: false })
     await expect(store.acquire(claimOf('missing'), never)).rejects.toThrow(
       /the blob of lease 'missing' does not exist.*turn 'create' on/,

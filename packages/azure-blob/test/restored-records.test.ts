@@ -117,7 +117,7 @@ describe.concurrent('the time of the service', () => {
     expect(await tokenOf(open(), 'timed')).toBeGreaterThanOrEqual(earliest)
   })
 
-  it('costs no pause where this process wrote the last record itself', async () => {
+  it('costs no pause if this process wrote the last record', async () => {
     let pauses = 0
     const clock = {
       now: () => systemClock.now(),

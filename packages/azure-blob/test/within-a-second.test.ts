@@ -67,7 +67,7 @@ describe('an older record that returns within the second of later grants', () =>
     expectGrowing(tokens)
   })
 
-  it('makes no token repeat where a grant was left half-way', async () => {
+  it('makes no token repeat after an incomplete grant', async () => {
     const { container, open } = await setUp()
     const tokens = [await tokenOf(open())]
     const putBack = await copyOfMetadata(container.getBlockBlobClient('job'))
@@ -102,7 +102,7 @@ describe('an older record that returns within the second of later grants', () =>
 })
 
 describe('a pause', () => {
-  it('is made for the first grant of a name, and for one right after a write of another process', async () => {
+  it('comes before the first grant of a name, and before one right after a write of another process', async () => {
     const { open, seconds } = await setUp()
     const [one, other] = [open(), open()]
     await tokenOf(one)
@@ -116,7 +116,7 @@ describe('a pause', () => {
     expect(seconds.pauses).toBe(2)
   })
 
-  it('is made for neither a refusal nor a repeated request', async () => {
+  it('comes before neither a refusal nor a repeated request', async () => {
     const { open, seconds } = await setUp()
     const claim = claimOf('job')
     expect(await open().acquire(claim, never)).toMatchObject({ granted: true })

@@ -59,3 +59,13 @@ export function encodeLeaseName(name: string, alphabet: NameAlphabet): string {
   const suffix = mark + mark + hash
   return encoded.slice(0, maxLength - suffix.length) + suffix
 }
+
+/** The lease name whose key this is; `undefined` if the name was shortened, or the key is not that of a name. */
+export function decodeLeaseName(key: string, alphabet: NameAlphabet): string | undefined {
+  try {
+    const name = decodeURIComponent(key.replaceAll(alphabet.escape, '%'))
+    return encodeLeaseName(name, alphabet) === key ? name : undefined
+  } catch {
+    return undefined
+  }
+}

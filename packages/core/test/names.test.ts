@@ -1,5 +1,5 @@
 import { LeaseNameError } from '@leasehold/core'
-import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { checkLeaseName, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -55,4 +55,22 @@ describe('encodeLeaseName', () => {
       { numRuns: 2_000 },
     )
   })
+})
+
+describe('decodeLeaseName', () => {
+  it('returns the name of every key that is not shortened', () => {
+    const unlimited = { ...alphabet, maxLength: Number.POSITIVE_INFINITY }
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), (name) => {
+        expect(decodeLeaseName(encodeLeaseName(name, unlimited), unlimited)).toBe(name)
+      }),
+    )
+  })
+
+  it.each(['UPPER', 'a-6', 'a-zz', 'a-61', '-c3', 'a%20b', encodeLeaseName('x'.repeat(100), alphabet)])(
+    'returns undefined for %s, which is shortened or the key of no name',
+    (key) => {
+      expect(decodeLeaseName(key, alphabet)).toBeUndefined()
+    },
+  )
 })

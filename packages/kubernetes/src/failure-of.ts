@@ -5,19 +5,18 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
-import { roleFor, type Verb } from './api/role.js'
+import type { ApiResource } from './api/api-request.js'
+import { roleFor, VERBS, type Verb } from './api/role.js'
 
 /** The request that failed. */
 export interface Attempt {
   readonly verb: Verb
   /** The verbs of the Role in the message; those of leases unless given. */
   readonly needed?: readonly Verb[]
-  readonly resource: { readonly group: string; readonly version: string; readonly plural: string }
+  readonly resource: ApiResource
   readonly namespace: string
   /** The lease, if the request was for one. */
-  readonly leaseName?: string
-  /** The manifest to apply if the server does not know the kind. */
-  readonly manifest?: string | undefined
+  readonly leaseName?: string | undefined
 }
 
 const TLS_FAILURES = new Set([
@@ -31,7 +30,7 @@ const TLS_FAILURES = new Set([
 
 /** The error for a failed answer, by its status and its reason. The message of the server is only passed on. */
 export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
-  const { verb, resource, namespace, leaseName, manifest, needed } = attempt
+  const { verb, needed = verb === 'list' ? [...VERBS, verb] : VERBS, resource, namespace, leaseName } = attempt
   const status = statusOf(answer)
   const said = status?.message ?? answer.text.trim().slice(0, 300)
   const details = { store: 'kubernetes', cause: answer, ...(leaseName === undefined ? {} : { leaseName }) }
@@ -45,36 +44,32 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
       )
     case 403:
       return new LeaseUnauthorisedError(
-        `the verb '${verb}' on ${kind} in namespace '${namespace}' is not granted (403): ${said}\nApply this Role, and ` +
-          `bind it to the service account:\n\n${roleFor(resource, namespace, [verb], needed)}`,
+        `the verb '${verb}' on ${kind} in namespace '${namespace}' is not granted (403): ${said}\n` +
+          roleFor(resource, namespace, [verb], needed),
         details,
       )
     case 404:
-      return new LeaseConfigurationError(missingThing(status?.details?.kind, attempt, kind, manifest), details)
+      return new LeaseConfigurationError(missingThing(status?.details?.kind, attempt, kind), details)
     case 400:
     case 413:
     case 422:
       return new LeaseConfigurationError(`the API server rejects the object (${answer.status}): ${said}`, details)
-    case 504:
-      return new LeaseUnavailableError(
-        `the API server timed out (504): ${said}. The request may have been applied: try again`,
-        {
-          ...details,
-          retryAfter: answer.retryAfter,
-        },
-      )
-    default:
-      return new LeaseUnavailableError(`the API server answered ${answer.status}: ${said}. Try again`, {
-        ...details,
-        retryAfter: answer.retryAfter,
-      })
+    default: {
+      const advice = answer.status === 504 ? 'The request may have been applied: try again' : 'Try again'
+      const message = `the API server answered ${answer.status}: ${said}. ${advice}`
+      return new LeaseUnavailableError(message, { ...details, retryAfter: answer.retryAfter })
+    }
   }
+}
+
+/** The error for an option or a setting; the message says which one to change. */
+export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: 'kubernetes', cause })
 }
 
 /** The error for a request without an answer. */
 export function unanswered(error: unknown): LeaseUnavailableError {
-  const { cause } = error as { cause?: unknown }
-  const { code, message } = (cause ?? error) as NodeJS.ErrnoException
+  const { code, message } = error as NodeJS.ErrnoException
   const problem = TLS_FAILURES.has(code ?? '')
     ? `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
     : `the API server did not answer: ${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}. The ` +
@@ -82,15 +77,10 @@ export function unanswered(error: unknown): LeaseUnavailableError {
   return new LeaseUnavailableError(problem, { store: 'kubernetes', cause: error })
 }
 
-function missingThing(
-  kind: string | undefined,
-  attempt: Attempt,
-  plural: string,
-  manifest: string | undefined,
-): string {
-  const { namespace, resource } = attempt
+function missingThing(kind: string | undefined, { namespace, resource }: Attempt, plural: string): string {
+  const { group, version, manifest } = resource
   if (kind === 'namespaces') return `namespace '${namespace}' does not exist: create it, or set another one`
-  if (manifest === undefined) return `the API server does not serve ${resource.group}/${resource.version} ${plural}`
+  if (manifest === undefined) return `the API server does not serve ${group}/${version} ${plural}`
   return (
     `the API server does not know ${plural}: apply the manifest that this package ships, kubectl apply -f ` +
     `node_modules/@leasehold/kubernetes/manifests/${manifest}`

@@ -44,7 +44,18 @@ export function writeRelease({ grantId: id, metadata }: CasRecord, transitions: 
   return JSON.stringify({ id, metadata, transitions })
 }
 
-/** `undefined` if there is no annotation, or it is not one of ours: anybody can edit annotations. */
+/** The fields of a record in an annotation. */
+export function recordFieldsOf({ ttl, token, metadata, previous, breakPeriod }: GrantNote) {
+  return {
+    fencingToken: token,
+    ttl,
+    metadata,
+    ...(previous === undefined ? {} : { previous }),
+    ...(breakPeriod === undefined ? {} : { breakPeriod }),
+  }
+}
+
+/** `undefined` if there is no annotation, or it is not one of ours: any program can edit annotations. */
 export function readNote(annotations: unknown): GrantNote | undefined {
   const fields = fieldsIn(annotations, NOTE)
   if (fields === undefined) return undefined

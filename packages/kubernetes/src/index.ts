@@ -1,9 +1,12 @@
 export type { KubeCluster, KubeConfigLike } from './api/kube-config.js'
-export { kubernetesOptions } from './kubernetes-block.js'
 export { type GuardedObject, KubernetesGuard } from './kubernetes-guard.js'
 export { kubernetesLease } from './kubernetes-lease.js'
 export { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 export type { KubernetesObject, ObjectMetadata } from './kubernetes-object.js'
-export type { KubernetesClusterOptions, KubernetesLeaseStoreOptions } from './kubernetes-options.js'
+export {
+  type KubernetesClusterOptions,
+  type KubernetesLeaseStoreOptions,
+  kubernetesOptions,
+} from './kubernetes-options.js'
 export type { LayoutName, Spec } from './layouts/layout.js'
 export { type LeaseHealth, type LeaseHealthOptions, leaseHealth } from './lease-health.js'

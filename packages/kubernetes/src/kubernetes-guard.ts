@@ -1,10 +1,15 @@
-import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, AbortListeners, checkFence, checkFencingToken, type StoreCall } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  AbortListeners,
+  checkFence,
+  checkFencingToken,
+  inRounds,
+  type StoreCall,
+} from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
+import { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
-import type { Verb } from './api/role.js'
-import { Cluster } from './cluster.js'
-import { failureOf } from './failure-of.js'
+import { type Attempt, failureOf, misconfigured } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 import type { KubernetesClusterOptions } from './kubernetes-options.js'
 
@@ -30,11 +35,11 @@ export interface GuardedObject {
  * noticing. Other resources have to check the token themselves.
  */
 export class KubernetesGuard {
-  readonly #cluster: Cluster
+  readonly #client: ApiClient
   readonly #aborts = new AbortListeners()
 
   constructor(options: KubernetesClusterOptions = {}) {
-    this.#cluster = new Cluster(options)
+    this.#client = new ApiClient(options)
   }
 
   /**
@@ -55,8 +60,10 @@ export class KubernetesGuard {
     checkFencingToken(fencingToken, { store: 'kubernetes' })
     const call = new AbortableCall()
     const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
+    const subject = `${guarded.resource}/${guarded.name}`
     try {
-      return await this.#inRounds(guarded, fencingToken, change, call)
+      const round = () => this.#round(guarded, fencingToken, change, call)
+      return await inRounds(subject, { store: 'kubernetes' }, round, ROUNDS)
     } finally {
       unlisten?.()
     }
@@ -64,71 +71,34 @@ export class KubernetesGuard {
 
   /** Ends its connections. */
   async close(): Promise<void> {
-    this.#cluster.client.close()
+    this.#client.close()
   }
 
-  async #inRounds(
-    guarded: GuardedObject,
+  /** Resolves with the written object; with `undefined` if another writer was faster. */
+  async #round(
+    { apiVersion, resource: plural, name, namespace: given }: GuardedObject,
     fencingToken: bigint,
     change: (object: KubernetesObject) => Record<string, unknown>,
     call: StoreCall,
-  ): Promise<KubernetesObject> {
-    const path = await this.#pathOf(guarded)
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const object = await this.#objectIn(guarded, 'get', await this.#send('GET', path, undefined, call))
-      checkToken(guarded, object, fencingToken)
-      const body = stamped(object, change(object), fencingToken)
-      const answer = await this.#send('PUT', path, body, call)
-      if (answer.status !== 409) return await this.#objectIn(guarded, 'update', answer)
-    }
-    throw new LeaseUnavailableError(
-      `${guarded.resource} '${guarded.name}' was written by others ${ROUNDS} times in a row: try again`,
-      { store: 'kubernetes' },
-    )
-  }
-
-  async #send(
-    method: 'GET' | 'PUT',
-    path: string,
-    body: Record<string, unknown> | undefined,
-    call: StoreCall,
-  ): Promise<ApiAnswer> {
-    return await this.#cluster.client.send({ method, path, ...(body === undefined ? {} : { body }) }, call)
-  }
-
-  async #pathOf({ apiVersion, resource, name, namespace }: GuardedObject): Promise<string> {
-    return pathOf(toResource(apiVersion, resource), namespace ?? (await this.#cluster.namespace()), name)
-  }
-
-  async #objectIn(guarded: GuardedObject, verb: Verb, answer: ApiAnswer): Promise<KubernetesObject> {
-    if (answer.status === 200 && isKubernetesObject(answer.body)) return answer.body
-    const { apiVersion, resource, name } = guarded
-    if (answer.status === 404 && statusOf(answer) !== undefined) {
-      throw new LeaseConfigurationError(`${resource} '${name}' does not exist: create it first`, {
-        store: 'kubernetes',
-        cause: answer,
-      })
-    }
-    const namespace = guarded.namespace ?? (await this.#cluster.namespace())
-    throw failureOf(answer, { verb, resource: toResource(apiVersion, resource), namespace, needed: ['get', 'update'] })
+  ): Promise<KubernetesObject | undefined> {
+    const [version = '', group = ''] = apiVersion.split('/').reverse()
+    const resource = { group, version, plural }
+    const namespace = given ?? (await this.#client.namespace())
+    const path = pathOf(resource, namespace, name)
+    const attempt = { needed: ['get', 'update'], resource, namespace } as const
+    const read = await this.#client.send({ method: 'GET', path }, call)
+    const object = objectIn(read, name, { verb: 'get', ...attempt })
+    checkFence(`${plural}/${name}`, fencingToken, object.metadata.annotations?.[TOKEN_ANNOTATION], 'kubernetes')
+    const body = stamped(object, change(object), fencingToken)
+    const written = await this.#client.send({ method: 'PUT', path, body }, call)
+    return written.status === 409 ? undefined : objectIn(written, name, { verb: 'update', ...attempt })
   }
 }
 
-function toResource(apiVersion: string, plural: string): { group: string; version: string; plural: string } {
-  const [version = '', group = ''] = apiVersion.split('/').reverse()
-  return { group, version, plural }
-}
-
-function checkToken({ resource, name }: GuardedObject, { metadata }: KubernetesObject, fencingToken: bigint): void {
-  const seen = metadata.annotations?.[TOKEN_ANNOTATION]
-  if (seen === undefined) return
-  if (!/^\d+$/.test(seen)) {
-    throw new LeaseConfigurationError(
-      `the annotation ${TOKEN_ANNOTATION} of ${resource} '${name}' is not a token: ${seen}. Repair or remove it`,
-      { store: 'kubernetes' },
-    )
-  }
-  checkFence(`${resource}/${name}`, fencingToken, BigInt(seen), 'kubernetes')
+function objectIn(answer: ApiAnswer, name: string, attempt: Attempt): KubernetesObject {
+  if (answer.status === 200 && isKubernetesObject(answer.body)) return answer.body
+  if (answer.status !== 404 || statusOf(answer) === undefined) throw failureOf(answer, attempt)
+  throw misconfigured(`${attempt.resource.plural} '${name}' does not exist: create it first`, answer)
 }
 
 /** The changed object with the token. Version and uid stay those that were read, even if `change` replaced them. */

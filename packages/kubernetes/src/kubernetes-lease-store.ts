@@ -1,10 +1,18 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, CasLeaseStore } from '@leasehold/core/store'
-import { checkAccess } from './access-check.js'
-import { Cluster } from './cluster.js'
-import { chooseLayout, type KubernetesLeaseStoreOptions } from './kubernetes-options.js'
+import { AbortableCall, CasLeaseStore, type CasStoreOptions } from '@leasehold/core/store'
+import { ApiClient } from './api/api-client.js'
+import { misconfigured } from './failure-of.js'
+import type { KubernetesLeaseStoreOptions } from './kubernetes-options.js'
+import { jvmLayout } from './layouts/jvm-layout.js'
 import type { Layout } from './layouts/layout.js'
+import { leaseLayout } from './layouts/lease-layout.js'
+import { LeaseAccess } from './lease-access.js'
 import { ObjectRegister } from './object-register.js'
+
+const HOUR = 3_600_000
+
+/** The shortest ttl, in milliseconds: durations are recorded in whole seconds. */
+const MIN_TTL = 1_000
 
 /** The default time limit of {@link KubernetesLeaseStore.checkAccess}, in milliseconds. */
 const CHECK_TIMEOUT = 5_000
@@ -19,21 +27,18 @@ const CHECK_TIMEOUT = 5_000
  */
 export class KubernetesLeaseStore extends CasLeaseStore<string> {
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
-  readonly #cluster: Cluster
-  readonly #layout: Layout
+  readonly #access: LeaseAccess
   readonly #options: KubernetesLeaseStoreOptions
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
     const { clock = systemClock, logger = defaultLogger, watch: watches = true } = options
-    const { layout, limits, longest } = chooseLayout(options)
-    const cluster = new Cluster(options)
-    const { client } = cluster
-    const namespace = (): Promise<string> => cluster.namespace()
-    const register = new ObjectRegister({ client, layout, namespace, watches, longest, clock, logger })
-    super(register, { clock, longest, ...limits })
-    this.#cluster = cluster
-    this.#layout = layout
+    const { layout, ...limits } = chooseLayout(options)
+    const client = new ApiClient(options)
+    const access = new LeaseAccess(client, layout.resource)
+    const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, clock, logger })
+    super(register, { clock, ...limits })
+    this.#access = access
     this.#options = options
     if (watches) this.watchGrant = (grant, call) => register.watchGrant(grant, call)
   }
@@ -50,10 +55,59 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
     const reason = new LeaseUnavailableError(`no answer within ${timeout} ms`, { store: this.kind, leaseName })
     const cancel = clock.schedule(timeout, () => call.abort(reason))
     try {
-      const namespace = await this.#cluster.namespace()
-      return await checkAccess({ client: this.#cluster.client, layout: this.#layout, namespace, leaseName }, call)
+      return await this.#access.check(leaseName, call)
     } finally {
       cancel()
     }
   }
+}
+
+/** A layout, and the limits of our ttls and of recorded durations that fit it. */
+type LayoutChoice = { readonly layout: Layout } & Required<Pick<CasStoreOptions, 'minTtl' | 'maxTtl' | 'longest'>>
+
+/** Throws a `LeaseConfigurationError` that says which setting to change. */
+function chooseLayout({ layout: name = 'lease', ...options }: KubernetesLeaseStoreOptions): LayoutChoice {
+  const longest = positive('maxTtl', options.maxTtl ?? HOUR)
+  if (longest < MIN_TTL) throw misconfigured(`maxTtl must be at least ${MIN_TTL} ms, not ${longest}`)
+  switch (name) {
+    case 'lease':
+      return { layout: leaseLayout, minTtl: MIN_TTL, maxTtl: longest, longest }
+    case 'akka':
+      return jvmChoice('akka.io', options, longest)
+    case 'pekko':
+      return jvmChoice('pekko.apache.org', options, longest)
+    default:
+      throw misconfigured(`layout must be lease, akka or pekko, not '${String(name)}'`)
+  }
+}
+
+/**
+ * A JVM takes over when its wall clock is past `time + timeout − 2 × interval`, for any ttl of ours. Our leases have to end
+ * before that, on every clock of the cluster.
+ */
+function jvmChoice(
+  group: 'akka.io' | 'pekko.apache.org',
+  options: KubernetesLeaseStoreOptions,
+  longest: number,
+): LayoutChoice {
+  const timeout = positive('jvmHeartbeatTimeout', options.jvmHeartbeatTimeout ?? 120_000)
+  const interval = positive('jvmHeartbeatInterval', options.jvmHeartbeatInterval ?? Math.max(timeout / 10, 5_000))
+  const skew = options.maxClockSkew ?? 5_000
+  if (!(skew >= 0 && skew < Number.POSITIVE_INFINITY))
+    throw misconfigured(`maxClockSkew must be 0 or more ms, not ${skew}`)
+  const maxTtl = timeout - 2 * interval - skew
+  if (maxTtl < MIN_TTL) {
+    throw misconfigured(
+      `jvmHeartbeatTimeout (${timeout}) − 2 × jvmHeartbeatInterval (${interval}) − maxClockSkew (${skew}) leaves ${maxTtl} ` +
+        `ms for a lease, but the minimum is ${MIN_TTL}. JVMs take over after that time. Raise heartbeat-timeout or lower heartbeat-interval, in the JVMs and here`,
+    )
+  }
+  if (timeout > longest)
+    throw misconfigured(`maxTtl (${longest}) must not be less than jvmHeartbeatTimeout (${timeout})`)
+  return { layout: jvmLayout(group, timeout), minTtl: MIN_TTL, maxTtl: Math.min(maxTtl, longest), longest }
+}
+
+function positive(option: string, value: unknown): number {
+  if (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY) return value
+  throw misconfigured(`${option} must be a positive, finite number of milliseconds, not ${String(value)}`)
 }

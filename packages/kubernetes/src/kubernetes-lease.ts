@@ -1,7 +1,7 @@
 import { LeaseUnavailableError, type Logger } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
-import { kubernetesOptions } from './kubernetes-block.js'
 import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
+import { kubernetesOptions } from './kubernetes-options.js'
 
 /**
  * The factory of leases in a Kubernetes cluster, for `lease-class = "@leasehold/kubernetes"`. All leases of one provider

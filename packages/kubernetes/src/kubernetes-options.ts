@@ -1,8 +1,73 @@
-import { type Clock, LeaseConfigurationError, type Logger } from '@leasehold/core'
+import type { Clock, Logger } from '@leasehold/core'
+import { ProviderOptions } from '@leasehold/core/store'
 import type { KubeConfigLike } from './api/kube-config.js'
-import { jvmLayout } from './layouts/jvm-layout.js'
-import type { Layout, LayoutName } from './layouts/layout.js'
-import { leaseLayout } from './layouts/lease-layout.js'
+import type { LayoutName } from './layouts/layout.js'
+
+/** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:options`. */
+export const kubernetesOptions = new ProviderOptions('kubernetes', {
+  layout: {
+    type: 'choice',
+    words: ['lease', 'akka', 'pekko'],
+    default: '"lease"',
+    description:
+      "The format of the leases in the cluster. `lease`: coordination.k8s.io/v1, shared with client-go's leader " +
+      'election. `akka` and `pekko`: their custom resources; apply the manifest first.',
+  },
+  namespace: {
+    type: 'text',
+    description:
+      "The namespace of the objects. Default: the namespace of the pod, else of the kubeconfig's context, else `default`.",
+  },
+  kubeconfigFile: {
+    type: 'text',
+    description:
+      "The path of a kubeconfig. Default: the files of KUBECONFIG, else the pod's service account, else ~/.kube/config.",
+  },
+  context: { type: 'text', description: 'A context of the kubeconfig other than its current one.' },
+  serviceAccountFolder: {
+    type: 'text',
+    default: '"/var/run/secrets/kubernetes.io/serviceaccount"',
+    description: "The folder with the pod's token, CA and namespace.",
+  },
+  maxTtl: {
+    type: 'duration',
+    default: '1h',
+    description:
+      'The longest ttl, and the longest time to wait for any record. All processes that share leases need the same ' +
+      'value, at least the longest duration that any of them records.',
+  },
+  watch: {
+    type: 'switch',
+    default: 'on',
+    description:
+      'Whether waiters and holders watch the object, on one connection each. They then notice a release, or a change by ' +
+      'another program, at once. Needs the verb watch.',
+  },
+  jvmHeartbeatTimeout: {
+    type: 'duration',
+    default: '120s',
+    description:
+      'For the layouts akka and pekko: `heartbeat-timeout` of the JVMs that share the leases. A JVM takes over when its ' +
+      'clock is past the time of the last heartbeat + timeout − 2 × interval.',
+  },
+  jvmHeartbeatInterval: {
+    type: 'duration',
+    description:
+      'For the layouts akka and pekko: `heartbeat-interval` of the JVMs. Default: max(timeout / 10, 5s), as in Akka.',
+  },
+  maxClockSkew: {
+    type: 'duration',
+    default: '5s',
+    description: 'For the layouts akka and pekko: the largest difference between wall clocks in the cluster.',
+  },
+  checkAccess: {
+    type: 'switch',
+    default: 'on',
+    description:
+      'Whether to check the permissions before the first lease is made, so that a missing permission or CRD is reported ' +
+      'at the start, not at the first failover.',
+  },
+})
 
 /** The cluster and the namespace. */
 export interface KubernetesClusterOptions {
@@ -36,71 +101,4 @@ export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
   readonly maxClockSkew?: number | undefined
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
-}
-
-const HOUR = 3_600_000
-const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
-
-/** Durations are recorded in whole seconds. */
-const MIN_TTL = 1_000
-
-export interface LayoutChoice {
-  readonly layout: Layout
-  /** The ttls that our own leases can have, in milliseconds. */
-  readonly limits: { readonly minTtl: number; readonly maxTtl: number }
-  /** Longer durations of other programs count as this, in milliseconds. */
-  readonly longest: number
-}
-
-/** Throws a `LeaseConfigurationError` that says which setting to change. */
-export function chooseLayout({ layout: name = 'lease', ...options }: KubernetesLeaseStoreOptions): LayoutChoice {
-  const longest = positive('maxTtl', options.maxTtl ?? HOUR)
-  if (longest < MIN_TTL) throw wrong(`maxTtl must be at least ${MIN_TTL} ms, not ${longest}`)
-  switch (name) {
-    case 'lease':
-      return { layout: leaseLayout, limits: { minTtl: MIN_TTL, maxTtl: longest }, longest }
-    case 'akka':
-      return jvmChoice('akka.io', options, longest)
-    case 'pekko':
-      return jvmChoice('pekko.apache.org', options, longest)
-    default:
-      throw wrong(`layout must be lease, akka or pekko, not '${String(name)}'`)
-  }
-}
-
-/**
- * A JVM takes over when its wall clock is past `time + timeout − 2 × interval`, for any ttl of ours. Our leases have to end
- * before that, on every clock of the cluster.
- */
-function jvmChoice(
-  group: 'akka.io' | 'pekko.apache.org',
-  options: KubernetesLeaseStoreOptions,
-  longest: number,
-): LayoutChoice {
-  const timeout = positive('jvmHeartbeatTimeout', options.jvmHeartbeatTimeout ?? 120_000)
-  const interval = positive('jvmHeartbeatInterval', options.jvmHeartbeatInterval ?? Math.max(timeout / 10, 5_000))
-  const skew = options.maxClockSkew ?? 5_000
-  if (!(skew >= 0 && skew < Number.POSITIVE_INFINITY)) throw wrong(`maxClockSkew must be 0 or more ms, not ${skew}`)
-  const maxTtl = timeout - 2 * interval - skew
-  if (maxTtl < MIN_TTL) {
-    throw wrong(
-      `jvmHeartbeatTimeout (${timeout}) − 2 × jvmHeartbeatInterval (${interval}) − maxClockSkew (${skew}) leaves ${maxTtl} ` +
-        `ms for a lease, but the minimum is ${MIN_TTL}. JVMs take over after that time. Raise heartbeat-timeout or lower heartbeat-interval, in the JVMs and here`,
-    )
-  }
-  if (timeout > longest) throw wrong(`maxTtl (${longest}) must not be less than jvmHeartbeatTimeout (${timeout})`)
-  return { layout: jvmLayout(group, timeout), limits: { minTtl: MIN_TTL, maxTtl: Math.min(maxTtl, longest) }, longest }
-}
-
-export function serviceAccountFolderOf({ serviceAccountFolder = SERVICE_ACCOUNT }: KubernetesClusterOptions): string {
-  return serviceAccountFolder
-}
-
-function positive(option: string, value: unknown): number {
-  if (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw wrong(`${option} must be a positive, finite number of milliseconds, not ${String(value)}`)
-}
-
-function wrong(message: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'kubernetes' })
 }

@@ -7,20 +7,16 @@ import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.j
 /** The largest number of objects in one answer. */
 const PAGE_SIZE = '500'
 
-export interface ListedObjects {
-  readonly client: ApiClient
-  /** The path of all objects of the kind. */
-  readonly path: string
-  /** The error for a failed answer. */
-  readonly failureOf: (answer: ApiAnswer) => Error
-}
-
 /**
- * Yields all objects of a kind in pages, each once. The items of a list may lack `apiVersion` and `kind`: they cannot be
+ * Yields all objects of a path in pages, each once. `failureOf`: the error for a failed answer. The items of a list may lack `apiVersion` and `kind`: they cannot be
  * written back as they are.
  */
-export async function* listObjects(listed: ListedObjects, call: StoreCall): AsyncGenerator<KubernetesObject> {
-  const { client, path, failureOf } = listed
+export async function* listObjects(
+  client: ApiClient,
+  path: string,
+  failureOf: (answer: ApiAnswer) => Promise<Error>,
+  call: StoreCall,
+): AsyncGenerator<KubernetesObject> {
   const seen = new Set<string>()
   let next: string | undefined
   for (;;) {
@@ -32,7 +28,7 @@ export async function* listObjects(listed: ListedObjects, call: StoreCall): Asyn
       next = statusOf(answer)?.metadata?.continue || undefined
       continue
     }
-    if (answer.status !== 200) throw failureOf(answer)
+    if (answer.status !== 200) throw await failureOf(answer)
     const page = pageIn(answer)
     for (const object of page.objects) {
       if (seen.has(object.metadata.name)) continue

@@ -5,30 +5,32 @@ import {
   type CasRecord,
   type CasRegister,
   type CasWritten,
+  RecentMap,
   type StoreCall,
 } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
-import type { ApiRequest } from './api/api-request.js'
 import { pathOf } from './api/api-request.js'
-import { VERBS, type Verb } from './api/role.js'
+import type { Verb } from './api/role.js'
 import { failureOf, unanswered } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 import type { Layout } from './layouts/layout.js'
+import type { LeaseAccess } from './lease-access.js'
 import { listObjects } from './object-list.js'
 import { leaseNameOf, objectName } from './object-name.js'
 import { watchObject } from './object-watch.js'
-import { RecentObjects } from './recent-objects.js'
 import { decodeEntry, isIntact, newObject, rewritten } from './record-codec.js'
-import { RenewalPermission } from './renewal-permission.js'
+
+/** The largest number of objects that are kept. A heartbeat without its object needs a read. */
+const MOST = 10_000
 
 /** The pause before a holder tries again to watch its object, in milliseconds; half of it is random. */
 const REFUSED_PAUSE = 60_000
 
 export interface ObjectRegisterOptions {
   readonly client: ApiClient
+  readonly access: LeaseAccess
   readonly layout: Layout
-  readonly namespace: () => Promise<string>
   /** Whether to watch objects, so that waiters need not poll. */
   readonly watches: boolean
   /** The longest duration of a record; longer ones count as this. In milliseconds. */
@@ -46,15 +48,17 @@ export class ObjectRegister implements CasRegister<string> {
   readonly watch?: NonNullable<CasRegister<string>['watch']>
   readonly #options: ObjectRegisterOptions
   /** A write sends the whole object as last read or written, to keep the fields of other programs. */
-  readonly #recent = new RecentObjects()
-  readonly #permission: RenewalPermission
+  readonly #recent = new RecentMap<KubernetesObject>(MOST)
+  /** The last warning for each name. */
+  readonly #warnings = new RecentMap<string>(MOST)
   /** Ends the watches. */
   readonly #closed = new AbortableCall()
 
   constructor(options: ObjectRegisterOptions) {
     this.#options = options
-    this.#permission = new RenewalPermission(options.client, options.layout)
-    if (options.watches) this.watch = (name, call) => this.#watch(name, call)
+    if (options.watches) {
+      this.watch = (name, call) => this.#untilClosed(call, (ended) => this.#entriesOf(name, ended))
+    }
   }
 
   tokenOf(version: string): bigint {
@@ -67,11 +71,11 @@ export class ObjectRegister implements CasRegister<string> {
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<string> | undefined> {
-    const { layout } = this.#options
-    const namespace = await this.#options.namespace()
-    await this.#permission.require(name, namespace, call)
+    const { client, access, layout } = this.#options
+    await access.requireRenewal(name, call)
+    const namespace = await client.namespace()
     const body = newObject(layout, name, namespace, record)
-    const answer = await this.#send({ method: 'POST', path: pathOf(layout.resource, namespace), body }, call)
+    const answer = await client.send({ method: 'POST', path: pathOf(layout.resource, namespace), body }, call)
     if (answer.status === 409 && statusOf(answer)?.reason === 'AlreadyExists') return undefined
     if (answer.status !== 201) throw await this.#failureOf(answer, 'create', name)
     return this.#written(name, answer)
@@ -83,11 +87,12 @@ export class ObjectRegister implements CasRegister<string> {
     version: string,
     call: StoreCall,
   ): Promise<CasWritten<string> | undefined> {
-    const { layout } = this.#options
-    const object = this.#recent.get(name, version) ?? (await this.#get(name, call))
+    const { client, layout } = this.#options
+    let object = this.#recent.get(name)
+    if (object?.metadata.resourceVersion !== version) object = await this.#get(name, call)
     if (object?.metadata.resourceVersion !== version) return undefined
-    const path = pathOf(layout.resource, await this.#options.namespace(), objectName(name))
-    const answer = await this.#send({ method: 'PUT', path, body: rewritten(layout, name, object, record) }, call)
+    const path = await this.#pathOf(name)
+    const answer = await client.send({ method: 'PUT', path, body: rewritten(layout, name, object, record) }, call)
     if (isConflict(answer)) return undefined
     // Never 201: the server does not create an object that is sent with a uid.
     if (answer.status !== 200) throw await this.#failureOf(answer, 'update', name)
@@ -97,11 +102,8 @@ export class ObjectRegister implements CasRegister<string> {
   /** Yields all leases of the namespace that start with the prefix: the API has no selector for prefixes of names. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<CasEntry<string> & { readonly name: string }> {
     const { client, layout } = this.#options
-    const namespace = await this.#options.namespace()
-    const { resource, manifest } = layout
-    const attempt = { verb: 'list', needed: [...VERBS, 'list'], resource, manifest, namespace } as const
-    const path = pathOf(resource, namespace)
-    for await (const object of listObjects({ client, path, failureOf: (answer) => failureOf(answer, attempt) }, call)) {
+    const refusal = (answer: ApiAnswer): Promise<Error> => this.#failureOf(answer, 'list')
+    for await (const object of listObjects(client, await this.#pathOf(), refusal, call)) {
       const name = leaseNameOf(object)
       if (name?.startsWith(prefix) === true) yield { name, ...decodeEntry(layout, object) }
     }
@@ -115,10 +117,6 @@ export class ObjectRegister implements CasRegister<string> {
   /** Yields when the object of a grant differs from what its holder wrote: see `LeaseStore.watchGrant`. */
   watchGrant(grant: Grant, call: StoreCall): AsyncGenerator<undefined> {
     return this.#untilClosed(call, (ended) => this.#changesOf(grant, ended))
-  }
-
-  #watch(name: string, call: StoreCall): AsyncGenerator<CasEntry<string> | undefined> {
-    return this.#untilClosed(call, (ended) => this.#entriesOf(name, ended))
   }
 
   async *#untilClosed<T>(call: StoreCall, watch: (ended: StoreCall) => AsyncGenerator<T>): AsyncGenerator<T> {
@@ -144,16 +142,12 @@ export class ObjectRegister implements CasRegister<string> {
       } catch {
         // Without the permission, or with an expired token, heartbeats find changes and report errors.
       }
-      try {
-        await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), call)
-      } catch {
-        return
-      }
+      await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), call).catch(() => {})
     }
   }
 
   async *#entriesOf(name: string, call: StoreCall): AsyncGenerator<CasEntry<string> | undefined> {
-    for await (const object of this.#objectsOf(name, this.#recent.versionOf(name), call)) {
+    for await (const object of this.#objectsOf(name, this.#recent.get(name)?.metadata.resourceVersion, call)) {
       yield object === undefined ? undefined : this.#decode(name, object)
     }
   }
@@ -164,24 +158,23 @@ export class ObjectRegister implements CasRegister<string> {
     call: StoreCall,
     silence?: number,
   ): AsyncGenerator<KubernetesObject | undefined> {
-    const { client, clock, layout } = this.#options
-    const namespace = await this.#options.namespace()
-    const path = pathOf(layout.resource, namespace)
-    const refusal = (answer: ApiAnswer): Error => failureOf(answer, this.#attempt('watch', namespace, name))
-    const watched = { client, clock, path, name: objectName(name), from, failureOf: refusal }
-    yield* watchObject(silence === undefined ? watched : { ...watched, silence }, call)
+    const { client, clock } = this.#options
+    const refusal = (answer: ApiAnswer): Promise<Error> => this.#failureOf(answer, 'watch', name)
+    const path = await this.#pathOf()
+    yield* watchObject({ client, clock, path, name: objectName(name), from, silence, failureOf: refusal }, call)
   }
 
   async #get(name: string, call: StoreCall): Promise<KubernetesObject | undefined> {
-    const path = pathOf(this.#options.layout.resource, await this.#options.namespace(), objectName(name))
-    const answer = await this.#send({ method: 'GET', path }, call)
+    const answer = await this.#options.client.send({ method: 'GET', path: await this.#pathOf(name) }, call)
     if (isMissingObject(answer)) return undefined
     if (answer.status !== 200) throw await this.#failureOf(answer, 'get', name)
     return this.#objectIn(name, answer)
   }
 
-  async #send(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
-    return await this.#options.client.send(request, call)
+  /** The path of all objects, or of that of a lease. */
+  async #pathOf(leaseName?: string): Promise<string> {
+    const { client, layout } = this.#options
+    return pathOf(layout.resource, await client.namespace(), leaseName && objectName(leaseName))
   }
 
   #written(name: string, answer: ApiAnswer): CasWritten<string> {
@@ -190,7 +183,7 @@ export class ObjectRegister implements CasRegister<string> {
 
   #objectIn(name: string, { body, text }: ApiAnswer): KubernetesObject {
     if (!isKubernetesObject(body)) throw unanswered(new Error(`the answer is not an object: ${text.slice(0, 300)}`))
-    this.#recent.keep(name, body)
+    this.#recent.set(name, body)
     return body
   }
 
@@ -200,7 +193,8 @@ export class ObjectRegister implements CasRegister<string> {
     const { owner, vacated } = entry.record
     const odd = owner === '' ? [] : [...layout.odditiesOf(object.spec ?? {}, longest)]
     if (vacated === true) odd.push('another program removed the holder before it released the lease')
-    if (odd.length > 0 && this.#recent.isNewly(name, odd.join())) {
+    if (odd.length > 0 && this.#warnings.get(name) !== odd.join()) {
+      this.#warnings.set(name, odd.join())
       logger.warn(
         `the record of lease '${name}' is unusual: ${odd.join(', ')}. Challengers wait at most ${longest} ms for it`,
       )
@@ -208,13 +202,9 @@ export class ObjectRegister implements CasRegister<string> {
     return entry
   }
 
-  async #failureOf(answer: ApiAnswer, verb: Verb, name: string): Promise<Error> {
-    return failureOf(answer, this.#attempt(verb, await this.#options.namespace(), name))
-  }
-
-  #attempt(verb: Verb, namespace: string, leaseName: string) {
-    const { resource, manifest } = this.#options.layout
-    return { verb, resource, manifest, namespace, leaseName }
+  async #failureOf(answer: ApiAnswer, verb: Verb, leaseName?: string): Promise<Error> {
+    const { client, layout } = this.#options
+    return failureOf(answer, { verb, resource: layout.resource, namespace: await client.namespace(), leaseName })
   }
 }
 

@@ -30,9 +30,9 @@ export interface WatchedObject {
   /** The version after which changes are yielded; without it, the current object comes first. */
   readonly from: string | undefined
   /** The object changes at least this often, in milliseconds; a stream without changes for longer counts as dead. */
-  readonly silence?: number
+  readonly silence?: number | undefined
   /** The error for a failed answer. */
-  readonly failureOf: (answer: ApiAnswer) => Error
+  readonly failureOf: (answer: ApiAnswer) => Error | Promise<Error>
 }
 
 interface Progress {
@@ -65,11 +65,7 @@ export async function* watchObject(
     }
     if (call.aborted) return
     if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
-    try {
-      await watched.client.pause(pauseAfter(progress), call)
-    } catch {
-      return
-    }
+    await watched.client.pause(pauseAfter(progress), call).catch(() => {})
   }
 }
 
@@ -101,7 +97,7 @@ async function* watchOnce(
   try {
     const opened = await client.open({ method: 'GET', path, query }, silent)
     if ('status' in opened) {
-      if (opened.status !== 410 || progress.version === undefined) throw failureOf(opened)
+      if (opened.status !== 410 || progress.version === undefined) throw await failureOf(opened)
       progress.failures = 0
       forget(progress)
       yield undefined

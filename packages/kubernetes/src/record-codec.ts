@@ -1,6 +1,15 @@
 import type { Grant } from '@leasehold/core'
 import type { CasEntry, CasRecord } from '@leasehold/core/store'
-import { type GrantNote, LEFT, NOTE, readNote, readRelease, writeNote, writeRelease } from './grant-note.js'
+import {
+  type GrantNote,
+  LEFT,
+  NOTE,
+  readNote,
+  readRelease,
+  recordFieldsOf,
+  writeNote,
+  writeRelease,
+} from './grant-note.js'
 import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'
 import type { Layout, Spec } from './layouts/layout.js'
@@ -14,24 +23,18 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const identity = layout.holderOf(fields)
   const noted = readNote(metadata.annotations)
   if (identity === '') {
-    const isRemoved = isVacated(layout, fields, noted)
-    return { version, record: isRemoved ? vacated(noted) : released(layout, fields, metadata.annotations) }
+    if (!isVacated(layout, fields, noted)) return { version, record: released(layout, fields, metadata.annotations) }
+    // The owner is unknown: the other program removed it.
+    const { id } = noted
+    return { version, record: { ...recordFieldsOf(noted), owner: id, grantId: id, revision: 0, vacated: true } }
   }
   const holder = fromIdentity(identity, noted?.id)
   // Another program keeps the annotation of an earlier holder when it writes the object.
   const note = noted?.id === holder.grantId ? noted : undefined
   // The duration in the fields of a broken lease is its break period.
   const ttl = note?.breakPeriod === undefined ? layout.durationOf(fields, note?.ttl) : note.ttl
-  const record: CasRecord = {
-    ...holder,
-    fencingToken: note?.token ?? 0n,
-    ttl,
-    revision: 0,
-    metadata: note?.metadata ?? {},
-    ...(note?.previous === undefined ? {} : { previous: note.previous }),
-    ...(note?.breakPeriod === undefined ? {} : { breakPeriod: note.breakPeriod }),
-  }
-  return { version, record }
+  const others = note === undefined ? { fencingToken: 0n, metadata: {} } : recordFieldsOf(note)
+  return { version, record: { ...others, ...holder, ttl, revision: 0 } }
 }
 
 /**
@@ -44,21 +47,6 @@ function isVacated(layout: Layout, fields: Spec, noted: GrantNote | undefined): 
   if (noted === undefined) return false
   const transitions = layout.transitionsOf(fields)
   return transitions === undefined || noted.transitions === undefined || transitions <= noted.transitions
-}
-
-/** The grant of the annotation. Its owner is unknown: the other program removed it. */
-function vacated({ id, ttl, token, metadata, previous, breakPeriod }: GrantNote): CasRecord {
-  return {
-    owner: id,
-    grantId: id,
-    fencingToken: token,
-    ttl,
-    revision: 0,
-    metadata,
-    vacated: true,
-    ...(previous === undefined ? {} : { previous }),
-    ...(breakPeriod === undefined ? {} : { breakPeriod }),
-  }
 }
 
 /** The record of a name without a holder. It needs no token: the next token is a version, and versions only grow. */

@@ -93,7 +93,7 @@ describe('the cluster is that', () => {
     await expect(granted(open({}))).rejects.toThrow('set kubeconfigFile or KUBECONFIG')
   })
 
-  it('not found in a file that is missing, or a context that is', async () => {
+  it('not found if the file or the context is missing', async () => {
     const server = await startServer()
     await expect(granted(open({ kubeconfigFile: '/nowhere' }))).rejects.toThrow('the kubeconfig cannot be read')
     const file = await kubeconfigFile(server, { token: 'admin' })
@@ -123,7 +123,7 @@ describe('the namespace is', () => {
 })
 
 describe('credentials', () => {
-  it('of a pod are read again when the server does not take them any more: they rotate', async () => {
+  it('of a pod are read again when the server rejects them', async () => {
     const server = await startServer()
     const serviceAccountFolder = await serviceAccount(server, 'first')
     server.tokens.set('first', 'everything')
@@ -138,7 +138,7 @@ describe('credentials', () => {
     expect(server.requests.map(({ token }) => token)).toEqual(['first', 'second', 'second'])
   })
 
-  it('of an exec plugin are asked for once, and again when the server does not take them any more', async () => {
+  it('of an exec plugin are requested once, and again when the server rejects them', async () => {
     const server = await startServer()
     const folder = temporaryFolder()
     const plugin = join(folder, 'plugin')
@@ -160,14 +160,14 @@ describe('credentials', () => {
     expect(server.requests.map(({ token }) => token)).toEqual(['first', 'first', 'first', 'first', 'second'])
   })
 
-  it('that stay wrong are refused after one more try', async () => {
+  it('that stay invalid are rejected after one more try', async () => {
     const server = await startServer()
     const serviceAccountFolder = await serviceAccount(server, 'wrong')
     await expect(granted(open({ serviceAccountFolder }))).rejects.toBeInstanceOf(LeaseUnauthorisedError)
     expect(server.requests.length).toBe(2)
   })
 
-  it('go to no server but theirs: a redirect is not followed', async () => {
+  it('are not sent to another server: redirects are not followed', async () => {
     const [server, stranger] = [await startServer(), await startServer()]
     const location = `https://127.0.0.1:${stranger.port}/`
     server.disturb = () => ({ reply: { status: 307, body: '', headers: { location } } })
@@ -220,7 +220,7 @@ describe('TLS', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('is not, where the kubeconfig says so', async () => {
+  it('is not verified if the kubeconfig turns it off', async () => {
     const server = await startServer()
     const config = new KubeConfig()
     config.loadFromClusterAndUser(
@@ -240,7 +240,7 @@ describe('a connection', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('that the server closed while it was idle is no failure of the next heartbeat', async () => {
+  it('that the server closed while it was idle does not fail the next heartbeat', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
@@ -251,7 +251,7 @@ describe('a connection', () => {
     }
   })
 
-  it('is made from whatever has four methods of a KubeConfig', async () => {
+  it('uses any object with four methods of a KubeConfig', async () => {
     const server = await startServer()
     const config = await kubeConfigFor(server.port)
     const store = open({

@@ -25,7 +25,7 @@ const claim = { name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }
 const methods = (server: TestApiServer): string[] => server.requests.map(({ method }) => method)
 
 describe('an answer with a solution', () => {
-  it('401: once with fresh credentials, then the credentials are to be checked', async () => {
+  it('401: repeats with fresh credentials, then asks to check the credentials', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { token: 'expired' })
     await expect(store.acquire(claim, call)).rejects.toThrow('rejects the credentials')
@@ -65,7 +65,7 @@ describe('an answer with a solution', () => {
     await granted(store)
   })
 
-  it('403 for a review of the permission, or no answer that says it: a claim is granted all the same', async () => {
+  it('403 for a review of the permission, or no clear answer: a claim is granted', async () => {
     const server = await startServer()
     for (const reply of [
       { status: 403, body: 'no' },
@@ -77,7 +77,7 @@ describe('an answer with a solution', () => {
     }
   })
 
-  it('asks once whether leases can be renewed, where that is granted for all of them', async () => {
+  it('asks once whether leases can be renewed, if that is granted for all of them', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
     for (const name of ['a', 'b', 'c']) await granted(store, { name })
@@ -94,7 +94,7 @@ describe('an answer with a solution', () => {
     ])
   })
 
-  it('409 for another reason than that the object exists: a claim says so', async () => {
+  it('409 for another reason than an existing object: a claim rejects', async () => {
     const server = await startServer()
     const body = { kind: 'Status', status: 'Failure', reason: 'Conflict', message: 'the quota was changed', code: 409 }
     server.disturb = ({ method, path }) =>
@@ -102,7 +102,7 @@ describe('an answer with a solution', () => {
     await expect(granted(await openStore(server.port))).rejects.toThrow('answered 409: the quota was changed')
   })
 
-  it('404 of the namespace at a heartbeat: the object may be there all the same', async () => {
+  it('404 of the namespace at a heartbeat: the object may still exist', async () => {
     const server = await startServer()
     const store = await openStore(server.port)
     const grant = await granted(store)
@@ -110,7 +110,7 @@ describe('an answer with a solution', () => {
     await expect(store.renew(grant, call)).rejects.toThrow("namespace 'default' does not exist")
   })
 
-  it('403 for update: a heartbeat says so', async () => {
+  it('403 for update: a heartbeat rejects', async () => {
     const server = await startServer()
     const grant = await granted(await openStore(server.port))
     server.tokens.set('limited', ['get', 'create'])
@@ -118,7 +118,7 @@ describe('an answer with a solution', () => {
     await expect(store.renew(grant, call)).rejects.toThrow("the verb 'update'")
   })
 
-  it('404 in plain text: the CRD is missing, and which manifest to apply', async () => {
+  it('404 in plain text: the CRD is missing; names the manifest to apply', async () => {
     const server = await startServer()
     server.kinds.delete(akkaLeases)
     const store = await openStore(server.port, { layout: 'akka' })
@@ -129,7 +129,7 @@ describe('an answer with a solution', () => {
     )
   })
 
-  it('404 of the namespace: make it', async () => {
+  it('404 of the namespace: asks to create it', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { namespace: 'nowhere' })
     const claimed = store.acquire(claim, call)
@@ -188,7 +188,7 @@ describe('an answer that another writer was faster', () => {
       'PUT',
       failure(422, 'Invalid', 'must be specified for an update', { causes: [{ field: 'metadata.resourceVersion' }] }),
     ],
-  ])('%s: it is looked at anew', async (_, method, reply) => {
+  ])('%s: the object is read again', async (_, method, reply) => {
     const server = await startServer()
     const store = await openStore(server.port)
     if (method === 'PUT') await store.release(await granted(store), call)
@@ -196,14 +196,14 @@ describe('an answer that another writer was faster', () => {
     await granted(store)
   })
 
-  it('409 Conflict for a creation is no such thing', async () => {
+  it('409 Conflict for a creation does not count as one', async () => {
     const server = await startServer()
     always(server, 'POST', failure(409, 'Conflict', 'being deleted'))
     await expect(granted(await openStore(server.port))).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 })
 
-describe('an answer that asks for patience', () => {
+describe('an answer that asks for a pause', () => {
   it.each([
     ['Retry-After', { 'retry-after': '7' }, 7_000],
     ['no word of how much', {}, 1_000],

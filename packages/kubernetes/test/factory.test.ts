@@ -39,7 +39,7 @@ describe('leases by a configuration', () => {
     expect(warn.mock.calls).toEqual([])
   })
 
-  it('are refused at once where a permission is missing, unless that is not to be checked', async () => {
+  it('are rejected at once if a permission is missing, unless checkAccess is off', async () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create'])
     const { provider } = await providerOn(server, {}, 'limited')
@@ -48,7 +48,7 @@ describe('leases by a configuration', () => {
     await unchecked.provider.getLease('job', 'leasehold.kubernetes')
   })
 
-  it('are there, with a warning, where the server is away at the start, or watching is not granted', async () => {
+  it('are created with a warning if the server is away at the start, or watching is not granted', async () => {
     const server = await startServer()
     server.tokens.set('limited', ['get', 'create', 'update'])
     const limited = await providerOn(server, {}, 'limited')

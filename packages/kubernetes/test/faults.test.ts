@@ -64,7 +64,7 @@ describe.concurrent('the way to the API server', { timeout: 90_000 }, () => {
     })
   })
 
-  it('is slower than the heartbeat: one is in flight at a time, and none is in another’s way', async () => {
+  it('is slower than the heartbeat: one request is in flight at a time', async () => {
     await Scene.play(async (scene) => {
       const way = await scene.proxy()
       const times = { heartbeatTimeout: 12_000, heartbeatInterval: 500, operationTimeout: 6_000 }
@@ -144,7 +144,7 @@ describe.concurrent('the API server', { timeout: 90_000 }, () => {
   })
 })
 
-it('a stale holder that goes on after a takeover touches nothing', async () => {
+it('a stale holder that continues after a takeover changes nothing', async () => {
   const server = await startServer()
   const clock = new VirtualClock()
   const [stale, fresh] = [await openStore(server.port), await openStore(server.port, { clock })]

@@ -39,7 +39,7 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'colour of 12' })
   })
 
-  it('is not touched by a holder that has lost its lease without knowing', async () => {
+  it('is not written by a holder that has lost its lease without noticing', async () => {
     const { server, guard, data } = await setUp()
     const store = await openStore(server.port)
     const old = await granted(store)
@@ -52,7 +52,7 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'of the successor' })
   })
 
-  it('is not touched by a late writer that had read it before its successor wrote', async () => {
+  it('is not written by a late writer that had read it before its successor wrote', async () => {
     const { server, guard, data } = await setUp()
     const late = guard.update(settings, 7n, (object) => {
       const annotations = { [TOKEN]: '8' }
@@ -75,7 +75,7 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'after {"colour":"green"}' })
   })
 
-  it('that is written by others all the time is given up as unknown', async () => {
+  it('that others write again and again rejects as unknown', async () => {
     const { server, guard } = await setUp()
     let writes = 0
     const update = guard.update(settings, 7n, (object) => {
@@ -86,7 +86,7 @@ describe('a guarded object', () => {
     await expect(update).rejects.toBeInstanceOf(LeaseUnavailableError)
   })
 
-  it('keeps its version and its uid, whatever is made of it', async () => {
+  it('keeps its version and its uid, whatever the change returns', async () => {
     const { server, guard } = await setUp()
     const uid = server.get(configMaps, 'settings')?.metadata.uid
     await guard.update(settings, 7n, (object) => ({ ...object, metadata: { resourceVersion: '1', uid: 'another' } }))

@@ -14,7 +14,7 @@ describe('the identity of a holder', () => {
     },
   )
 
-  it('whose grant id is no GUID, and has underscores itself, is read by its note', () => {
+  it('whose grant id is not a GUID, and has underscores, is read with its annotation', () => {
     const holder = { owner: 'a_b', grantId: 'c_d' }
     expect(fromIdentity(toIdentity(holder), 'c_d')).toEqual(holder)
   })
@@ -27,7 +27,7 @@ describe('the identity of a holder', () => {
     },
   )
 
-  it('is not that of a note whose id only ends it', () => {
+  it('does not match an annotation whose id is only its ending', () => {
     expect(fromIdentity('host_10', '0')).toEqual({ owner: 'host_10', grantId: 'host_10' })
   })
 })

@@ -22,7 +22,7 @@ async function challenger(server: TestApiServer, layout: 'lease' | 'akka' = 'lea
   return { clock, store, claim, warnings }
 }
 
-describe('a record with a duration that no honest holder has', () => {
+describe('a record with an implausible duration', () => {
   it.each([
     ['of 2^31−1 seconds', 2 ** 31 - 1],
     ['that is negative', -7],
@@ -46,7 +46,7 @@ describe('a record with a duration that no honest holder has', () => {
   )
 })
 
-describe('a record with a renewTime that no honest holder has', () => {
+describe('a record with an implausible renewTime', () => {
   it.each(['9999-12-31T23:59:59.999999Z', 'yesterday', 12, undefined])(
     '%s is waited for as long as it was recorded, from when it was seen',
     async (renewTime) => {
@@ -64,7 +64,7 @@ describe('a record with a renewTime that no honest holder has', () => {
   )
 })
 
-describe('a custom resource with a time that no honest holder has', () => {
+describe('a custom resource with an implausible time', () => {
   it.each([253_402_300_799_999, -1, 'soon'])('%s is waited for the timeout of the JVMs', async (time) => {
     const server = await startServer()
     server.plant(akkaLeases, 'job', { spec: { owner: 'jvm', time } })

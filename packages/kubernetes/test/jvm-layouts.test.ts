@@ -51,7 +51,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     expect(server.get(kind, 'job')?.spec?.owner).toBe('jvm-1')
   })
 
-  it('is free to us where a JVM has released it, and to a JVM where we have', async () => {
+  it('is free for both sides after either side releases it', async () => {
     const server = await startServer()
     server.plant(kind, 'job', { spec: { owner: '', time: wallClock() } })
     const store = await openStore(server.port, { layout })
@@ -70,7 +70,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
   })
 })
 
-describe('the settings that JVMs ask for', () => {
+describe('the settings of the JVMs', () => {
   it('let a lease of ours end before a JVM takes over: time + timeout − 2 × interval, less the skew', () => {
     const { limits } = new KubernetesLeaseStore({ layout: 'akka' })
     expect(limits.maxTtl).toBe(120_000 - 2 * 12_000 - 5_000)
@@ -83,7 +83,7 @@ describe('the settings that JVMs ask for', () => {
     expect(new KubernetesLeaseStore(pekko).limits.maxTtl).toBe(31_000)
   })
 
-  it('are kept to when a lease is acquired', async () => {
+  it('limit the ttl when a lease is acquired', async () => {
     const store = new KubernetesLeaseStore({ layout: 'akka' })
     const claimed = store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 91_001 }, call)
     await expect(claimed).rejects.toThrow('the ttl must be 1000 to 91000 ms, not 91001')
@@ -100,12 +100,12 @@ describe('the settings that JVMs ask for', () => {
     expect(build).toThrow(message)
   })
 
-  it('of a layout that is none are refused', () => {
+  it('reject an unknown layout', () => {
     expect(() => new KubernetesLeaseStore({ layout: 'lock' as never })).toThrow("lease, akka or pekko, not 'lock'")
   })
 })
 
-it('the spec of a write is never the same as the one before, also within one millisecond', () => {
+it('the spec of a write always differs from the previous one, also within one millisecond', () => {
   const layout = jvmLayout('akka.io', 120_000)
   const holding = { holder: 'a', duration: 15_000, now: 1_800_000_000_000 }
   const first = layout.specOf({ theirs: 1 }, holding)

@@ -15,13 +15,13 @@ async function setUp(tolerance?: number) {
 }
 
 describe('the health of a process that', () => {
-  it('does not hold the lease is good, for however long', async () => {
+  it('does not hold the lease is healthy, for any time', async () => {
     const { clock, check } = await setUp()
     await clock.advance(100 * DURATION)
     expect(check()).toEqual({ healthy: true })
   })
 
-  it('holds the lease and renews it is good', async () => {
+  it('holds the lease and renews it is healthy', async () => {
     const { clock, lease, check } = await setUp()
     await clock.advance(5 * DURATION)
     await lease.acquire()
@@ -29,7 +29,7 @@ describe('the health of a process that', () => {
     expect(check()).toEqual({ healthy: true })
   })
 
-  it('holds the lease and hangs is bad once its heartbeat is overdue by more than the duration', async () => {
+  it('holds the lease and hangs is unhealthy once its heartbeat is overdue by more than the duration', async () => {
     const { clock, lease, check } = await setUp()
     await lease.acquire()
     clock.block(DURATION)
@@ -41,7 +41,7 @@ describe('the health of a process that', () => {
     })
   })
 
-  it('holds the lease and hangs is good within the tolerance', async () => {
+  it('holds the lease and hangs is healthy within the tolerance', async () => {
     const { clock, lease, check } = await setUp(10_000)
     await lease.acquire()
     clock.block(DURATION + 10_000)

@@ -1,7 +1,6 @@
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { leaseLayout } from '../src/layouts/lease-layout.js'
-import { isMicroTime, toMicroTime } from '../src/layouts/micro-time.js'
+import { isMicroTime, leaseLayout, toMicroTime } from '../src/layouts/lease-layout.js'
 import { leases } from './support/api-server/test-api-server.js'
 import { clientGo } from './support/client-go.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
@@ -143,13 +142,13 @@ describe('the spec of a write', () => {
     expect(leaseLayout.specOf(second, holding)).not.toEqual(second)
   })
 
-  it('keeps a count of transitions that is full, and begins one that is none', () => {
+  it('keeps a count of transitions at its maximum, and replaces an invalid one by 0', () => {
     const full = { holderIdentity: 'b', leaseTransitions: 2 ** 31 - 1 }
     expect(leaseLayout.specOf(full, holding).leaseTransitions).toBe(2 ** 31 - 1)
     expect(leaseLayout.specOf({ leaseTransitions: 'many' }, holding).leaseTransitions).toBe(0)
   })
 
-  it('keeps the time of the grant in a heartbeat, and writes it anew where there is none that is valid', () => {
+  it('keeps the time of the grant in a heartbeat, and writes another if it is invalid', () => {
     const acquireTime = '2020-01-02T03:04:05.000000Z'
     const heartbeat = (time: unknown) =>
       leaseLayout.specOf({ holderIdentity: 'a', acquireTime: time, leaseTransitions: 3 }, holding)

@@ -75,7 +75,14 @@ it.each([
   expect(pagesOf(server)).toBe(hasToken ? 4 : 5)
 })
 
-it('an object with an encoded name is left out if its annotation is missing or was changed', async () => {
+it('an object of an earlier version, without the annotation, is listed under the decoded name', async () => {
+  const server = await startServer()
+  server.plant(leases, 'leasehold---4aob-201', {})
+  server.plant(leases, 'leasehold---d0-b7', {})
+  expect(await namesOf(await openStore(server.port))).toEqual(['Job 1', 'з'])
+})
+
+it('an object is left out if its annotation was changed, or its name is not that of a lease', async () => {
   const server = await startServer()
   const store = await openStore(server.port)
   server.plant(leases, 'leasehold---61', {})

@@ -69,7 +69,7 @@ async function watched(openings: readonly Opening[], from?: string): Promise<(st
   const done: (string | number)[] = []
   const client = {
     open: async ({ query }: ApiRequest) => {
-      done.push(`open ${query?.resourceVersion ?? 'anew'}`)
+      done.push(`open ${query?.resourceVersion ?? 'again'}`)
       const opening = left.shift()
       if (opening === undefined) ended.abort()
       if (opening === undefined || opening === 'unreachable') throw new Error('unreachable')
@@ -124,7 +124,7 @@ describe('a watch of an object', () => {
     ['an event', { lines: [error(410)] }],
     ['the answer', { status: 410 }],
   ])(
-    'whose version is forgotten, by %s, begins anew at once, and says again that changes may be missed',
+    'whose version is forgotten, by %s, starts again at once, and reports that changes may be missed',
     async (_, gone) => {
       expect(await watched(['unreachable', 'unreachable', gone, { lines: [added('9')] }], '5')).toEqual([
         'open 5',
@@ -133,7 +133,7 @@ describe('a watch of an object', () => {
         pause(2),
         'open 5',
         'missed',
-        'open anew',
+        'open again',
         // The object may have been deleted since: then nothing shows it.
         'missed',
         'object 9',
@@ -145,24 +145,24 @@ describe('a watch of an object', () => {
 
   it('pauses where an answer forgets a version that was not given', async () => {
     expect(await watched([{ status: 410 }, { lines: [error(410)] }])).toEqual([
-      'open anew',
+      'open again',
       pause(1),
-      'open anew',
+      'open again',
       'missed',
-      'open anew',
+      'open again',
     ])
   })
 
-  it('ended by any other error begins anew after a pause, and changes may be missed', async () => {
+  it('that ends with any other error starts again after a pause, and changes may be missed', async () => {
     expect(await watched([{ lines: [added('6'), error(500)] }, { lines: [] }], '5')).toEqual([
       'open 5',
       'object 6',
       'missed',
       pause(1),
-      'open anew',
+      'open again',
       'missed',
       pause(0),
-      'open anew',
+      'open again',
     ])
   })
 

@@ -85,7 +85,7 @@ describe('a waiter', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('goes on when the watch ends in good order, from where it ended', async () => {
+  it('continues after the watch ended in order, from where it ended', async () => {
     const { server, holder, waiting } = await contention()
     await granted(await openStore(server.port), { name: 'other' })
     const bookmark = String(server.store.revision)
@@ -121,7 +121,7 @@ describe('a waiter', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('begins anew after a 410, too', async () => {
+  it('also starts again after a 410', async () => {
     const { server, holder, waiting } = await contention()
     let isGone = true
     server.disturb = ({ query }) => {
@@ -138,7 +138,7 @@ describe('a waiter', () => {
 })
 
 describe('a waiter with a live watch', () => {
-  it('does not poll: each heartbeat of the holder moves its next question on, to the expiry', async () => {
+  it('does not poll: each heartbeat of the holder postpones its next request to the expiry', async () => {
     const server = await startServer()
     const clock = new VirtualClock()
     const times = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500, logger: silentLogger }
@@ -220,7 +220,7 @@ function countShown(store: KubernetesLeaseStore) {
 }
 
 describe('a watch', () => {
-  it('leaves no connection behind when the waiting ends, however it ends', async () => {
+  it('leaves no connection behind when the waiting ends', async () => {
     const { server, holder, waiter, waiting } = await contention()
     const given = new AbortController()
     const second = createLease(await openStore(server.port), 'job', PATIENT)

@@ -2,16 +2,20 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import { failureOf } from '../failure-of.js'
-import { KnownWrites } from '../known-writes.js'
-import { codeOf, isStatus, orMissing } from '../service-answer.js'
-import { settling } from '../settling.js'
-import { endOfSecond, isSettled, tokenTime, type WriteStamp } from '../write-time.js'
-import { ownerIn, toAkkaBody } from './akka-body.js'
+import {
+  type CasEntry,
+  type CasRecord,
+  type CasRegister,
+  type CasWritten,
+  RecentMap,
+  type StoreCall,
+} from '@leasehold/core/store'
+import { createIsOff, failureOf } from '../failure-of.js'
+import { createOnce, unless } from '../service-answer.js'
+import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime, type WriteStamp } from '../write-time.js'
 import { AkkaNames } from './akka-names.js'
 import { type AkkaPeers, patienceOf } from './akka-peers.js'
-import { recordBeside, toMetadata } from './akka-record.js'
+import { ownerIn, recordBeside, toAkkaBody, toMetadata } from './akka-record.js'
 import { ServiceTime } from './service-time.js'
 
 /** The largest content of a lease of Akka, in bytes. */
@@ -31,7 +35,8 @@ export class AkkaBlobRegister implements CasRegister<string> {
   readonly forgets = true
   /** The times and ETag of each blob in the last answer, by lease name. */
   readonly #stamps = new Map<string, Stamp>()
-  readonly #known = new KnownWrites()
+  /** See {@link KNOWN_NAMES}. */
+  readonly #known = new RecentMap<string>(KNOWN_NAMES)
   readonly #container: ContainerClient
   readonly #create: boolean
   readonly #peers: AkkaPeers
@@ -50,7 +55,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
   async read(name: string, call: StoreCall): Promise<CasEntry<string> | undefined> {
     return await this.#ask('read', name, async (blob) => {
       const asked = this.#clock.now()
-      const answer = await orMissing(() => blob.download(0, undefined, { abortSignal: call.signal }))
+      const answer = await unless([404], () => blob.download(0, undefined, { abortSignal: call.signal }))
       if (answer === undefined) return undefined
       this.#time.learn(answer.date, asked)
       const { readableStreamBody, contentLength = 0, metadata = {} } = answer
@@ -71,22 +76,12 @@ export class AkkaBlobRegister implements CasRegister<string> {
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<string> | undefined> {
-    if (!this.#create) {
-      throw new LeaseConfigurationError(
-        `the blob of lease '${name}' does not exist, and 'create' is off: create it, or turn 'create' on`,
-        { leaseName: name, store: this.kind },
-      )
-    }
+    if (!this.#create) throw createIsOff('blob', name)
     return await this.#ask('create', name, async (blob) => {
-      try {
-        const written = await this.#upload(blob, name, record, { ifNoneMatch: '*' }, call)
-        return { version: this.#keepStamp(name, written).etag }
-      } catch (error) {
-        if (codeOf(error) === 'BlobAlreadyExists') return undefined
-        if (codeOf(error) !== 'ContainerNotFound') throw error
-        await this.#container.createIfNotExists({ abortSignal: call.signal })
-        return undefined
-      }
+      const written = await createOnce(this.#container, call.signal, () =>
+        this.#upload(blob, name, record, { ifNoneMatch: '*' }, call),
+      )
+      return written && { version: this.#keepStamp(name, written).etag }
     })
   }
 
@@ -97,15 +92,11 @@ export class AkkaBlobRegister implements CasRegister<string> {
     call: StoreCall,
   ): Promise<CasWritten<string> | undefined> {
     return await this.#ask('replace', name, async (blob) => {
-      try {
-        const written = await this.#upload(blob, name, record, { ifMatch: version }, call)
-        const { etag } = this.#keepStamp(name, written)
-        if (this.#known.has(name, version)) this.#known.keep(name, etag)
-        return { version: etag }
-      } catch (error) {
-        if (isStatus(error, 412) || isStatus(error, 404)) return undefined
-        throw error
-      }
+      const written = await unless([404, 412], () => this.#upload(blob, name, record, { ifMatch: version }, call))
+      if (written === undefined) return undefined
+      const { etag } = this.#keepStamp(name, written)
+      if (this.#known.get(name) === version) this.#known.set(name, etag)
+      return { version: etag }
     })
   }
 
@@ -113,15 +104,15 @@ export class AkkaBlobRegister implements CasRegister<string> {
     return await this.#ask('read', name, async (blob) => {
       let stamp = this.#stamps.get(name)
       if (stamp?.etag !== version) {
-        const answer = await orMissing(() => blob.getProperties({ abortSignal: call.signal }))
+        const answer = await unless([404], () => blob.getProperties({ abortSignal: call.signal }))
         // The write that needs the time will fail.
         if (answer === undefined) return 0n
         stamp = this.#keepStamp(name, answer)
       }
-      const isKnown = this.#known.has(name, version)
+      const isKnown = this.#known.get(name) === version
       if (!isKnown && !isSettled(stamp)) await this.#settle(name, stamp, call)
       // From now on, the writes of this process over this version are known.
-      this.#known.keep(name, version)
+      this.#known.set(name, version)
       return tokenTime(stamp, isKnown)
     })
   }
@@ -145,7 +136,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
     try {
       return await request(blob)
     } catch (error) {
-      throw failureOf({ operation, leaseName: name, store: this.kind }, error)
+      throw failureOf(operation, name, error)
     }
   }
 

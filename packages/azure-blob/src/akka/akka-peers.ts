@@ -10,11 +10,7 @@ export interface AkkaPeerOptions {
   readonly clockSkew?: number | undefined
 }
 
-export interface AkkaPeers {
-  readonly heartbeatTimeout: number
-  readonly heartbeatInterval: number
-  readonly clockSkew: number
-}
+export type AkkaPeers = Readonly<Record<keyof AkkaPeerOptions, number>>
 
 /** Throws a `LeaseConfigurationError` for settings that are invalid in Akka. */
 export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {

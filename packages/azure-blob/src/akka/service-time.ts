@@ -1,7 +1,5 @@
 import type { Clock } from '@leasehold/core'
-
-/** The times of the service are whole seconds, rounded down: the actual time is up to this much later. */
-const STEP = 1_000
+import { SECOND } from '../write-time.js'
 
 /**
  * The time by the service's clock, estimated from its answers; never too early. This machine's wall clock can be wrong by
@@ -17,7 +15,8 @@ export class ServiceTime {
 
   /** `asked`: the time at which the request was sent, on the machine's monotonic clock. */
   learn(date: Date | undefined, asked: number): void {
-    if (date !== undefined) this.#latest = { time: date.getTime() + STEP, at: asked }
+    // The service rounds down: the actual time is up to a second later.
+    if (date !== undefined) this.#latest = { time: date.getTime() + SECOND, at: asked }
   }
 
   /** In milliseconds since 1970; 0 before the first answer. */

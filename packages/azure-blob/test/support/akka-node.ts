@@ -17,7 +17,7 @@ export interface AkkaBody {
 
 /**
  * The operations of a node of Akka.Coordination.Azure on the blob of a lease: it reads it whole, believes its own wall clock, and
- * uploads it anew under the ETag that it read, without metadata.
+ * uploads it again under the ETag that it read, without metadata.
  */
 export class AkkaNode {
   readonly #blob: BlockBlobClient

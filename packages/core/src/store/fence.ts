@@ -11,10 +11,18 @@ export function checkFencingToken(token: unknown, details: LeaseErrorDetails = {
 
 /**
  * The rule of every fencing guard: throws a `LeaseLostError` if the resource has seen a larger token than this one. `seen`
- * is the largest token so far; `undefined` if there was none.
+ * is the largest token so far; `undefined` if there was none. Throws a `LeaseConfigurationError` if `seen` is a text that is
+ * not a token.
  */
-export function checkFence(resource: string, token: bigint, seen: bigint | undefined, store: string): void {
-  if (seen !== undefined && token < seen) throw fenced(resource, token, seen, store)
+export function checkFence(resource: string, token: bigint, seen: bigint | string | undefined, store: string): void {
+  if (seen === undefined) return
+  if (typeof seen === 'string' && !/^\d+$/.test(seen)) {
+    throw new LeaseConfigurationError(
+      `the fencing token that is stored with '${resource}' is not a number: ${seen}. Repair or remove it`,
+      { leaseName: resource, store },
+    )
+  }
+  if (token < BigInt(seen)) throw fenced(resource, token, seen, store)
 }
 
 /** The error of a fencing guard, for one that compares tokens elsewhere, such as in a script on the server. */

@@ -1,7 +1,7 @@
 export { AbortListeners } from '../abort-listeners.js'
 export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '../cas/cas-register.js'
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
-export { checkLeaseName, checkOwner, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
+export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
 export { checkMetadata } from '../metadata.js'
 export { toMilliseconds } from '../provider/duration.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
@@ -20,6 +20,7 @@ export { TurnWatches, type TurnWatchesOptions } from './life-cycle/turn-watches.
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { OptionValues } from './option-values.js'
+export { pause } from './pause.js'
 export { type OpenContext, type ProviderFactory, providerFactory } from './provider-factory.js'
 export {
   type OptionDeclaration,
@@ -29,5 +30,7 @@ export {
   type OptionValue,
   ProviderOptions,
 } from './provider-options.js'
+export { RecentMap } from './recent-map.js'
+export { inRounds } from './rounds.js'
 export { AbortableCall, type StoreCall } from './store-call.js'
 export { StoreChecks } from './store-checks.js'

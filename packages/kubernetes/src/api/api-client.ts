@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { systemClock } from '@leasehold/core'
+import { pause, type StoreCall } from '@leasehold/core/store'
 import { unanswered } from '../failure-of.js'
+import type { KubernetesClusterOptions } from '../kubernetes-options.js'
 import { type ApiAnswer, toAnswer } from './api-answer.js'
-import { ApiConnection, type ConnectionUse, UnansweredError } from './api-connection.js'
+import { ApiConnection, type ConnectionUse } from './api-connection.js'
 import type { ApiRequest } from './api-request.js'
 import { withFreshCredentials } from './credentials.js'
 import type { KubeConfigLike } from './kube-config.js'
+import { loadKubeConfig, podNamespace } from './load-kube-config.js'
 
 /** The pause after a 429 without a `Retry-After`, in milliseconds. */
 const DEFAULT_PAUSE = 1_000
@@ -17,21 +19,31 @@ const SHORTEST_PAUSE = 100
 
 /** Sends requests to one API server. They reject with the reason of the abort as soon as their call is aborted. */
 export class ApiClient {
-  readonly #load: () => Promise<KubeConfigLike>
-  readonly #clock: Clock
+  readonly #options: KubernetesClusterOptions
   readonly #connection = new ApiConnection()
   #config: Promise<KubeConfigLike> | undefined
+  #namespace: string | undefined
 
-  /** `load` returns the configuration; it is called when the first request is sent. */
-  constructor(load: () => Promise<KubeConfigLike>, clock: Clock) {
-    this.#load = load
-    this.#clock = clock
+  /** The configuration is loaded when the first request is sent. */
+  constructor(options: KubernetesClusterOptions) {
+    this.#options = options
+  }
+
+  /** The given namespace; else that of the pod; else that of the kubeconfig's context; else `default`, as in kubectl. */
+  async namespace(): Promise<string> {
+    this.#namespace ??= this.#options.namespace ?? podNamespace(this.#options)
+    if (this.#namespace === undefined) {
+      const config = await this.#load()
+      this.#namespace = config.getContextObject(config.getCurrentContext())?.namespace || 'default'
+    }
+    return this.#namespace
   }
 
   /** The configuration in use. When loading fails, the next call loads again. */
-  config(): Promise<KubeConfigLike> {
+  #load(): Promise<KubeConfigLike> {
     if (this.#config === undefined) {
-      const loading = this.#load()
+      const { kubeConfig } = this.#options
+      const loading = kubeConfig === undefined ? loadKubeConfig(this.#options) : Promise.resolve(kubeConfig)
       this.#config = loading
       loading.catch(() => {
         if (this.#config === loading) this.#config = undefined
@@ -48,7 +60,7 @@ export class ApiClient {
   async send(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
     let isFresh = false
     for (;;) {
-      const answer = await this.#exchange(request, call)
+      const answer = await this.#read(await this.#send(request, 'kept', call), call)
       if (answer.status === 429) {
         await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE), call)
       } else if (answer.status === 401 && !isFresh) {
@@ -91,30 +103,17 @@ export class ApiClient {
     }
   }
 
-  /** Rejects with the reason of the abort when the call is aborted first. */
+  /** Waits for `duration` milliseconds. Rejects with the reason of the abort when the call is aborted first. */
   async pause(duration: number, call: StoreCall): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const cancel = this.#clock.schedule(duration, () => {
-        unlisten()
-        resolve()
-      })
-      const unlisten = call.onAbort(() => {
-        cancel()
-        reject(call.signal.reason)
-      })
-    })
+    await pause(this.#options.clock ?? systemClock, duration, call)
   }
 
   close(): void {
     this.#connection.close()
   }
 
-  async #exchange(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
-    return await this.#read(await this.#send(request, 'kept', call), call)
-  }
-
   async #refresh(): Promise<void> {
-    this.#config = Promise.resolve(withFreshCredentials(await this.config()))
+    this.#config = Promise.resolve(withFreshCredentials(await this.#load()))
   }
 
   async #read(response: IncomingMessage, call: StoreCall): Promise<ApiAnswer> {
@@ -129,19 +128,8 @@ export class ApiClient {
   }
 
   async #send(request: ApiRequest, use: ConnectionUse, call: StoreCall): Promise<IncomingMessage> {
-    const config = await this.config()
+    const config = await this.#load()
     if (call.aborted) throw call.signal.reason
-    try {
-      return await this.#connection.send(config, request, use, call)
-    } catch (error) {
-      if (!(error instanceof UnansweredError)) throw error
-      if (!error.stale) throw unanswered(error)
-    }
-    try {
-      // Every write is conditional on a version or on a missing object, so it can be repeated.
-      return await this.#connection.send(config, request, 'own', call)
-    } catch (error) {
-      throw error instanceof UnansweredError ? unanswered(error) : error
-    }
+    return await this.#connection.send(config, request, use, call)
   }
 }

@@ -1,8 +1,8 @@
 import http, { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import https, { type RequestOptions } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
-import { LeaseConfigurationError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
+import { misconfigured, unanswered } from '../failure-of.js'
 import type { ApiRequest } from './api-request.js'
 import type { KubeConfigLike } from './kube-config.js'
 
@@ -15,23 +15,15 @@ const KEEP_ALIVE = 15_000
 /** Which connection carries a request: a kept-alive one, or a new one of its own. */
 export type ConnectionUse = 'kept' | 'own'
 
-/** A request that got no answer. `stale`: the server had closed the kept connection before the request was sent. */
-export class UnansweredError extends Error {
-  override readonly name = 'UnansweredError'
-  readonly stale: boolean
-
-  constructor(cause: Error, stale: boolean) {
-    super(cause.message, { cause })
-    this.stale = stale
-  }
-}
-
 /** HTTPS connections to one API server, with its credentials. Redirects are not followed. */
 export class ApiConnection {
   readonly #agent = new https.Agent({ keepAlive: true, timeout: LONGEST_IDLE, scheduling: 'lifo' })
   readonly #open = new Set<ClientRequest>()
 
-  /** Resolves with the head of the answer. Rejects with the reason of the abort, or with an `UnansweredError`. */
+  /**
+   * Resolves with the head of the answer. Repeats the request on a new connection if the server had closed the kept one.
+   * Rejects with the reason of the abort, or with a `LeaseUnavailableError` if no answer comes.
+   */
   async send(
     config: KubeConfigLike,
     request: ApiRequest,
@@ -55,7 +47,10 @@ export class ApiConnection {
       })
       sent.on('error', (error) => {
         unlisten()
-        reject(new UnansweredError(error, sent.reusedSocket && isReset(error)))
+        if (call.aborted) return
+        // Every write is conditional on a version or on a missing object, so it can be repeated.
+        if (sent.reusedSocket && isReset(error)) resolve(this.send(config, request, 'own', call))
+        else reject(unanswered(error))
       })
       sent.end(request.body === undefined ? undefined : JSON.stringify(request.body))
     })
@@ -69,7 +64,7 @@ export class ApiConnection {
 
   async #optionsOf(config: KubeConfigLike, request: ApiRequest, use: ConnectionUse): Promise<RequestOptions> {
     const cluster = config.getCurrentCluster()
-    if (cluster === null) throw refusal('the kubeconfig has no current cluster: set its current-context')
+    if (cluster === null) throw misconfigured('the kubeconfig has no current cluster: set its current-context')
     const address = new URL(cluster.server)
     const server = urlToHttpOptions(address)
     const query = new URLSearchParams(request.query).toString()
@@ -87,10 +82,10 @@ export class ApiConnection {
       await config.applyToHTTPSOptions(options)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw refusal(`the credentials of the kubeconfig cannot be loaded: ${reason}`, error)
+      throw misconfigured(`the credentials of the kubeconfig cannot be loaded: ${reason}`, error)
     }
     if (server.protocol === 'http:' && carriesSecret(options)) {
-      throw refusal(`${cluster.server} is not https: credentials are not sent over an unencrypted connection`)
+      throw misconfigured(`${cluster.server} is not https: credentials are not sent over an unencrypted connection`)
     }
     // Only insecure-skip-tls-verify in the kubeconfig turns verification off; NODE_TLS_REJECT_UNAUTHORIZED does not.
     options.rejectUnauthorized = options.rejectUnauthorized !== false
@@ -111,8 +106,4 @@ function carriesSecret({ headers, auth }: RequestOptions): boolean {
 /** Whether the server had closed the connection. */
 function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE'
-}
-
-function refusal(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'kubernetes', cause })
 }

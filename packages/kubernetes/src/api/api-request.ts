@@ -8,12 +8,17 @@ export interface ApiRequest {
   readonly body?: object
 }
 
+/** A kind of object, with its names in paths and in RBAC. */
+export interface ApiResource {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  /** The manifest to apply if the server does not know the kind. */
+  readonly manifest?: string
+}
+
 /** The path of all objects of a kind in a namespace, or of one object. */
-export function pathOf(
-  { group, version, plural }: { readonly group: string; readonly version: string; readonly plural: string },
-  namespace: string,
-  name?: string,
-): string {
+export function pathOf({ group, version, plural }: ApiResource, namespace: string, name?: string): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const objects = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
   return name === undefined ? objects : `${objects}/${encodeURIComponent(name)}`

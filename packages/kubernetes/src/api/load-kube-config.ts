@@ -3,51 +3,44 @@ import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
-import { LeaseConfigurationError } from '@leasehold/core'
+import { misconfigured } from '../failure-of.js'
+import type { KubernetesClusterOptions } from '../kubernetes-options.js'
 import type { KubeConfigLike } from './kube-config.js'
 
-/** Where to look for the cluster and its credentials. */
-export interface KubeConfigSource {
-  /** The path of a kubeconfig. */
-  readonly kubeconfigFile?: string | undefined
-  /** A context of the kubeconfig other than its current one. */
-  readonly context?: string | undefined
-  /** The folder with the token, CA and namespace of a pod. */
-  readonly serviceAccountFolder: string
-}
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
  * Loads the given file; else `KUBECONFIG`; else the service account of this pod; else `~/.kube/config`. Rejects with a
  * `LeaseConfigurationError` if there is no configuration, or it cannot be read.
  */
-export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfigLike> {
+export async function loadKubeConfig(options: KubernetesClusterOptions): Promise<KubeConfigLike> {
   // Loading the library takes most of a second. A caller that passes a KubeConfig has already loaded it.
   const library = await import('@kubernetes/client-node')
   const config = new library.KubeConfig()
   try {
-    load(config, source)
+    load(config, options)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new LeaseConfigurationError(`the kubeconfig cannot be read: ${reason}`, { store: 'kubernetes', cause: error })
+    throw misconfigured(`the kubeconfig cannot be read: ${reason}`, error)
   }
-  const { context } = source
+  const { context } = options
   if (context !== undefined) {
     if (config.getContextObject(context) === null) {
-      throw new LeaseConfigurationError(`the kubeconfig has no context '${context}'`, { store: 'kubernetes' })
+      throw misconfigured(`the kubeconfig has no context '${context}'`)
     }
     config.setCurrentContext(context)
   }
   if (config.getCurrentCluster() === null) {
-    throw new LeaseConfigurationError(
+    throw misconfigured(
       'no Kubernetes cluster is configured: set kubeconfigFile or KUBECONFIG, run in a pod with a service account, or ' +
         'name a context that has a cluster',
-      { store: 'kubernetes' },
     )
   }
   return config
 }
 
-function load(config: KubeConfig, { kubeconfigFile, serviceAccountFolder }: KubeConfigSource): void {
+function load(config: KubeConfig, options: KubernetesClusterOptions): void {
+  const { kubeconfigFile, serviceAccountFolder = SERVICE_ACCOUNT } = options
   const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env
   const tokenFile = join(serviceAccountFolder, 'token')
   if (kubeconfigFile !== undefined) {
@@ -68,7 +61,7 @@ function load(config: KubeConfig, { kubeconfigFile, serviceAccountFolder }: Kube
 }
 
 /** The namespace of this pod; `undefined` outside a pod. */
-export function podNamespace(serviceAccountFolder: string): string | undefined {
+export function podNamespace({ serviceAccountFolder = SERVICE_ACCOUNT }: KubernetesClusterOptions): string | undefined {
   try {
     return readFileSync(join(serviceAccountFolder, 'namespace'), 'utf8').trim() || undefined
   } catch {

@@ -1,17 +1,21 @@
+import type { ApiResource } from './api-request.js'
+
 /** The verbs of a Role that this package uses. */
 export type Verb = 'get' | 'create' | 'update' | 'watch' | 'list'
 
-/** The verbs that leases need; `list` only lists them. */
+/** The verbs that leases need; only listings need `list`. */
 export const VERBS = ['get', 'create', 'update', 'watch'] as const satisfies Verb[]
 
-/** The Role that grants the needed verbs, with the missing ones in a comment. */
+/** Advice for messages: the Role that grants the needed verbs, with the missing ones in a comment. */
 export function roleFor(
-  { group, plural }: { readonly group: string; readonly plural: string },
+  { group, plural }: ApiResource,
   namespace: string,
   missing: readonly Verb[],
   needed: readonly Verb[] = VERBS,
 ): string {
   return [
+    'Apply this Role, and bind it to the service account:',
+    '',
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',
     'metadata:',

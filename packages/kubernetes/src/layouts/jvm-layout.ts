@@ -1,8 +1,4 @@
-import { wallClock } from '../wall-clock.js'
-import { identityIn, type Layout } from './layout.js'
-
-/** A `time` further ahead of our clock is logged, in milliseconds. */
-const ODDLY_AHEAD = 86_400_000
+import { identityIn, isOddlyLate, type Layout } from './layout.js'
 
 /**
  * The custom resources of Akka's and Pekko's Kubernetes leases: `spec.owner`, empty when free, and `spec.time`, the wall
@@ -11,8 +7,7 @@ const ODDLY_AHEAD = 86_400_000
  */
 export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration: number): Layout {
   return {
-    resource: { group, version: 'v1', plural: 'leases', kind: 'Lease' },
-    manifest: `leases.${group}.yaml`,
+    resource: { group, version: 'v1', plural: 'leases', kind: 'Lease', manifest: `leases.${group}.yaml` },
     holderOf: (spec) => identityIn(spec.owner),
     durationOf: (_, noted) => noted ?? foreignDuration,
     transitionsOf: () => undefined,
@@ -22,7 +17,7 @@ export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration
       return { ...previous, owner: holder, time }
     },
     odditiesOf: ({ time }) => {
-      const isTime = typeof time === 'number' && time >= 0 && time <= wallClock() + ODDLY_AHEAD
+      const isTime = typeof time === 'number' && time >= 0 && !isOddlyLate(time)
       return isTime ? [] : [`time is ${JSON.stringify(time)}`]
     },
   }

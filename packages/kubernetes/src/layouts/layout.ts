@@ -1,16 +1,16 @@
+import type { ApiResource } from '../api/api-request.js'
+import { wallClock } from '../wall-clock.js'
+
+const DAY = 86_400_000
+
 /** The format of the leases in the cluster. */
 export type LayoutName = 'lease' | 'akka' | 'pekko'
 
 /** The `spec` of an object. Any program can have written it, with fields of any type. */
 export type Spec = Readonly<Record<string, unknown>>
 
-/** A kind of object, with its names in paths and in RBAC. */
-interface ApiResource {
-  readonly group: string
-  readonly version: string
-  readonly plural: string
-  readonly kind: string
-}
+/** The kind of the objects of leases. */
+export type LeaseKind = ApiResource & { readonly kind: string }
 
 /** The values of one write. */
 export interface Holding {
@@ -24,9 +24,7 @@ export interface Holding {
 
 /** The resource of a lease format, and the meaning of the fields in its spec. */
 export interface Layout {
-  readonly resource: ApiResource
-  /** The manifest of the custom resource; absent for a built-in kind. */
-  readonly manifest?: string
+  readonly resource: LeaseKind
   /** The identity of the holder; empty if there is none. A value that is not a string counts as an unknown holder. */
   holderOf(spec: Spec): string
   /** The recorded duration in milliseconds; `NaN` if it is invalid. `noted`: the duration in our annotation. */
@@ -43,4 +41,9 @@ export interface Layout {
 export function identityIn(field: unknown): string {
   if (field === undefined || field === null) return ''
   return typeof field === 'string' ? field : `unreadable holder ${JSON.stringify(field)}`
+}
+
+/** Whether a time in a record, in milliseconds since 1970, is more than a day ahead of our clock. */
+export function isOddlyLate(time: number): boolean {
+  return time > wallClock() + DAY
 }

@@ -1,6 +1,4 @@
-import { wallClock } from '../wall-clock.js'
-import { type Holding, identityIn, type Layout, type Spec } from './layout.js'
-import { isMicroTime, toMicroTime } from './micro-time.js'
+import { type Holding, identityIn, isOddlyLate, type Layout, type Spec } from './layout.js'
 
 /** The duration that client-go records for a released lease, in seconds. */
 const RELEASED_SECONDS = 1
@@ -8,8 +6,7 @@ const RELEASED_SECONDS = 1
 /** The API's integers have 32 bits, and the server rejects larger ones: at the maximum, the count stays. */
 const MOST_TRANSITIONS = 2 ** 31 - 1
 
-/** A `renewTime` further ahead of our clock is logged, in milliseconds. */
-const ODDLY_AHEAD = 86_400_000
+const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 /** The `coordination.k8s.io/v1` Lease, as client-go's leader election writes and reads it. */
 export const leaseLayout: Layout = {
@@ -28,7 +25,7 @@ export const leaseLayout: Layout = {
     if (!isCount(seconds) || seconds <= 0 || seconds * 1_000 > longest) {
       odd.push(`leaseDurationSeconds is ${JSON.stringify(seconds)}`)
     }
-    if (!isMicroTime(renewTime) || Date.parse(renewTime) > wallClock() + ODDLY_AHEAD) {
+    if (!isMicroTime(renewTime) || isOddlyLate(Date.parse(renewTime))) {
       odd.push(`renewTime is ${JSON.stringify(renewTime)}`)
     }
     return odd
@@ -69,4 +66,18 @@ function transitionsAfter(previous: unknown, isGrant: boolean): number {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/**
+ * The `MicroTime` of the Kubernetes API. The server rejects an object whose times do not have exactly six fractional
+ * digits. `micros`: microseconds since 1970.
+ */
+export function toMicroTime(micros: number): string {
+  const [millis, rest] = [Math.floor(micros / 1_000), micros % 1_000]
+  return new Date(millis).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`)
+}
+
+/** Whether a value has the format in which the server returns times. */
+export function isMicroTime(text: unknown): text is string {
+  return typeof text === 'string' && MICRO_TIME.test(text) && !Number.isNaN(Date.parse(text))
 }

@@ -1,4 +1,4 @@
-import { toMicroTime } from '../../src/layouts/micro-time.js'
+import { toMicroTime } from '../../src/layouts/lease-layout.js'
 import { wallClock } from '../../src/wall-clock.js'
 
 type Spec = Readonly<Record<string, unknown>>

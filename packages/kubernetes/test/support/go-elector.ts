@@ -1,4 +1,3 @@
-import { systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { ApiClient } from '../../src/api/api-client.js'
 import type { KubeConfigLike } from '../../src/api/kube-config.js'
@@ -20,7 +19,7 @@ export class GoElector {
   #remembered: Readonly<Record<string, unknown>> = {}
 
   constructor(kubeConfig: KubeConfigLike, name: string, identity: string, seconds: number) {
-    this.#client = new ApiClient(async () => kubeConfig, systemClock)
+    this.#client = new ApiClient({ kubeConfig })
     this.#name = name
     this.#identity = identity
     this.#seconds = seconds

@@ -55,7 +55,7 @@ export class Operations {
     if (before === undefined) {
       if (place.kind.custom) return notFound(place)
       if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
-      // The version does not guard an object that is gone: it is made anew. Its uid does.
+      // The version does not protect an object that is gone: the server creates it again. The uid does.
       if (uid !== undefined) return conflict(place, 'StorageError: invalid object, UID in object meta: ')
       return { status: 201, body: this.#write(place, sent) }
     }

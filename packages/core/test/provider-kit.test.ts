@@ -1,0 +1,74 @@
+import { LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, checkFence, inRounds, pause, RecentMap } from '@leasehold/core/store'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+describe('inRounds', () => {
+  it('repeats until a round has an outcome', async () => {
+    const outcomes = [undefined, undefined, false, true]
+    expect(await inRounds('job', {}, async () => outcomes.shift())).toBe(false)
+    expect(outcomes).toEqual([true])
+  })
+
+  it('rejects after the last round, with the details', async () => {
+    let rounds = 0
+    const countRound = async () => {
+      rounds += 1
+      return undefined
+    }
+    const trying = inRounds('job', { store: 'toy' }, countRound, 3)
+    await expect(trying).rejects.toThrow("'job' was written by others 3 times in a row: try again")
+    await expect(trying).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(trying).rejects.toMatchObject({ store: 'toy' })
+    expect(rounds).toBe(3)
+  })
+})
+
+describe('pause', () => {
+  it('ends after the duration, and leaves no listener', async () => {
+    const clock = new VirtualClock()
+    const call = new AbortableCall()
+    const paused = pause(clock, 100, call)
+    await clock.advance(100)
+    await paused
+    expect(call.listeners).toBe(0)
+  })
+
+  it('rejects with the reason of an abort, also of an earlier one, and leaves no timer', async () => {
+    const clock = new VirtualClock()
+    const call = new AbortableCall()
+    const reason = new Error('given up')
+    const paused = pause(clock, 100, call)
+    call.abort(reason)
+    await expect(paused).rejects.toBe(reason)
+    await expect(pause(clock, 100, call)).rejects.toBe(reason)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('RecentMap', () => {
+  it('drops the entry that was set first, and keeps one that was set again', () => {
+    const map = new RecentMap<number>(2)
+    map.set('a', 1).set('b', 2).set('a', 3).set('c', 4)
+    expect([...map]).toEqual([
+      ['a', 3],
+      ['c', 4],
+    ])
+  })
+})
+
+describe('checkFence', () => {
+  it.each([undefined, 4n, 5n, '4', '5'])('accepts token 5 after %s', (seen) => {
+    expect(() => checkFence('file', 5n, seen, 'toy')).not.toThrow()
+  })
+
+  it.each([6n, '6', '10'])('rejects token 5 after %s', (seen) => {
+    expect(() => checkFence('file', 5n, seen, 'toy')).toThrow("the fencing token 5 for 'file' is older than")
+  })
+
+  it('rejects a stored text that is not a token', () => {
+    expect(() => checkFence('file', 5n, 'x', 'toy')).toThrow(
+      "stored with 'file' is not a number: x. Repair or remove it",
+    )
+  })
+})
