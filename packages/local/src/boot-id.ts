@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import { bootOfFile } from './database-file.js'
 import { wallClock } from './wall-clock.js'
 
 /** By how much two readings of one start of the machine may differ after a correction of the wall clock, in milliseconds. */
@@ -29,4 +28,18 @@ export function nearestStart(started: number, files: readonly string[]): string 
   const starts = files.map((file) => Number(bootOfFile(file) ?? Number.NaN))
   const same = starts.find((start) => Math.abs(start - started) <= CORRECTION)
   return String(same ?? started)
+}
+
+/**
+ * One database for each start of the machine, so that a file that a power failure left half-written is not opened again.
+ * Versions on lmdb used the same name: they reject the folder, and do not grant leases in a file of their own.
+ */
+export function databaseFile(bootId: string): string {
+  return `leases-${encodeURIComponent(bootId)}.mdb`
+}
+
+/** The boot id of a database file, or of a file that belongs to one (`…-lock`, a draft); `undefined` of any other. */
+export function bootOfFile(file: string): string | undefined {
+  const encoded = /^leases-(.+?)\.mdb(?:-[\w-]+)?$/.exec(file)?.[1]
+  return encoded === undefined ? undefined : decodeURIComponent(encoded)
 }

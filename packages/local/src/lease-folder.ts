@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { databaseFile } from './database-file.js'
+import { databaseFile } from './boot-id.js'
 import { failureOf } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 
@@ -29,8 +29,11 @@ export type StatFileSystem = (path: string) => {
 }
 
 export interface LeaseFolderOptions {
+  /** A folder on a local disk, the same for all processes. It is created if it does not exist. */
   readonly folder: string
+  /** The permissions of a folder that is created, and of its content; `0o700` unless given: this user only. */
   readonly mode?: number | undefined
+  /** For tests: returns the state of a file system. `fs.statfsSync` unless given. */
   readonly statfs?: StatFileSystem | undefined
 }
 

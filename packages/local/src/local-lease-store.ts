@@ -11,7 +11,7 @@ import {
 import { bootOf } from './boot.js'
 import { LeaseDatabase } from './lease-database.js'
 import type { LocalPlace } from './lease-entry.js'
-import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
+import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { isNotified, LeaseOperations } from './lease-operations.js'
 import { OperationBatch } from './operation-batch.js'
 import { thisWaiter } from './waiter-process.js'
@@ -26,11 +26,7 @@ const LONGEST_TTL = 10 * YEAR
  */
 const LONGEST_SLEEP = 1_000
 
-export interface LocalLeaseStoreOptions {
-  /** The folder of the leases, on a local disk, the same for all processes. It is created if it does not exist. */
-  readonly folder: string
-  /** The permissions of a folder that is created, and of its content; `0o700` unless given: this user only. */
-  readonly mode?: number | undefined
+export interface LocalLeaseStoreOptions extends LeaseFolderOptions {
   /**
    * For tests: the clock. It is then also the time since boot, so stores of one folder must share it. The machine's clock
    * unless given.
@@ -38,8 +34,6 @@ export interface LocalLeaseStoreOptions {
   readonly clock?: Clock | undefined
   /** For tests: identifies this start of the machine. The machine's own id unless given. */
   readonly bootId?: string | undefined
-  /** For tests: returns the kind of a file system. `fs.statfsSync` unless given. */
-  readonly statfs?: StatFileSystem | undefined
 }
 
 /**
