@@ -109,7 +109,7 @@ export class LifeCycle<P extends Place = Place> {
   ): Decision<{ readonly remaining: number }> {
     if (lease === undefined || lease.state === 'available') {
       const { store } = this.#rules
-      throw new LeaseConflictError(`there is no lease on '${name}' to break`, { leaseName: name, store })
+      throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, { leaseName: name, store })
     }
     // An expired lease stays free: a break never locks a name.
     const left = Math.min(period, Math.max(lease.lockedUntil - now, 0))
