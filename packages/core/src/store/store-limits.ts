@@ -7,18 +7,18 @@ export function checkStoreLimits({ name, owner, timeouts }: LeaseSettings, store
   checkIsStore(store, name, owner)
   const { kind = 'custom', limits } = store
   const ttl = timeouts.heartbeatTimeout
-  const { minTtl, maxTtl, infinite } = limits
-  const isInfinite = ttl === Number.POSITIVE_INFINITY
-  if (isInfinite ? infinite : ttl >= minTtl && ttl <= maxTtl) return
-  const accepted = `${minTtl} to ${maxTtl} ms${infinite ? ', or Infinity' : ''}`
+  const accepted = acceptedTtls(ttl, limits)
+  if (accepted === undefined) return
   throw new LeaseConfigurationError(
     `heartbeatTimeout is ${ttl} ms, but the ${kind} store accepts ${accepted}: change it`,
-    {
-      leaseName: name,
-      owner,
-      store: kind,
-    },
+    { leaseName: name, owner, store: kind },
   )
+}
+
+/** The ttls that the limits accept, in words, unless they accept this one. */
+export function acceptedTtls(ttl: number, { minTtl, maxTtl, infinite }: StoreLimits): string | undefined {
+  const isAccepted = ttl === Number.POSITIVE_INFINITY ? infinite : ttl >= minTtl && ttl <= maxTtl
+  return isAccepted ? undefined : `${minTtl} to ${maxTtl} ms${infinite ? ', or Infinity' : ''}`
 }
 
 const required = ['acquire', 'renew', 'release', 'read'] as const
