@@ -18,7 +18,6 @@ import { missingMethods } from './is-lease.js'
 import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
-import { withTimeLimit } from './time-limit.js'
 import { unknownKeys } from './unknown-keys.js'
 
 /** How long a lease may take to be made, and a store to be opened, in milliseconds. */
@@ -84,12 +83,9 @@ export class LeaseProvider implements AsyncDisposable {
       )
     }
     const details = { leaseName: name, owner }
-    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), {
-      what: `lease '${name}' of '${configPath}'`,
-      details,
-      make: () => this.#make(name, configPath, owner),
-      // The caller did not get it, and nothing was acquired.
-      late: () => {},
+    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
+      const made = this.#make(name, configPath, owner)
+      return this.#inTime(made, `lease '${name}' of '${configPath}'`, details)
     })
     this.#checkOpen(details)
     return lease
@@ -148,11 +144,12 @@ export class LeaseProvider implements AsyncDisposable {
   /** Throws once the provider is closed, because nothing would close a store that is opened then. */
   async #share<S extends LeaseStore>(key: string, open: () => S | Promise<S>, details: LeaseErrorDetails): Promise<S> {
     this.#checkOpen(details)
-    return await this.#keep(this.#stores, key, {
-      what: `the store shared as '${shownValue(key)}'`,
-      details,
-      make: async () => await open(),
-      late: (store: S) => void this.#end(store, closeStore),
+    return await this.#keep(this.#stores, key, () => {
+      const opened = (async () => await open())()
+      const inTime = this.#inTime(opened, `the store shared as '${shownValue(key)}'`, details)
+      // A store that opens too late has no user.
+      inTime.catch(() => opened.then((store) => this.#end(store, closeStore), () => {}))
+      return inTime
     })
   }
 
@@ -165,19 +162,28 @@ export class LeaseProvider implements AsyncDisposable {
   }
 
   /** A value under construction is kept at once, so that two concurrent requests share it. A failure is not kept. */
-  #keep<T extends K, K>(kept: Kept<K>, key: string, { what, details, make, late }: Making<T>): Promise<T> {
+  #keep<T extends K, K>(kept: Kept<K>, key: string, make: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
     // All values under one key have the same type.
     if (known !== undefined) return known as Promise<T>
-    const error = (): Error =>
-      new LeaseTimeoutError(
-        `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`,
-        details,
-      )
-    const made = withTimeLimit(make(), { clock: this.#timers, limit: MAKE_TIMEOUT, error, late })
+    const made = make()
     kept.set(key, made)
     made.catch(() => kept.delete(key))
     return made
+  }
+
+  /** Settles as `made` does, or rejects when the time is up. */
+  async #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
+    let cancel = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
+      cancel = this.#timers.schedule(MAKE_TIMEOUT, () => reject(new LeaseTimeoutError(message, details)))
+    })
+    try {
+      return await Promise.race([made, late])
+    } finally {
+      cancel()
+    }
   }
 
   async #close(): Promise<void> {
@@ -207,16 +213,6 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
-}
-
-/** How a lease or a store is made. */
-interface Making<T> {
-  /** Its name in errors. */
-  readonly what: string
-  readonly details: LeaseErrorDetails
-  readonly make: () => Promise<T>
-  /** Receives a value that was finished too late. */
-  readonly late: (made: T) => void
 }
 
 async function closeStore(store: LeaseStore): Promise<void> {
