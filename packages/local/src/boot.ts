@@ -36,14 +36,11 @@ const systemReadings: BootReadings = {
   uptime: () => uptime() * 1000,
 }
 
-/** Replacements for tests: see `LocalLeaseStoreOptions`. */
-interface BootOptions {
-  readonly clock?: Clock | undefined
-  readonly bootId?: string | undefined
-}
-
-/** The axis of the machine, or that of the clock that was given. */
-export function bootOf({ clock = systemClock, bootId }: BootOptions, folder: string): Boot {
+/** The axis of the machine, or that of the clock that was given. See `LocalLeaseStoreOptions`. */
+export function bootOf(
+  { clock = systemClock, bootId }: { readonly clock?: Clock | undefined; readonly bootId?: string | undefined },
+  folder: string,
+): Boot {
   if (clock !== systemClock) return { id: bootId ?? 'clock', now: () => clock.now(), uncertainty: 0 }
   return { id: bootId ?? readBootId(folder), now: bootAxis(clock), uncertainty: UNCERTAINTY }
 }

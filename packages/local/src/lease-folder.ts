@@ -100,17 +100,12 @@ export class LeaseFolder {
   }
 
   /**
-   * Returns once the current names of its files are on the disk. Windows cannot open folders; the log of its file system
-   * keeps the order of changes.
+   * Returns once the current names of its files are on the disk, and the content of the file `name`, if it is given.
+   * Windows cannot open folders; the log of its file system keeps the order of changes.
    */
-  flush(): void {
-    if (process.platform === 'win32') return
-    const descriptor = openSync(this.path, 'r')
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+  flush(name?: string): void {
+    if (name !== undefined) fsyncOf(this.file(name), 'r+')
+    if (process.platform !== 'win32') fsyncOf(this.path, 'r')
   }
 
   #checkFileSystem(): void {
@@ -121,6 +116,15 @@ export class LeaseFolder {
         'machine: choose a folder on a local disk, or a store for several machines',
       { store: 'local' },
     )
+  }
+}
+
+function fsyncOf(path: string, flags: string): void {
+  const descriptor = openSync(path, flags)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

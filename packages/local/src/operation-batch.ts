@@ -1,9 +1,9 @@
 import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
-import type { LeaseChange } from './lease-entry.js'
+import type { LeaseChange, LeaseEntry } from './lease-entry.js'
 import type { Proposal } from './lease-operations.js'
-import type { Attempt } from './register-log.js'
+import type { RegisterLog } from './register-log.js'
 
 /** How often changes are tried in one turn of the event loop. */
 const ROUNDS = 100
@@ -23,10 +23,7 @@ interface NamedProposal extends Proposal<unknown> {
 }
 
 /** The log that the operations read and change. */
-export interface OperationLog {
-  readonly refresh: () => void
-  readonly attempt: (changes: readonly { readonly key: string; readonly change: LeaseChange }[]) => Attempt
-}
+export type OperationLog = Pick<RegisterLog<LeaseEntry, LeaseChange>, 'refresh' | 'attempt'>
 
 /**
  * Runs the operations of one turn of the event loop together: those on different names are written by one system call,

@@ -6,8 +6,6 @@ import type { LeaseFolder } from './lease-folder.js'
 /** How many files there are: names share them, so that neither files nor watches grow with the names. */
 const FILES = 64
 
-const FOLDER = 'wake'
-
 /** The number of the file of a name; the same in all processes. */
 function fileOf(name: string): number {
   return createHash('sha1').update(name).digest().readUInt32BE(0) % FILES
@@ -30,7 +28,7 @@ export class WakeFiles {
   constructor(folder: LeaseFolder, onNotified: (name: string) => void) {
     this.#folder = folder
     this.#onNotified = onNotified
-    this.#path = folder.file(FOLDER)
+    this.#path = folder.file('wake')
   }
 
   /** Listens for a name. That keeps the process alive: there is a waiter. */

@@ -49,7 +49,9 @@ export class MemoryLeaseStore extends LifeCycleStore {
   }
 
   override acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
-    return super.acquire(hasGrantId(request) ? request : { ...request, grantId: randomUUID(), queue: false }, call)
+    const { grantId } = request
+    const own = grantId === undefined ? { grantId: randomUUID(), queue: false } : { grantId }
+    return super.acquire({ ...request, ...own }, call)
   }
 
   /** The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. */
@@ -131,8 +133,4 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.watches.update(name)
     return outcome
   }
-}
-
-function hasGrantId(request: MemoryAcquireRequest): request is AcquireRequest {
-  return request.grantId !== undefined
 }

@@ -148,7 +148,12 @@ export class LeaseProvider implements AsyncDisposable {
       const opened = (async () => await open())()
       const inTime = this.#inTime(opened, `the store shared as '${shownValue(key)}'`, details)
       // A store that opens too late has no user.
-      inTime.catch(() => opened.then((store) => this.#end(store, closeStore), () => {}))
+      inTime.catch(() =>
+        opened.then(
+          (store) => this.#end(store, closeStore),
+          () => {},
+        ),
+      )
       return inTime
     })
   }
@@ -172,15 +177,19 @@ export class LeaseProvider implements AsyncDisposable {
     return made
   }
 
-  /** Settles as `made` does, or rejects when the time is up. */
-  async #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
+  #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
+    const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
+    return this.#within(MAKE_TIMEOUT, made, () => new LeaseTimeoutError(message, details))
+  }
+
+  /** Settles as the promise does, or rejects when the time is up. */
+  async #within<T>(limit: number, promise: Promise<T>, late: () => Error): Promise<T> {
     let cancel = (): void => {}
-    const late = new Promise<never>((_, reject) => {
-      const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
-      cancel = this.#timers.schedule(MAKE_TIMEOUT, () => reject(new LeaseTimeoutError(message, details)))
+    const timeout = new Promise<never>((_, reject) => {
+      cancel = this.#timers.schedule(limit, () => reject(late()))
     })
     try {
-      return await Promise.race([made, late])
+      return await Promise.race([promise, timeout])
     } finally {
       cancel()
     }
@@ -197,12 +206,7 @@ export class LeaseProvider implements AsyncDisposable {
   async #endAll<T>(kept: Kept<T>, limit: number, end: (thing: T) => Promise<void>): Promise<void> {
     if (kept.size === 0) return
     const ends = [...kept.values()].map((thing) => this.#end(thing, end))
-    let cancel = (): void => {}
-    const timeout = new Promise<void>((resolve) => {
-      cancel = this.#timers.schedule(limit, resolve)
-    })
-    await Promise.race([Promise.all(ends), timeout])
-    cancel()
+    await this.#within(limit, Promise.all(ends), () => new Error('some did not end in time')).catch(() => {})
   }
 
   /** Never rejects: failures are logged. */

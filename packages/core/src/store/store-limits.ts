@@ -26,15 +26,12 @@ const required = ['acquire', 'renew', 'release', 'read'] as const
 /** JavaScript users may pass anything, such as the promise of a store. */
 function checkIsStore(store: unknown, leaseName: string, owner: string): void {
   const given = Object(store) as Partial<LeaseStore>
-  const missing = required.find((method) => typeof given[method] !== 'function')
   const { minTtl, maxTtl } = Object(given.limits) as Partial<StoreLimits>
-  const lack =
-    missing === undefined
-      ? !(typeof minTtl === 'number' && typeof maxTtl === 'number') && 'limits with minTtl and maxTtl'
-      : `${missing}()`
-  if (lack === false) return
+  const lacks = required.filter((method) => typeof given[method] !== 'function').map((method) => `${method}()`)
+  if (typeof minTtl !== 'number' || typeof maxTtl !== 'number') lacks.push('limits with minTtl and maxTtl')
+  if (lacks.length === 0) return
   throw new LeaseConfigurationError(
-    `lease '${leaseName}': the store must be a LeaseStore, but it has no ${lack}: pass the store itself, not its class or a promise`,
+    `lease '${leaseName}': the store must be a LeaseStore, but it has no ${lacks[0]}: pass the store itself, not its class or a promise`,
     { leaseName, owner },
   )
 }

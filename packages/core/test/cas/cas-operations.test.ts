@@ -34,20 +34,6 @@ async function callsOf(register: MapRegister, operate: () => Promise<unknown>): 
 }
 
 describe('a compare-and-set store', () => {
-  it('whose records have no room for metadata rejects each update, and changes nothing', async () => {
-    const { register, store, held } = setUp({ metadata: 0 })
-    const grant = await held('a')
-    for (const metadata of [{}, { zone: 'north' }]) {
-      const updated = callsOf(register, () => store.update(grant, metadata, call))
-      await expect(updated).rejects.toThrow(LeaseConfigurationError)
-    }
-    await expect(store.update(grant, {}, call)).rejects.toMatchObject({
-      ...details,
-      message: 'the map store cannot update metadata: its records have no room for it',
-    })
-    expect(register.calls).toEqual([])
-  })
-
   it('has a kind and limits, without a queue and without infinite leases', () => {
     const unnamed = { ...register(), kind: undefined } as unknown as CasRegister<number>
     expect(casStore(register()).kind).toBe('map')

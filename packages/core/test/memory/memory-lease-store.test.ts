@@ -117,7 +117,7 @@ describe('renewMany', () => {
     ])
   })
 
-  it('starts every ttl anew', async () => {
+  it('restarts every ttl', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const grants: Grant[] = []

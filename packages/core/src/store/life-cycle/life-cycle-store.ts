@@ -13,13 +13,15 @@ import type {
 import type { StoreCall } from '../store-call.js'
 import { StoreChecks } from '../store-checks.js'
 import { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle.js'
-import { listRecords } from './list-records.js'
 import { isLocked, toLeaseRecord } from './stored-lease.js'
 import { TurnWatches } from './turn-watches.js'
 import type { Place } from './wait-queue.js'
 import type { TurnState } from './watched-name.js'
 
 const LONGEST_GRANT_ID = 512
+
+/** How many records a listing reads in one turn of the event loop. */
+const SLICE = 250
 
 export interface LifeCycleStoreOptions<P extends Place> extends LifeCycleRules<P> {
   readonly limits: StoreLimits
@@ -97,16 +99,22 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     return this.carryOut(name, call, (state) => ({ outcome: recordOf(name, state) }))
   }
 
-  list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
-    return listRecords(
-      {
-        check: () => this.checks.usable(call),
-        refresh: () => this.refresh(),
-        names: () => this.names(),
-        read: (name) => recordOf(name, this.stateOf(name)),
-      },
-      prefix,
-    )
+  /** Reads in slices, so that the event loop is not held up. */
+  async *list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
+    this.checks.usable(call)
+    this.refresh()
+    // A copy: a name that is deleted and created again comes only once.
+    const names = [...this.names()].filter((name) => name.startsWith(prefix))
+    for (let start = 0; start < names.length; start += SLICE) {
+      await new Promise((resolve) => setImmediate(resolve))
+      this.checks.usable(call)
+      this.refresh()
+      const records = names.slice(start, start + SLICE).map((name) => recordOf(name, this.stateOf(name)))
+      for (const record of records) {
+        this.checks.usable(call)
+        if (record !== undefined) yield record
+      }
+    }
   }
 
   /** Repeated with the same new grant id, it is granted again with the same fencing token. */
