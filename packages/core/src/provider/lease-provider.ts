@@ -73,16 +73,16 @@ export class LeaseProvider implements AsyncDisposable {
    * the failure; a `LeaseTimeoutError` where the lease is not made within thirty seconds.
    */
   async getLease(name: string, configPath: string, owner: string = this.#owner): Promise<Lease> {
-    this.#checkOpen({ leaseName: name, owner })
+    const details = { leaseName: name, owner }
+    this.#checkOpen(details)
     checkLeaseName(name)
     checkOwner(owner)
     if (typeof configPath !== 'string') {
       throw new LeaseConfigurationError(
         `the config path must be a text such as 'leasehold.lease', not ${shownValue(configPath)}`,
-        { leaseName: name, owner },
+        details,
       )
     }
-    const details = { leaseName: name, owner }
     const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
       const made = this.#make(name, configPath, owner)
       return this.#inTime(made, `lease '${name}' of '${configPath}'`, details)
@@ -150,7 +150,7 @@ export class LeaseProvider implements AsyncDisposable {
       // A store that opens too late has no user.
       inTime.catch(() =>
         opened.then(
-          (store) => this.#end(store, closeStore),
+          (store) => this.#end(store, (late) => late.close()),
           () => {},
         ),
       )
@@ -199,7 +199,7 @@ export class LeaseProvider implements AsyncDisposable {
     await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
       await (lease instanceof StoreLease ? lease.close() : lease.release())
     })
-    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, closeStore)
+    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close())
   }
 
   /** Ends all values side by side; those that take too long are left behind. */
@@ -217,8 +217,4 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
-}
-
-async function closeStore(store: LeaseStore): Promise<void> {
-  await store.close()
 }

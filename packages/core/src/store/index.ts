@@ -16,7 +16,7 @@ export type {
 export { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle/life-cycle.js'
 export { LifeCycleStore, type LifeCycleStoreOptions } from './life-cycle/life-cycle-store.js'
 export { isLocked, type StoredLease } from './life-cycle/stored-lease.js'
-export type { TurnWatches } from './life-cycle/turn-watches.js'
+export type { TurnWatches, TurnWatchesOptions } from './life-cycle/turn-watches.js'
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { OptionValues } from './option-values.js'

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.js'
 import { LeaseConfigurationError } from '../../errors/lease-configuration-error.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type {
@@ -14,7 +13,7 @@ import type { StoreCall } from '../store-call.js'
 import { StoreChecks } from '../store-checks.js'
 import { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle.js'
 import { isLocked, toLeaseRecord } from './stored-lease.js'
-import { TurnWatches } from './turn-watches.js'
+import { TurnWatches, type TurnWatchesOptions } from './turn-watches.js'
 import type { Place } from './wait-queue.js'
 import type { TurnState } from './watched-name.js'
 
@@ -23,14 +22,10 @@ const LONGEST_GRANT_ID = 512
 /** How many records a listing reads in one turn of the event loop. */
 const SLICE = 250
 
-export interface LifeCycleStoreOptions<P extends Place> extends LifeCycleRules<P> {
+export interface LifeCycleStoreOptions<P extends Place>
+  extends LifeCycleRules<P>,
+    Pick<TurnWatchesOptions, 'clock' | 'longestSleep' | 'onWatched'> {
   readonly limits: StoreLimits
-  /** For the timers of watches. */
-  readonly clock: Clock
-  /** See `TurnWatchesOptions`. */
-  readonly longestSleep?: number
-  /** See `TurnWatchesOptions`. */
-  readonly onWatched?: (name: string, isWatched: boolean) => void
 }
 
 /**
@@ -72,19 +67,16 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
 
   /** Renews for the recorded ttl: to change it, acquire again with the same grant id. */
   async renew(grant: Grant, call?: StoreCall): Promise<RenewOutcome> {
-    this.checks.grant(grant, call)
-    return this.carryOut(grant.name, call, (state) => this.#lifeCycle.renew(grant, state))
+    return this.#renew(grant, call)
   }
 
   async renewMany(grants: readonly Grant[], call?: StoreCall): Promise<readonly RenewOutcome[]> {
     this.checks.usable(call)
-    return Promise.all(grants.map((grant) => this.renew(grant, call)))
+    return Promise.all(grants.map((grant) => this.#renew(grant, call)))
   }
 
   async update(grant: Grant, metadata: Metadata, call?: StoreCall): Promise<RenewOutcome> {
-    this.checks.grant(grant, call, metadata)
-    const own = copyOf(metadata)
-    return this.carryOut(grant.name, call, (state) => this.#lifeCycle.renew(grant, state, own))
+    return this.#renew(grant, call, metadata)
   }
 
   /** Also after the grant has expired or was broken, as long as there is no later grant. */
@@ -178,6 +170,12 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     if (lease !== undefined && isLocked(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
     const { first } = this.#lifeCycle.turn(queue, now)
     return { lockedFor: 0, fencingToken, first: first && { grantId: first.grantId, keptFor: first.keptUntil - now } }
+  }
+
+  #renew(grant: Grant, call: StoreCall | undefined, metadata?: Metadata): RenewOutcome | Promise<RenewOutcome> {
+    this.checks.grant(grant, call, metadata)
+    const own = metadata && copyOf(metadata)
+    return this.carryOut(grant.name, call, (state) => this.#lifeCycle.renew(grant, state, own))
   }
 
   #checkGrantId(grantId: unknown): void {
