@@ -36,8 +36,6 @@ export interface LeaseChange {
   readonly keep?: readonly LocalPlace[] | undefined
 }
 
-const NO_METADATA: Metadata = Object.freeze({})
-
 export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
   apply: (entry, { record, leave = [], keep = [] }) => {
     const lease = record === undefined ? entry?.lease : fromLine(record)
@@ -67,13 +65,8 @@ function fromLine({ fencingToken, ttl, endsAt, metadata, previous, watched: _, .
     fencingToken: BigInt(fencingToken),
     ttl: ttl ?? Number.POSITIVE_INFINITY,
     lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
-    metadata: frozen(metadata),
-    previous: previous && frozen(previous),
+    // Records share it with callers.
+    metadata: Object.freeze(metadata),
+    previous: previous && Object.freeze(previous),
   }
-}
-
-/** Records share it with callers. Most metadata is empty. */
-function frozen(metadata: Metadata): Metadata {
-  for (const _ in metadata) return Object.freeze(metadata)
-  return NO_METADATA
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { databaseFile } from './boot-id.js'
+import { databaseFile } from './boot.js'
 import { failureOf } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 

@@ -15,7 +15,7 @@ export interface Proposal<T> {
 
 /** Makes changes of the log from the decisions of core's life cycle, on the entries of the database and by the time since boot. */
 export class LeaseOperations {
-  readonly rules: LifeCycleRules<LocalPlace>
+  readonly rules: LifeCycleRules
   readonly #database: LeaseDatabase
   readonly #self: WaiterProcess
   readonly #boot: Boot
@@ -29,15 +29,16 @@ export class LeaseOperations {
       store: 'local',
       uncertainty: boot.uncertainty,
       tokenAfter: (last = 0n) => database.tokenAfter(last),
-      isGone: ({ process }) => isDead(process, self),
+      // All places in the log are local.
+      isGone: (place) => isDead((place as LocalPlace).process, self),
     }
   }
 
-  stateOf(name: string): NameState<LocalPlace> & Partial<LeaseEntry> {
+  stateOf(name: string): NameState & Partial<LeaseEntry> {
     return { ...this.#database.entries.get(name), now: this.#boot.now() }
   }
 
-  propose<T>(name: string, decide: (state: NameState<LocalPlace>) => Decision<T>): Proposal<T> {
+  propose<T>(name: string, decide: (state: NameState) => Decision<T>): Proposal<T> {
     const state = this.stateOf(name)
     const { outcome, next, leave = [], keep } = decide(state)
     if (next === undefined && leave.length === 0 && keep === undefined) return { outcome }

@@ -10,7 +10,6 @@ import {
 } from '@leasehold/core/store'
 import { bootOf } from './boot.js'
 import { LeaseDatabase } from './lease-database.js'
-import type { LocalPlace } from './lease-entry.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { isNotified, LeaseOperations } from './lease-operations.js'
 import { OperationBatch } from './operation-batch.js'
@@ -43,7 +42,7 @@ export interface LocalLeaseStoreOptions extends LeaseFolderOptions {
  * Each operation runs in the calling thread, takes microseconds, and waits for no other thread or process: a process that
  * is stopped, killed or terminated at any instant does not hold up the others.
  */
-export class LocalLeaseStore extends LifeCycleStore<LocalPlace> {
+export class LocalLeaseStore extends LifeCycleStore {
   readonly #database: LeaseDatabase
   readonly #operations: LeaseOperations
   readonly #batch: OperationBatch
@@ -93,14 +92,14 @@ export class LocalLeaseStore extends LifeCycleStore<LocalPlace> {
     return this.#database.entries.keys()
   }
 
-  protected override stateOf(name: string): NameState<LocalPlace> {
+  protected override stateOf(name: string): NameState {
     return this.#operations.stateOf(name)
   }
 
   protected override carryOut<T>(
     name: string,
     call: StoreCall = new AbortableCall(),
-    decide: (state: NameState<LocalPlace>) => Decision<T>,
+    decide: (state: NameState) => Decision<T>,
   ): Promise<T> {
     return this.#batch.add(name, call, () => this.#operations.propose(name, decide))
   }
