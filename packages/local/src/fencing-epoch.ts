@@ -28,8 +28,8 @@ export function endOfTokens(epoch: bigint): bigint {
 }
 
 /** The smallest token of this instant of the wall clock. */
-export function tokenNow(now: () => number = wallClock): bigint {
-  return firstToken(BigInt(Math.floor(now())))
+export function tokenNow(): bigint {
+  return firstToken(BigInt(Math.floor(wallClock())))
 }
 
 /**
@@ -77,13 +77,7 @@ export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigi
     return beginEpoch(folder, name, () => Math.max(wallClock(), Number(token >> TOKEN_BITS)))
   }
   // Its writer may have been interrupted before the flush.
-  const descriptor = openSync(path, 'a')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  folder.flush()
+  folder.flush(name)
   return last
 }
 

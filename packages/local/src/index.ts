@@ -1,4 +1,4 @@
-export type { StatFileSystem } from './lease-folder.js'
+export type { LeaseFolderOptions, StatFileSystem } from './lease-folder.js'
 export { LocalGuard, type LocalGuardOptions } from './local-guard.js'
 export { localLease } from './local-lease.js'
 export { LocalLeaseStore, type LocalLeaseStoreOptions } from './local-lease-store.js'

@@ -1,4 +1,4 @@
-import type { LeaseState, Metadata } from '@leasehold/core'
+import type { Metadata } from '@leasehold/core'
 import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/store'
 import type { RegisterKind } from './register-table.js'
 import type { WaiterProcess } from './waiter-process.js'
@@ -18,16 +18,12 @@ export interface LeaseEntry {
 }
 
 /** A record as a line of the log has it: JSON, so without `Infinity` and `bigint`. */
-interface RecordLine {
-  readonly owner: string
-  readonly grantId: string
+interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedUntil' | 'previous'> {
   readonly fencingToken: string
   /** `null`: does not expire. */
   readonly ttl: number | null
-  readonly state: LeaseState
   /** `null`: never, or the record is not locked. */
   readonly endsAt: number | null
-  readonly metadata: Metadata
   /** Absent for the first holder, and in lines of earlier versions. */
   readonly previous?: Metadata | undefined
   readonly watched: boolean
@@ -39,8 +35,6 @@ export interface LeaseChange {
   readonly leave?: readonly string[] | undefined
   readonly keep?: readonly LocalPlace[] | undefined
 }
-
-const NO_METADATA: Metadata = Object.freeze({})
 
 export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
   apply: (entry, { record, leave = [], keep = [] }) => {
@@ -54,37 +48,25 @@ export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
   whole: ({ lease, watched, queue }) => ({ record: toLine(lease, watched), keep: [...(queue?.places() ?? [])] }),
 }
 
-export function toLine(lease: StoredLease, watched: boolean): RecordLine {
-  const { owner, grantId, fencingToken, ttl, state, lockedUntil, metadata, previous } = lease
+export function toLine({ fencingToken, ttl, lockedUntil, ...kept }: StoredLease, watched: boolean): RecordLine {
   return {
-    owner,
-    grantId,
+    ...kept,
     fencingToken: String(fencingToken),
     ttl: Number.isFinite(ttl) ? ttl : null,
-    state,
     endsAt: Number.isFinite(lockedUntil) ? lockedUntil : null,
-    metadata,
-    previous,
     watched,
   }
 }
 
-function fromLine({ owner, grantId, fencingToken, ttl, state, endsAt, metadata, previous }: RecordLine): StoredLease {
-  const isHeld = state === 'leased' || state === 'breaking'
+function fromLine({ fencingToken, ttl, endsAt, metadata, previous, watched: _, ...kept }: RecordLine): StoredLease {
+  const isHeld = kept.state === 'leased' || kept.state === 'breaking'
   return {
-    owner,
-    grantId,
+    ...kept,
     fencingToken: BigInt(fencingToken),
     ttl: ttl ?? Number.POSITIVE_INFINITY,
-    state,
     lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
-    metadata: frozen(metadata),
-    previous: previous && frozen(previous),
+    // Records share it with callers.
+    metadata: Object.freeze(metadata),
+    previous: previous && Object.freeze(previous),
   }
-}
-
-/** Records share it with callers. Most metadata is empty. */
-function frozen(metadata: Metadata): Metadata {
-  for (const _ in metadata) return Object.freeze(metadata)
-  return NO_METADATA
 }

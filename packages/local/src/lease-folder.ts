@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { databaseFile } from './database-file.js'
+import { databaseFile } from './boot.js'
 import { failureOf } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 
@@ -29,8 +29,11 @@ export type StatFileSystem = (path: string) => {
 }
 
 export interface LeaseFolderOptions {
+  /** A folder on a local disk, the same for all processes. It is created if it does not exist. */
   readonly folder: string
+  /** The permissions of a folder that is created, and of its content; `0o700` unless given: this user only. */
   readonly mode?: number | undefined
+  /** For tests: returns the state of a file system. `fs.statfsSync` unless given. */
   readonly statfs?: StatFileSystem | undefined
 }
 
@@ -97,17 +100,12 @@ export class LeaseFolder {
   }
 
   /**
-   * Returns once the current names of its files are on the disk. Windows cannot open folders; the log of its file system
-   * keeps the order of changes.
+   * Returns once the current names of its files are on the disk, and the content of the file `name`, if it is given.
+   * Windows cannot open folders; the log of its file system keeps the order of changes.
    */
-  flush(): void {
-    if (process.platform === 'win32') return
-    const descriptor = openSync(this.path, 'r')
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+  flush(name?: string): void {
+    if (name !== undefined) fsyncOf(this.file(name), 'r+')
+    if (process.platform !== 'win32') fsyncOf(this.path, 'r')
   }
 
   #checkFileSystem(): void {
@@ -118,6 +116,15 @@ export class LeaseFolder {
         'machine: choose a folder on a local disk, or a store for several machines',
       { store: 'local' },
     )
+  }
+}
+
+function fsyncOf(path: string, flags: string): void {
+  const descriptor = openSync(path, flags)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

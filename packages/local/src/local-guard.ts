@@ -1,21 +1,15 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { checkFence, checkFencingToken, checkLeaseName } from '@leasehold/core/store'
 import { FileLock } from './file-lock.js'
-import { LeaseFolder, type StatFileSystem } from './lease-folder.js'
+import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'
 import type { RegisterKind } from './register-table.js'
 
 const FILE = 'guard.mdb'
 const GATE = 'guard.mdb-gate'
 
-export interface LocalGuardOptions {
-  /** A folder on a local disk, the same for all processes; it may be the folder of the leases. */
-  readonly folder: string
-  /** The permissions of a folder that is created, and of its content; `0o700` unless given. */
-  readonly mode?: number | undefined
-  /** For tests: returns the kind of a file system. */
-  readonly statfs?: StatFileSystem | undefined
-}
+/** The folder may be that of the leases. */
+export type LocalGuardOptions = LeaseFolderOptions
 
 /**
  * The fencing guard of resources that cannot check tokens themselves, such as files of this machine. It does not run the

@@ -1,34 +1,29 @@
 import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
-import type { LeaseChange } from './lease-entry.js'
+import type { LeaseChange, LeaseEntry } from './lease-entry.js'
 import type { Proposal } from './lease-operations.js'
-import type { Attempt } from './register-log.js'
+import type { RegisterLog } from './register-log.js'
 
 /** How often changes are tried in one turn of the event loop. */
 const ROUNDS = 100
 
 interface Operation {
   readonly call: StoreCall
-  readonly propose: () => Settlement
+  readonly propose: () => Proposal<unknown>
+  readonly resolve: (outcome: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** A proposal, and the function that reports its outcome. */
-interface Settlement extends Proposal<unknown> {
-  readonly settle: () => void
-}
-
-interface NamedChange extends Settlement {
-  readonly name: string
+/** A proposal that changes the log. */
+interface NamedProposal extends Proposal<unknown> {
+  readonly key: string
   readonly change: LeaseChange
+  readonly operation: Operation
 }
 
 /** The log that the operations read and change. */
-export interface OperationLog {
-  readonly refresh: () => void
-  readonly attempt: (changes: readonly { readonly key: string; readonly change: LeaseChange }[]) => Attempt
-}
+export type OperationLog = Pick<RegisterLog<LeaseEntry, LeaseChange>, 'refresh' | 'attempt'>
 
 /**
  * Runs the operations of one turn of the event loop together: those on different names are written by one system call,
@@ -43,7 +38,6 @@ export class OperationBatch {
   readonly #waiting = new Map<string, Operation[]>()
   #freed = new Set<string>()
   #isScheduled = false
-  #isClosed = false
 
   /** `onFreed` is called with the names whose waiters must be notified. */
   constructor(log: OperationLog, onFreed: (names: ReadonlySet<string>) => void) {
@@ -51,26 +45,19 @@ export class OperationBatch {
     this.#onFreed = onFreed
   }
 
+  /** The caller has checked that the store is open, and the call not aborted. */
   add<T>(name: string, call: StoreCall, propose: () => Proposal<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#isClosed) return reject(closedError())
-      if (call.aborted) return reject(call.signal.reason)
-      const proposing = (): Settlement => {
-        const proposal = propose()
-        return { ...proposal, settle: () => resolve(proposal.outcome) }
-      }
-      const operation = { call, reject, propose: proposing }
-      const others = this.#waiting.get(name)
-      if (others === undefined) this.#waiting.set(name, [operation])
-      else others.push(operation)
+      const operations = this.#waiting.get(name) ?? []
+      operations.push({ call, propose, resolve: resolve as Operation['resolve'], reject })
+      this.#waiting.set(name, operations)
       this.#schedule()
     })
   }
 
-  /** Rejects all operations that wait, and all later ones. */
+  /** Rejects all operations that wait. */
   close(): void {
-    this.#isClosed = true
-    this.#rejectAll(closedError())
+    this.#rejectAll(new LeaseUnavailableError('the local store is closed: open a new one', { store: 'local' }))
   }
 
   #schedule(): void {
@@ -98,48 +85,49 @@ export class OperationBatch {
   /** Decides the first operations of each name, and tries one change of each. */
   #round(): void {
     this.#log.refresh()
-    const changes: NamedChange[] = []
-    for (const [name, operations] of this.#waiting) {
-      const change = this.#decide(name, operations)
-      if (change !== undefined) changes.push(change)
-      else this.#waiting.delete(name)
-    }
-    if (changes.length === 0) return
-    const { accepted, failure } = this.#log.attempt(changes.map(({ name, change }) => ({ key: name, change })))
-    for (const [index, { name, frees, settle }] of changes.entries()) {
+    const proposals = [...this.#waiting].flatMap(([name, operations]) => this.#decide(name, operations))
+    if (proposals.length === 0) return
+    const { accepted, failure } = this.#log.attempt(proposals)
+    for (const [index, { key, operation, frees, outcome }] of proposals.entries()) {
       if (accepted[index] !== true && failure === undefined) continue
-      const operation = this.#takeFirst(name)
-      if (accepted[index] !== true) operation?.reject(failure)
+      this.#removeFirst(key)
+      if (accepted[index] !== true) operation.reject(failure)
       else {
-        if (frees === true) this.#freed.add(name)
-        settle()
+        if (frees === true) this.#freed.add(key)
+        operation.resolve(outcome)
       }
     }
   }
 
   /** Settles operations up to the first that changes something, and returns that change. */
-  #decide(name: string, operations: readonly Operation[]): NamedChange | undefined {
-    let done = 0
-    try {
-      for (const { call, reject, propose } of operations) {
-        const settlement = call.aborted ? undefined : attempt(propose, reject)
-        if (call.aborted) reject(call.signal.reason)
-        if (settlement?.change !== undefined) return { ...settlement, name, change: settlement.change }
-        if (settlement?.frees === true) this.#freed.add(name)
-        settlement?.settle()
-        done += 1
+  #decide(name: string, operations: Operation[]): readonly NamedProposal[] {
+    for (const [index, operation] of operations.entries()) {
+      const { call, propose, resolve, reject } = operation
+      try {
+        if (call.aborted) {
+          reject(call.signal.reason)
+          continue
+        }
+        const { outcome, change, frees } = propose()
+        if (change !== undefined) {
+          operations.splice(0, index)
+          return [{ key: name, operation, outcome, change, frees }]
+        }
+        if (frees === true) this.#freed.add(name)
+        resolve(outcome)
+      } catch (error) {
+        // A decision that throws rejects its own operation, and no other.
+        reject(error instanceof LeaseError ? error : failureOf(error, 'the folder'))
       }
-      return undefined
-    } finally {
-      if (done > 0) this.#waiting.set(name, operations.slice(done))
     }
+    this.#waiting.delete(name)
+    return []
   }
 
-  #takeFirst(name: string): Operation | undefined {
-    const operations = this.#waiting.get(name) ?? []
-    const first = operations.shift()
-    if (operations.length === 0) this.#waiting.delete(name)
-    return first
+  #removeFirst(name: string): void {
+    const operations = this.#waiting.get(name)
+    operations?.shift()
+    if (operations?.length === 0) this.#waiting.delete(name)
   }
 
   #rejectAll(error: unknown): void {
@@ -147,18 +135,4 @@ export class OperationBatch {
     this.#waiting.clear()
     for (const { reject } of waiting) reject(error)
   }
-}
-
-/** A decision that throws rejects its own operation, and no other. */
-function attempt(propose: () => Settlement, reject: (error: unknown) => void): Settlement | undefined {
-  try {
-    return propose()
-  } catch (error) {
-    reject(error instanceof LeaseError ? error : failureOf(error, 'the folder'))
-    return undefined
-  }
-}
-
-function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the local store is closed: open a new one', { store: 'local' })
 }

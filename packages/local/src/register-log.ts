@@ -123,13 +123,18 @@ export class RegisterLog<V, C> {
         change,
       }))
       const before = file.position
-      const failure = failureIn(() => file.append(lines.map(changeLine)))
+      let failure: unknown
+      try {
+        file.append(lines.map(changeLine))
+      } catch (error) {
+        failure = failureOf(error, this.#path)
+      }
       const inForce = new Set<string>()
       this.#readOn(file, ({ id }) => inForce.add(id))
       const accepted = lines.map(({ id }) => inForce.has(id))
-      if (failure !== undefined) return { accepted, failure: failureOf(failure, this.#path) }
+      if (failure !== undefined) return { accepted, failure }
       const growth = Math.max(this.#options.growth ?? LEAST_GROWTH, 2 * begun)
-      if (CAN_REPLACE && Math.floor(before / growth) < Math.floor(file.position / growth)) this.#writeAnew()
+      if (CAN_REPLACE && Math.floor(before / growth) < Math.floor(file.position / growth)) this.#rewrite()
       return { accepted }
     })
   }
@@ -156,17 +161,13 @@ export class RegisterLog<V, C> {
     for (;;) {
       this.#options.folder.make()
       const file = LogFile.open(this.#path)
-      if (file !== undefined) return this.#headed(file)
+      try {
+        if (file !== undefined) return { file, ...readHeader(file, this.#path) }
+      } catch (error) {
+        file?.close()
+        throw error
+      }
       this.#create()
-    }
-  }
-
-  #headed(file: LogFile): Opened {
-    try {
-      return { file, ...readHeader(file, this.#path) }
-    } catch (error) {
-      file.close()
-      throw error
     }
   }
 
@@ -219,7 +220,7 @@ export class RegisterLog<V, C> {
    * Writes the current values to another file, and ends the log in favour of that file. A failure leaves the log as it
    * is, only longer than necessary.
    */
-  #writeAnew(): void {
+  #rewrite(): void {
     const { file, generation, facts } = this.#use()
     const { folder } = this.#options
     const draft = `${this.#options.file}-${generation + 1}-${this.#newId()}`
@@ -307,15 +308,6 @@ export class RegisterLog<V, C> {
 function isAt(path: string, file: LogFile): boolean {
   const place = statSync(path, { throwIfNoEntry: false })
   return place !== undefined && identityOf(place) === file.identity && place.size >= file.position
-}
-
-function failureIn(work: () => void): unknown {
-  try {
-    work()
-    return undefined
-  } catch (error) {
-    return error
-  }
 }
 
 function renameUnlessGone(from: string, to: string): void {

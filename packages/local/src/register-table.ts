@@ -22,8 +22,8 @@ export interface Extract {
 }
 
 interface Register<V> {
-  version: string
-  value: V
+  readonly version: string
+  readonly value: V
 }
 
 /** The values of registers, computed from the lines of their log by a rule that all readers share. */
@@ -63,7 +63,8 @@ export class RegisterTable<V, C> {
     if (parsed?.seal !== undefined && this.#lastChange < parsed.seal.base) this.#seal = parsed.seal
     const change = parsed?.change
     if (change === undefined || change.expects !== this.versionOf(change.key)) return undefined
-    this.#change(change)
+    const value = this.#kind.apply(this.get(change.key), change.change)
+    this.#registers.set(change.key, { version: change.id, value })
     this.#lastChange = start
     return change
   }
@@ -87,15 +88,5 @@ export class RegisterTable<V, C> {
     const register = this.#registers.get(key)
     if (register === undefined) return []
     return [changeLine({ id: register.version, key, expects: '', change: this.#kind.whole(register.value) })]
-  }
-
-  #change({ id, key, change }: ChangeLine<C>): void {
-    const register = this.#registers.get(key)
-    const value = this.#kind.apply(register?.value, change)
-    if (register === undefined) this.#registers.set(key, { version: id, value })
-    else {
-      register.version = id
-      register.value = value
-    }
   }
 }

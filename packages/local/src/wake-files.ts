@@ -1,24 +1,10 @@
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  type FSWatcher,
-  fchmodSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  watch,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, closeSync, constants, type FSWatcher, mkdirSync, openSync, watch, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LeaseFolder } from './lease-folder.js'
 
 /** How many files there are: names share them, so that neither files nor watches grow with the names. */
 const FILES = 64
-
-const FOLDER = 'wake'
-const DATA = Buffer.from('\n')
 
 /** The number of the file of a name; the same in all processes. */
 function fileOf(name: string): number {
@@ -34,7 +20,6 @@ export class WakeFiles {
   readonly #path: string
   readonly #folder: LeaseFolder
   readonly #onNotified: (name: string) => void
-  readonly #opened = new Map<number, number>()
   /** The names that are listened for, by the number of their file. */
   readonly #names = new Map<number, Set<string>>()
   #watcher: FSWatcher | undefined
@@ -43,7 +28,7 @@ export class WakeFiles {
   constructor(folder: LeaseFolder, onNotified: (name: string) => void) {
     this.#folder = folder
     this.#onNotified = onNotified
-    this.#path = folder.file(FOLDER)
+    this.#path = folder.file('wake')
   }
 
   /** Listens for a name. That keeps the process alive: there is a waiter. */
@@ -56,7 +41,7 @@ export class WakeFiles {
       this.#watcher = watch(this.#path, (_, changed) => {
         for (const listened of [...(this.#names.get(Number(changed ?? Number.NaN)) ?? [])]) this.#onNotified(listened)
       })
-      this.#watcher.on('error', () => this.#stop())
+      this.#watcher.on('error', () => this.close())
     } catch {
       // The system has no watches left, or the folder was deleted: waiters then look every second.
     }
@@ -67,13 +52,13 @@ export class WakeFiles {
     const names = this.#names.get(file)
     names?.delete(name)
     if (names?.size === 0) this.#names.delete(file)
-    if (this.#names.size === 0) this.#stop()
+    if (this.#names.size === 0) this.close()
   }
 
   notify(names: ReadonlySet<string>): void {
     for (const file of new Set([...names].map(fileOf))) {
       try {
-        writeSync(this.#open(file), DATA, 0, DATA.length, 0)
+        this.#write(join(this.#path, String(file)))
       } catch {
         // The change is in force. Waiters look by themselves a little later.
       }
@@ -81,27 +66,20 @@ export class WakeFiles {
   }
 
   close(): void {
-    this.#stop()
-    for (const file of this.#opened.values()) closeSync(file)
-    this.#opened.clear()
-  }
-
-  #stop(): void {
     this.#watcher?.close()
     this.#watcher = undefined
   }
 
-  /** Opens a file again that was deleted: its notifications would not arrive. */
-  #open(file: number): number {
-    const opened = this.#opened.get(file)
-    if (opened !== undefined && fstatSync(opened).nlink > 0) return opened
-    if (opened !== undefined) closeSync(opened)
-    this.#opened.delete(file)
+  /** Writes one character over the one before, so that the file does not grow. */
+  #write(path: string): void {
     this.#makeFolder()
-    const descriptor = openSync(join(this.#path, String(file)), constants.O_WRONLY | constants.O_CREAT)
-    this.#opened.set(file, descriptor)
-    if (fstatSync(descriptor).uid === process.geteuid?.()) fchmodSync(descriptor, this.#folder.fileMode)
-    return descriptor
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, this.#folder.fileMode)
+    try {
+      this.#folder.share([path])
+      writeSync(file, '\n', 0)
+    } finally {
+      closeSync(file)
+    }
   }
 
   #makeFolder(): void {

@@ -12,6 +12,7 @@ import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { LeaseOperations } from '../src/lease-operations.js'
 import { thisWaiter } from '../src/waiter-process.js'
+import { acquisition } from './support/acquisition.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 
 function openGuard(folder: string): LocalGuard {
@@ -95,7 +96,7 @@ describe('fencing tokens', () => {
     const operations = new LeaseOperations(database, thisWaiter(), boot)
     for (let n = 0; n < 20; n += 1) {
       database.entries.refresh()
-      const { change = {} } = operations.acquire({ name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
+      const { change = {} } = acquisition(operations, { name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
       database.entries.attempt([{ key: 'busy', change }])
     }
     for (const name of ['released', 'expired']) expect(await store.read(name, call)).toBeUndefined()

@@ -10,6 +10,7 @@ import { LeaseOperations } from '../src/lease-operations.js'
 import { OperationBatch } from '../src/operation-batch.js'
 import type { Attempt } from '../src/register-log.js'
 import { thisWaiter } from '../src/waiter-process.js'
+import { acquisition } from './support/acquisition.js'
 import { call } from './support/open-store.js'
 
 interface Fixture {
@@ -42,10 +43,10 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
     () => {},
   )
   const fixture: Fixture = {
-    acquire: (grantId) => batch.add('job', call, () => operations.acquire(request(grantId))),
+    acquire: (grantId) => batch.add('job', call, () => acquisition(operations, request(grantId))),
     acquireElsewhere: (grantId) => {
       other.entries.refresh()
-      const { change = {} } = elsewhere.acquire(request(grantId))
+      const { change = {} } = acquisition(elsewhere, request(grantId))
       expect(other.entries.attempt([{ key: 'job', change }]).accepted).toEqual([true])
     },
   }

@@ -12,6 +12,7 @@ import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { LeaseOperations } from '../src/lease-operations.js'
 import { isDead, thisWaiter, type WaiterProcess } from '../src/waiter-process.js'
+import { acquisition } from './support/acquisition.js'
 import { bundle } from './support/bundle.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 
@@ -110,7 +111,7 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the queue of a name', () => {
     const before = { ...waiterOf(spawnWaiter().pid), started: '1' }
     const dead = new LeaseOperations(database, before, boot)
     const request = { name: 'job', owner: 'dead', grantId: 'dead', ttl: 10 * TTL, queue: true }
-    const { change = {} } = dead.acquire(request)
+    const { change = {} } = acquisition(dead, request)
     expect(database.entries.attempt([{ key: 'job', change }]).accepted).toEqual([true])
 
     expect((await claim(store, 'next', { queue: true })).granted).toBe(false)

@@ -71,8 +71,8 @@ export const unowned: CasRecord = Object.freeze({
 })
 
 /**
- * Throws a `LeaseConfigurationError` unless this is a lease record: an entry of another program under the name must
- * neither be taken for a free lease nor be written over.
+ * Throws a `LeaseConfigurationError` unless this is a lease record: an entry of another program under the name is not a
+ * free lease, and must not be overwritten.
  */
 export function checkRecord(name: string, store: string, found: CasRecord): void {
   const record: Partial<CasRecord> = found ?? {}

@@ -33,7 +33,7 @@ import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '.
 import { nextToken } from './next-token.js'
 import { Observations } from './observations.js'
 
-/** How often an operation that lost a race against another writer is begun anew. */
+/** How often an operation is tried that loses races against other writers. */
 const ROUNDS = 5
 
 const HOUR = 3_600_000
@@ -83,7 +83,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly #register: CasRegister<V>
   readonly #clock: Clock
   readonly #observations: Observations<V>
-  /** The entries of the grants made here, as last written: a heartbeat then needs no read. */
+  /** The entries of the grants made here, as last written. */
   readonly #written = new Map<string, CasEntry<V>>()
 
   constructor(register: CasRegister<V>, options: CasStoreOptions = {}) {
@@ -134,15 +134,20 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return await this.#renew(grant, {}, call)
   }
 
+  /** Rejects with a `LeaseConfigurationError` if the records have no room for metadata. */
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
+    if (this.limits.metadata === 0) {
+      const message = `the ${this.kind} store cannot update metadata: its records have no room for it`
+      throw new LeaseConfigurationError(message, this.#detailsOf(grant.name))
+    }
     return await this.#renew(grant, { metadata }, call)
   }
 
   async #renew(grant: Grant, changes: RecordChanges, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
     return await this.#inRounds(name, call, async (isFirst) => {
-      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
+      const entry = await this.#entryOf(grant, isFirst, call)
       const refusal = refusalOf(name, grantId, entry)
       if (refusal !== undefined) {
         this.#written.delete(name)
@@ -159,21 +164,14 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     const { name, grantId } = grant
     this.#checks.release(grant, call, metadata)
     return await this.#inRounds(name, call, async (isFirst) => {
-      const entry = (isFirst ? this.#writtenOf(grant) : undefined) ?? (await this.#see(name, call))
+      const entry = await this.#entryOf(grant, isFirst, call)
       if (entry === undefined) return { released: false }
       if (entry.record.grantId !== grantId || entry.record.owner === '') {
         return { released: false, ...this.#holderOf(name, entry) }
       }
       // The record stays, for the fencing token lives in it.
-      if (
-        !(await this.#write(
-          name,
-          entry,
-          rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata }),
-          call,
-        ))
-      )
-        return undefined
+      const freed = rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata })
+      if ((await this.#write(name, entry, freed, call)) === undefined) return undefined
       this.#written.delete(name)
       return { released: true }
     })
@@ -212,17 +210,17 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#see(name, call)
       if (seen === undefined || seen.record.owner === '') {
-        throw new LeaseConflictError(`nobody holds '${name}': there is nothing to break`, this.#detailsOf(name))
+        throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, this.#detailsOf(name))
       }
-      // Breaking again can only shorten the period: challengers that have watched it pass must not begin anew.
+      // Breaking again can only shorten the period: challengers that saw it pass must not wait again.
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
-      // `remaining` includes the margin, which is added to the recorded period again. A free name is not locked anew.
+      // `remaining` includes the margin, which is added to the recorded period again. A free name stays free.
       const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
       const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
       if (!(await this.#write(name, seen, broken, call))) return undefined
-      // Everybody has yet to see it unchanged for its whole period.
+      // Each challenger has to see it unchanged for its whole period.
       return { remaining: standingOf(broken, 0, this.#longest).remaining }
     })
   }
@@ -248,7 +246,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     }
   }
 
-  /** Begins an operation anew when another writer came in between; rejects when that happens again and again. */
+  /** Repeats an operation when another writer came in between; rejects when that happens again and again. */
   async #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
     for (let count = 0; count < ROUNDS; count += 1) {
       this.#checks.usable(call)
@@ -264,11 +262,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   /** Reads the entry, and notes for how long it has been seen unchanged: from when the answer arrived. */
   async #see(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
     const entry = await this.#register.read(name, call)
-    if (entry === undefined) {
-      this.#observations.forget(name)
-      return undefined
-    }
-    return this.#seen(name, entry)
+    if (entry !== undefined) return this.#seen(name, entry)
+    this.#observations.forget(name)
+    return undefined
   }
 
   #seen(name: string, entry: CasEntry<V>): Seen<V> {
@@ -282,7 +278,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   #withToken(name: string, { record, version }: CasEntry<V>): CasRecord {
     const token = this.#register.tokenOf
     if (token === undefined || record.owner === '') return record
-    // Of a grant made here it is known, whatever has been written since, by whomever.
+    // The token of a grant made here is known, also after later writes by others.
     const known = this.#written.get(name)?.record
     if (known?.grantId === record.grantId) return { ...record, fencingToken: known.fencingToken }
     return record.fencingToken === 0n ? { ...record, fencingToken: token.call(this.#register, version) } : record
@@ -293,7 +289,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return standingOf(record, unchanged, this.#longest)
   }
 
-  /** The entry of the name; where there is none, that of the grant, or, where its token is not known before, a free one. */
+  /**
+   * The entry of the name. If there is none, it is created: as the grant where the token is that of the version, else
+   * without an owner, because the first token of a register that forgets is the time of this creation.
+   */
   async #seeOrCreate(
     name: string,
     claim: Pick<CasRecord, 'owner' | 'grantId' | 'ttl' | 'metadata'>,
@@ -301,22 +300,13 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   ): Promise<Seen<V> | Extract<AcquireOutcome, { granted: true }> | undefined> {
     const seen = await this.#see(name, call)
     if (seen !== undefined) return seen
-    if (this.#register.tokenOf === undefined) return await this.#create(name, call)
-    const record = { ...unowned, ...claim }
+    const isGrant = this.#register.tokenOf !== undefined
+    const record = isGrant ? { ...unowned, ...claim } : unowned
     const written = this.#checkWritten(await this.#register.create(name, record, call))
     if (written === undefined) return undefined
-    return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }
-  }
-
-  /**
-   * Creates the entry of a new name, without an owner: where a register forgets, the token of the first grant is
-   * the time of this very creation, which is known only after it.
-   */
-  async #create(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
-    const written = this.#checkWritten(await this.#register.create(name, unowned, call))
-    if (written === undefined) return undefined
+    if (isGrant) return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }
     this.#checkCreated(written)
-    return { ...written, record: unowned, standing: { state: 'available', remaining: 0 } }
+    return { ...written, record, standing: { state: 'available', remaining: 0 } }
   }
 
   async #grant(
@@ -364,9 +354,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return kept
   }
 
-  #writtenOf({ name, grantId }: Grant): CasEntry<V> | undefined {
-    const entry = this.#written.get(name)
-    return entry?.record.grantId === grantId ? entry : undefined
+  /** At first the entry as this store wrote it: a heartbeat then needs no read. */
+  async #entryOf({ name, grantId }: Grant, isFirst: boolean, call: StoreCall): Promise<CasEntry<V> | undefined> {
+    const written = this.#written.get(name)
+    return isFirst && written?.record.grantId === grantId ? written : await this.#see(name, call)
   }
 
   #holderOf(name: string, entry: CasEntry<V>): { holder?: LeaseRecord } {

@@ -5,7 +5,7 @@ interface Observation<V> {
   readonly since: number
 }
 
-/** Below so many names none is forgotten. */
+/** Up to this number of names, none is forgotten. */
 const FEWEST = 256
 
 /**
@@ -39,7 +39,7 @@ export class Observations<V extends CasVersion> {
     this.#byName.delete(name)
   }
 
-  /** Each time the number of names has doubled, so that it costs nothing to speak of. */
+  /** Runs each time the number of names has doubled, so that its cost for each name is constant. */
   #sweep(now: number): void {
     for (const [name, { since }] of this.#byName) {
       if (now - since > 2 * this.#longest) this.#byName.delete(name)

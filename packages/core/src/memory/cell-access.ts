@@ -18,33 +18,17 @@ export function accessRefusal(
   access: CellAccess,
   leaseId: string | undefined,
 ): LeaseError | undefined {
+  const details = { leaseName: name, store: 'memory' }
+  const lost = (why: string): LeaseLostError =>
+    new LeaseLostError(`${access} of '${name}' is refused: ${why}`, { ...details, reason: refusalOf(lease, leaseId) })
   const state = lease === undefined ? 'available' : stateAt(lease, now)
   const isLocked = state === 'leased' || state === 'breaking'
-  if (leaseId === undefined) return isLocked && access === 'write' ? lost(name, lease, access, leaseId) : undefined
-  const isHolder = lease?.grantId === leaseId
-  if (isLocked && isHolder) return undefined
+  if (leaseId === undefined) {
+    return isLocked && access === 'write' ? lost('it is under a lease, give its id') : undefined
+  }
+  if (isLocked && lease?.grantId === leaseId) return undefined
   // In the table, a write with another id is a conflict until the lease is being broken, and then a lost condition.
   const conflicts = state === 'leased' || (state === 'breaking' && access === 'read')
-  return conflicts ? conflict(name, access) : lost(name, lease, access, leaseId)
-}
-
-function conflict(name: string, access: CellAccess): LeaseConflictError {
-  return new LeaseConflictError(`${access} of '${name}' is refused: the lease in force has another id`, {
-    leaseName: name,
-    store: 'memory',
-  })
-}
-
-function lost(
-  name: string,
-  lease: StoredLease | undefined,
-  access: CellAccess,
-  leaseId: string | undefined,
-): LeaseLostError {
-  const why = leaseId === undefined ? 'it is under a lease, give its id' : 'the lease with this id is not in force'
-  return new LeaseLostError(`${access} of '${name}' is refused: ${why}`, {
-    leaseName: name,
-    store: 'memory',
-    reason: refusalOf(lease, leaseId),
-  })
+  if (!conflicts) return lost('the lease with this id is not in force')
+  return new LeaseConflictError(`${access} of '${name}' is refused: the lease in force has another id`, details)
 }

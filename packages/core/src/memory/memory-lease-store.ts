@@ -1,26 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseError } from '../errors/lease-error.js'
-import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
-import { checkLeaseName } from '../lease-name.js'
-import { checkMetadata } from '../metadata.js'
-import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
-import type {
-  AcquireOutcome,
-  AcquireRequest,
-  BreakOptions,
-  LeaseStore,
-  ReleaseOutcome,
-  RenewOutcome,
-  StoreLimits,
-} from '../store/lease-store.js'
-import { type Decision, LifeCycle } from '../store/life-cycle/life-cycle.js'
-import { listRecords } from '../store/life-cycle/list-records.js'
-import { isLocked, type StoredLease, toLeaseRecord } from '../store/life-cycle/stored-lease.js'
-import { TurnWatches } from '../store/life-cycle/turn-watches.js'
+import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
+import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
+import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
+import type { StoredLease } from '../store/life-cycle/stored-lease.js'
 import { WaitQueue } from '../store/life-cycle/wait-queue.js'
-import type { TurnState } from '../store/life-cycle/watched-name.js'
 import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
 import { accessRefusal, type CellAccess } from './cell-access.js'
@@ -43,126 +28,44 @@ export interface MemoryLeaseStoreOptions {
  *
  * A released record is kept, because the fencing token lives in it; {@link MemoryLeaseStore.delete} removes it.
  */
-export class MemoryLeaseStore implements LeaseStore {
-  readonly kind = 'memory'
-  readonly limits: StoreLimits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true }
+export class MemoryLeaseStore extends LifeCycleStore {
   readonly #clock: Clock
+  /** In the order in which the names were first used. */
   readonly #leases = new Map<string, StoredLease>()
   /** Only of names with places. */
   readonly #queues = new Map<string, WaitQueue>()
-  readonly #watches: TurnWatches
-  readonly #lifeCycle = new LifeCycle({
-    store: this.kind,
-    uncertainty: 0,
-    tokenAfter: (last) => (last ?? this.#deletedToken) + 1n,
-  })
   /** The largest token of all deleted names: a name without a record continues from it. */
   #deletedToken = 0n
-  readonly #closing = new AbortController()
 
   constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
+    super({
+      store: 'memory',
+      limits: { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true },
+      clock,
+      uncertainty: 0,
+      tokenAfter: (last) => (last ?? this.#deletedToken) + 1n,
+    })
     this.#clock = clock
-    this.#watches = new TurnWatches({ clock, look: (name) => this.#turnOf(name), read: (name) => this.#read(name) })
   }
 
-  get closed(): AbortSignal {
-    return this.#closing.signal
+  override acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
+    const { grantId } = request
+    const own = grantId === undefined ? { grantId: randomUUID(), queue: false } : { grantId }
+    return super.acquire({ ...request, ...own }, call)
   }
 
-  /**
-   * Rejects with a `LeaseConfigurationError` if the ttl is not within the limits, with a `LeaseNameError` if the name is
-   * invalid. A grant id whose lease is in force is granted again, with the same fencing token.
-   */
-  async acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
-    this.#checkUsable(call)
-    const { name, ttl, metadata } = request
-    this.#checkTtl(name, ttl)
-    const lease = this.#leases.get(name)
-    // The name of a record was checked when the record was created.
-    if (lease === undefined) checkLeaseName(name)
-    if (metadata !== undefined) this.#checkMetadata(name, metadata)
-    const full = hasGrantId(request) ? request : { ...request, grantId: randomUUID(), queue: false }
-    return this.#commit(name, this.#lifeCycle.acquire(full, lease, this.#queueOf(name), this.#clock.now()))
-  }
-
-  /** Renews for the recorded ttl: to change it, acquire again with the same grant id. */
-  async renew(grant: Grant, call?: StoreCall): Promise<RenewOutcome> {
-    this.#checkUsable(call)
-    return this.#renew(grant, this.#clock.now())
-  }
-
-  async renewMany(grants: readonly Grant[], call?: StoreCall): Promise<readonly RenewOutcome[]> {
-    this.#checkUsable(call)
-    const now = this.#clock.now()
-    return grants.map((grant) => this.#renew(grant, now))
-  }
-
-  async update(grant: Grant, metadata: Metadata, call?: StoreCall): Promise<RenewOutcome> {
-    this.#checkUsable(call)
-    this.#checkMetadata(grant.name, metadata)
-    return this.#renew(grant, this.#clock.now(), metadata)
-  }
-
-  /** Also after the grant has expired or was broken, as long as there is no later grant. */
-  async release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    this.#checkUsable(call)
-    const { name } = grant
-    if (metadata !== undefined) this.#checkMetadata(name, metadata)
-    return this.#commit(name, this.#lifeCycle.release(grant, this.#leases.get(name), this.#clock.now(), metadata))
-  }
-
-  async read(name: string, call?: StoreCall): Promise<LeaseRecord | undefined> {
-    this.#checkUsable(call)
-    return this.#read(name)
-  }
-
-  /** In the order in which the names were first used. */
-  list(prefix: string, call?: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
-    const check = (): void => this.#checkUsable(call)
-    return listRecords({ check, names: () => this.#leases.keys(), read: (name) => this.#read(name) }, prefix)
-  }
-
-  /** Repeated with the same new grant id, it is granted again with the same fencing token. */
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
+  /** The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. */
+  override async break(
+    name: string,
+    options: BreakOptions = {},
     call?: StoreCall,
-  ): Promise<AcquireOutcome> {
-    this.#checkUsable(call)
-    const { name } = grant
-    const lease = this.#leases.get(name)
-    return this.#commit(name, this.#lifeCycle.change(grant, to, lease, this.#queueOf(name), this.#clock.now()))
-  }
-
-  /**
-   * The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. Breaking again can only shorten
-   * it. The reason is kept in the metadata, as `breakReason`, until the next grant.
-   */
-  async break(name: string, options: BreakOptions = {}, call?: StoreCall): Promise<{ readonly remaining: number }> {
-    this.#checkUsable(call)
+  ): Promise<{ readonly remaining: number }> {
     const { period = 0 } = options
-    // Written so that NaN does not pass.
-    if (!(period >= 0 && period <= LONGEST_BREAK)) {
+    if (period > LONGEST_BREAK) {
       const message = `the break period must be 0 to ${LONGEST_BREAK} ms, not ${period}`
       throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
     }
-    return this.#commit(name, this.#lifeCycle.break(name, options, this.#leases.get(name), this.#clock.now()))
-  }
-
-  async withdraw(name: string, grantId: string, call?: StoreCall): Promise<void> {
-    this.#checkUsable(call)
-    if (this.#queueOf(name) !== undefined) this.#commit(name, { outcome: undefined, leave: [grantId] })
-  }
-
-  /**
-   * The watch begins with the iteration. When the name becomes free, the first waiter in the queue is notified, and
-   * watches without a grant id; without a queue, all watches.
-   */
-  watch(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined> {
-    return this.#watches.watch(name, call, grantId, () => {
-      this.#checkUsable(undefined)
-      checkLeaseName(name)
-    })
+    return super.break(name, options, call)
   }
 
   /**
@@ -171,18 +74,17 @@ export class MemoryLeaseStore implements LeaseStore {
    * keeps the largest token of all deleted names, and a name without a record continues from it.
    */
   async delete(name: string, call?: StoreCall): Promise<boolean> {
-    this.#checkUsable(call)
+    this.checks.usable(call)
     const lease = this.#leases.get(name)
     if (lease === undefined) return false
     if (lease.fencingToken > this.#deletedToken) this.#deletedToken = lease.fencingToken
     this.#leases.delete(name)
-    this.#watches.update(name)
+    this.watches.update(name)
     return true
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort()
-    this.#watches.close()
+  override async close(): Promise<void> {
+    await super.close()
     this.#leases.clear()
     this.#queues.clear()
   }
@@ -195,7 +97,7 @@ export class MemoryLeaseStore implements LeaseStore {
    * @internal
    */
   admit(name: string, access: CellAccess, leaseId: string | undefined): bigint | undefined {
-    this.#checkUsable(undefined)
+    this.checks.usable()
     const lease = this.#leases.get(name)
     const refusal = accessRefusal(name, lease, this.#clock.now(), access, leaseId)
     if (refusal !== undefined) throw refusal
@@ -206,13 +108,20 @@ export class MemoryLeaseStore implements LeaseStore {
     return undefined
   }
 
-  #renew(grant: Grant, now: number, metadata?: Metadata): RenewOutcome {
-    const { name } = grant
-    return this.#commit(name, this.#lifeCycle.renew(grant, this.#leases.get(name), now, metadata))
+  protected override stateOf(name: string): NameState {
+    return { lease: this.#leases.get(name), queue: this.#queues.get(name), now: this.#clock.now() }
   }
 
-  /** Brings a decision into force. */
-  #commit<T>(name: string, { outcome, next, leave = [], keep }: Decision<T>): T {
+  protected override names(): Iterable<string> {
+    return this.#leases.keys()
+  }
+
+  protected override carryOut<T>(
+    name: string,
+    _call: StoreCall | undefined,
+    decide: (state: NameState) => Decision<T>,
+  ): T {
+    const { outcome, next, leave = [], keep } = decide(this.stateOf(name))
     if (next !== undefined) this.#leases.set(name, next)
     if (leave.length > 0 || keep !== undefined) {
       const queue = this.#queues.get(name) ?? new WaitQueue()
@@ -221,53 +130,7 @@ export class MemoryLeaseStore implements LeaseStore {
       if (queue.size > 0) this.#queues.set(name, queue)
       else this.#queues.delete(name)
     }
-    if (this.#watches.size > 0) this.#watches.update(name)
+    this.watches.update(name)
     return outcome
   }
-
-  /** Most stores have no waiters, and then no name needs to be looked up. */
-  #queueOf(name: string): WaitQueue | undefined {
-    return this.#queues.size === 0 ? undefined : this.#queues.get(name)
-  }
-
-  #read(name: string): LeaseRecord | undefined {
-    const lease = this.#leases.get(name)
-    return lease === undefined ? undefined : toLeaseRecord(name, lease, this.#clock.now())
-  }
-
-  #turnOf(name: string): TurnState {
-    const lease = this.#leases.get(name)
-    const now = this.#clock.now()
-    const fencingToken = lease?.fencingToken
-    if (lease !== undefined && isLocked(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
-    const { first } = this.#lifeCycle.turn(this.#queueOf(name), now)
-    if (first === undefined) return { lockedFor: 0, fencingToken }
-    return { lockedFor: 0, fencingToken, first: { grantId: first.grantId, keptFor: first.keptUntil - now } }
-  }
-
-  #checkTtl(name: string, ttl: number): void {
-    const { minTtl, maxTtl } = this.limits
-    // Written so that NaN does not pass.
-    if ((ttl >= minTtl && ttl <= maxTtl) || ttl === Number.POSITIVE_INFINITY) return
-    const message = `the ttl must be ${minTtl} to ${maxTtl} ms or Infinity, not ${ttl}`
-    throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
-  }
-
-  #checkMetadata(name: string, metadata: Metadata): void {
-    checkMetadata(metadata, { leaseName: name, store: this.kind })
-  }
-
-  #checkUsable(call: StoreCall | undefined): void {
-    if (this.#closing.signal.aborted) {
-      throw new LeaseUnavailableError('the store is closed: create a new one', { store: this.kind })
-    }
-    if (call?.aborted !== true) return
-    const { reason } = call.signal
-    if (reason instanceof LeaseError) throw reason
-    throw new LeaseUnavailableError('the attempt was aborted before it began', { store: this.kind, cause: reason })
-  }
-}
-
-function hasGrantId(request: MemoryAcquireRequest): request is AcquireRequest {
-  return request.grantId !== undefined
 }

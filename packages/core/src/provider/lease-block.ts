@@ -38,17 +38,16 @@ export const engineKeys: readonly string[] = [
 
 /** The block at the path with fallback to `leasehold.lease`; throws a `LeaseConfigurationError` if there is none. */
 export function readLeaseBlock(config: ConfigSource | object, path: string): LeaseBlock {
-  const root = isConfigSource(config) ? config.toObject() : config
-  const block = lookUp(root, path)
+  const block = lookUp(config, path)
   if (block === undefined) {
     throw new LeaseConfigurationError(`the configuration has no block '${path}': add it, or change the config path`)
   }
-  return { ...lookUp(root, DEFAULT_PATH), ...block }
+  return { ...lookUp(config, DEFAULT_PATH), ...block }
 }
 
 /** The keys that the block at the path has itself, as they are written there. */
 export function keysOfBlock(config: ConfigSource | object, path: string): readonly string[] {
-  return Object.keys(find(isConfigSource(config) ? config.toObject() : config, path) ?? {})
+  return Object.keys(find(config, path) ?? {})
 }
 
 /** The settings of a lease from its block; the whole block becomes the provider's options. */
@@ -78,14 +77,14 @@ function isConfigSource(config: ConfigSource | object): config is ConfigSource {
   return 'toObject' in config && typeof config.toObject === 'function'
 }
 
-function lookUp(root: unknown, path: string): LeaseBlock | undefined {
-  const block = find(root, path)
+function lookUp(config: ConfigSource | object, path: string): LeaseBlock | undefined {
+  const block = find(config, path)
   if (block === undefined) return undefined
   return Object.fromEntries(Object.entries(block).map(([key, setting]) => [toCamelCase(key), setting]))
 }
 
-function find(root: unknown, path: string): object | undefined {
-  let value: unknown = root
+function find(config: ConfigSource | object, path: string): object | undefined {
+  let value: unknown = isConfigSource(config) ? config.toObject() : config
   for (const key of path.split('.')) {
     if (!isObject(value)) return undefined
     value = Object.entries(value).find(([own]) => own === key || toCamelCase(own) === key)?.[1]

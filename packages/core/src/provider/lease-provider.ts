@@ -18,7 +18,6 @@ import { missingMethods } from './is-lease.js'
 import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
-import { withTimeLimit } from './time-limit.js'
 import { unknownKeys } from './unknown-keys.js'
 
 /** How long a lease may take to be made, and a store to be opened, in milliseconds. */
@@ -74,22 +73,19 @@ export class LeaseProvider implements AsyncDisposable {
    * the failure; a `LeaseTimeoutError` where the lease is not made within thirty seconds.
    */
   async getLease(name: string, configPath: string, owner: string = this.#owner): Promise<Lease> {
-    this.#checkOpen({ leaseName: name, owner })
+    const details = { leaseName: name, owner }
+    this.#checkOpen(details)
     checkLeaseName(name)
     checkOwner(owner)
     if (typeof configPath !== 'string') {
       throw new LeaseConfigurationError(
         `the config path must be a text such as 'leasehold.lease', not ${shownValue(configPath)}`,
-        { leaseName: name, owner },
+        details,
       )
     }
-    const details = { leaseName: name, owner }
-    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), {
-      what: `lease '${name}' of '${configPath}'`,
-      details,
-      make: () => this.#make(name, configPath, owner),
-      // The caller did not get it, and nothing was acquired.
-      late: () => {},
+    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
+      const made = this.#make(name, configPath, owner)
+      return this.#inTime(made, `lease '${name}' of '${configPath}'`, details)
     })
     this.#checkOpen(details)
     return lease
@@ -148,11 +144,17 @@ export class LeaseProvider implements AsyncDisposable {
   /** Throws once the provider is closed, because nothing would close a store that is opened then. */
   async #share<S extends LeaseStore>(key: string, open: () => S | Promise<S>, details: LeaseErrorDetails): Promise<S> {
     this.#checkOpen(details)
-    return await this.#keep(this.#stores, key, {
-      what: `the store shared as '${shownValue(key)}'`,
-      details,
-      make: async () => await open(),
-      late: (store: S) => void this.#end(store, closeStore),
+    return await this.#keep(this.#stores, key, () => {
+      const opened = (async () => await open())()
+      const inTime = this.#inTime(opened, `the store shared as '${shownValue(key)}'`, details)
+      // A store that opens too late has no user.
+      inTime.catch(() =>
+        opened.then(
+          (store) => this.#end(store, (late) => late.close()),
+          () => {},
+        ),
+      )
+      return inTime
     })
   }
 
@@ -165,38 +167,46 @@ export class LeaseProvider implements AsyncDisposable {
   }
 
   /** A value under construction is kept at once, so that two concurrent requests share it. A failure is not kept. */
-  #keep<T extends K, K>(kept: Kept<K>, key: string, { what, details, make, late }: Making<T>): Promise<T> {
+  #keep<T extends K, K>(kept: Kept<K>, key: string, make: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
     // All values under one key have the same type.
     if (known !== undefined) return known as Promise<T>
-    const error = (): Error =>
-      new LeaseTimeoutError(
-        `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`,
-        details,
-      )
-    const made = withTimeLimit(make(), { clock: this.#timers, limit: MAKE_TIMEOUT, error, late })
+    const made = make()
     kept.set(key, made)
     made.catch(() => kept.delete(key))
     return made
+  }
+
+  #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
+    const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
+    return this.#within(MAKE_TIMEOUT, made, () => new LeaseTimeoutError(message, details))
+  }
+
+  /** Settles as the promise does, or rejects when the time is up. */
+  async #within<T>(limit: number, promise: Promise<T>, late: () => Error): Promise<T> {
+    let cancel = (): void => {}
+    const timeout = new Promise<never>((_, reject) => {
+      cancel = this.#timers.schedule(limit, () => reject(late()))
+    })
+    try {
+      return await Promise.race([promise, timeout])
+    } finally {
+      cancel()
+    }
   }
 
   async #close(): Promise<void> {
     await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
       await (lease instanceof StoreLease ? lease.close() : lease.release())
     })
-    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, closeStore)
+    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close())
   }
 
   /** Ends all values side by side; those that take too long are left behind. */
   async #endAll<T>(kept: Kept<T>, limit: number, end: (thing: T) => Promise<void>): Promise<void> {
     if (kept.size === 0) return
     const ends = [...kept.values()].map((thing) => this.#end(thing, end))
-    let cancel = (): void => {}
-    const timeout = new Promise<void>((resolve) => {
-      cancel = this.#timers.schedule(limit, resolve)
-    })
-    await Promise.race([Promise.all(ends), timeout])
-    cancel()
+    await this.#within(limit, Promise.all(ends), () => new Error('some did not end in time')).catch(() => {})
   }
 
   /** Never rejects: failures are logged. */
@@ -207,18 +217,4 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
-}
-
-/** How a lease or a store is made. */
-interface Making<T> {
-  /** Its name in errors. */
-  readonly what: string
-  readonly details: LeaseErrorDetails
-  readonly make: () => Promise<T>
-  /** Receives a value that was finished too late. */
-  readonly late: (made: T) => void
-}
-
-async function closeStore(store: LeaseStore): Promise<void> {
-  await store.close()
 }

@@ -106,23 +106,17 @@ function isClass(value: unknown): boolean {
   return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
 }
 
+/** Where packages do not see one another's, the application still sees those that it installed. */
 async function importModule(specifier: string, context: LeaseClassContext): Promise<Record<string, unknown>> {
   const location = locationOf(specifier, context.file)
   try {
-    return await importFrom(location, specifier)
+    return await import(location).catch((error: unknown) => {
+      const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined
+      if (own === undefined) throw error
+      return import(own)
+    })
   } catch (error) {
     throw new LeaseConfigurationError(explain(error, specifier, location, context), { cause: error })
-  }
-}
-
-/** Where packages do not see one another's, the application still sees those that it installed. */
-async function importFrom(location: string, specifier: string): Promise<Record<string, unknown>> {
-  try {
-    return (await import(location)) as Record<string, unknown>
-  } catch (error) {
-    const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined
-    if (own === undefined) throw error
-    return (await import(own)) as Record<string, unknown>
   }
 }
 
@@ -154,9 +148,6 @@ function explain(error: unknown, specifier: string, location: string, { path, fa
   const given = Object.keys(factories)
   const others = given.length === 0 ? '' : `; or name one of the factories given (${given.join(', ')})`
   // The specifier may name a part of the package.
-  const name = specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
+  const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [specifier]
   return `the package '${name}', the lease-class of '${path}', is not installed: npm install ${name}${others}`
 }

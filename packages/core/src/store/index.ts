@@ -13,10 +13,10 @@ export type {
   RenewOutcome,
   RenewRefusal,
 } from './lease-store.js'
-export { type Decision, LifeCycle, type LifeCycleRules } from './life-cycle/life-cycle.js'
-export { listRecords, type RecordSource } from './life-cycle/list-records.js'
-export { isLocked, type StoredLease, toLeaseRecord } from './life-cycle/stored-lease.js'
-export { TurnWatches, type TurnWatchesOptions } from './life-cycle/turn-watches.js'
+export { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle/life-cycle.js'
+export { LifeCycleStore, type LifeCycleStoreOptions } from './life-cycle/life-cycle-store.js'
+export { isLocked, type StoredLease } from './life-cycle/stored-lease.js'
+export type { TurnWatches, TurnWatchesOptions } from './life-cycle/turn-watches.js'
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { OptionValues } from './option-values.js'

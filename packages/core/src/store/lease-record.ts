@@ -8,7 +8,7 @@ export interface Grant {
   readonly owner: string
   /** The GUID that the client proposed for this acquisition; every change of the record is conditional on it. */
   readonly grantId: string
-  /** Strictly larger for every later grant of the same name; what the guarded resource compares. */
+  /** Larger for every later grant of the same name; the guarded resource compares it. */
   readonly fencingToken: bigint
   /** For how long the grant lasts from each confirmed request on, in milliseconds; `Infinity` where it never expires. */
   readonly ttl: number
@@ -22,7 +22,7 @@ export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'availab
 
 /**
  * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
- * where the name is locked, and the store does not know by which holder.
+ * if the name is locked and the store does not know the holder.
  */
 export interface LeaseRecord extends Grant {
   readonly state: LeaseState

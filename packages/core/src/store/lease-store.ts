@@ -23,7 +23,7 @@ export interface AcquireRequest {
   readonly name: string
   readonly owner: string
   /**
-   * A GUID proposed by the client. A request with the id of the grant in force succeeds again and starts the ttl anew,
+   * A GUID proposed by the client. A request with the id of the grant in force succeeds again and restarts the ttl,
    * so that a request whose response was lost can be repeated.
    */
   readonly grantId: string
@@ -48,7 +48,7 @@ export type AcquireOutcome =
        */
       readonly previous?: Metadata
     }
-  /** Certainly not granted. `holder` is absent where nobody holds the name, but it is another waiter's turn. */
+  /** Certainly not granted. `holder` is absent if the name is free, but it is another waiter's turn. */
   | { readonly granted: false; readonly holder?: LeaseRecord }
 
 /** Why a store refuses a heartbeat. Each is definitive: the grant will never be valid again. */
@@ -60,7 +60,7 @@ export type RenewOutcome =
 
 export type ReleaseOutcome =
   | { readonly released: true }
-  /** The grant was no longer in force; nothing was changed. `holder` holds the name now; absent where nobody does. */
+  /** The grant was no longer in force; nothing was changed. `holder` holds the name now; absent if the name is free. */
   | { readonly released: false; readonly holder?: LeaseRecord }
 
 export interface BreakOptions {
@@ -98,7 +98,7 @@ export interface LeaseStore {
 
   acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome>
 
-  /** Starts the ttl of the grant anew, if the grant is in force. */
+  /** Restarts the ttl of the grant, if the grant is in force. */
   renew(grant: Grant, call: StoreCall): Promise<RenewOutcome>
 
   /**
@@ -111,8 +111,8 @@ export interface LeaseStore {
   read(name: string, call: StoreCall): Promise<LeaseRecord | undefined>
 
   /**
-   * Replaces the metadata of the grant and starts its ttl anew, if the grant is in force. Absent where the layout has no
-   * room for metadata.
+   * Replaces the metadata of the grant and restarts its ttl, if the grant is in force. Absent, or always rejects, where
+   * the layout has no room for metadata.
    */
   update?(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome>
 
@@ -133,7 +133,7 @@ export interface LeaseStore {
   ): Promise<AcquireOutcome>
 
   /**
-   * Ends a lease whoever holds it, for operators; the holder notices at its next heartbeat. Rejects with a
+   * Ends a lease without its holder, for operators; the holder notices at its next heartbeat. Rejects with a
    * `LeaseConflictError` where there is nothing to break. Resolves with the milliseconds until the name is free.
    */
   break?(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }>
@@ -150,7 +150,7 @@ export interface LeaseStore {
   watch?(name: string, call: StoreCall, grantId?: string): AsyncIterable<LeaseRecord | undefined>
 
   /**
-   * Yields when somebody else may have changed or removed the record of a grant in force: the engine then sends a
+   * Yields when another program may have changed or removed the record of a grant in force: the engine then sends a
    * heartbeat at once, instead of when it is due. For backends in which other programs, or operators, write the records
    * too; without it, the next heartbeat finds the change. The owner's own operations must not make it yield; any other
    * spurious value costs a heartbeat. The engine calls it once for each grant, so the store has to resume a broken watch

@@ -28,7 +28,7 @@ export async function readLease(
 }
 
 /**
- * Ends a lease, whoever holds it; the holder notices at its next heartbeat. The name stays locked for `period`
+ * Ends a lease without its holder; the holder notices at its next heartbeat. The name stays locked for `period`
  * milliseconds, at most the time left of the ttl; without a period, for the time left. Resolves with the milliseconds
  * until the name is free. Rejects with a `LeaseConflictError` if there is nothing to break.
  */
@@ -82,19 +82,13 @@ async function within<T>(
   signal?.throwIfAborted()
   const call = new AbortableCall(timeout)
   const { kind = 'custom' } = store
+  const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
+  const abort = (): void => call.abort(signal?.reason)
   let cancel = (): void => {}
-  let abort = (): void => {}
-  const ended = new Promise<never>((_, reject) => {
-    const end = (reason: unknown): void => {
-      call.abort(reason)
-      reject(reason)
-    }
-    abort = () => end(signal?.reason)
-    if (timeout !== Number.POSITIVE_INFINITY) {
-      const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
-      cancel = clock.schedule(timeout, () => end(new LeaseTimeoutError(late, { store: kind })))
-    }
-  })
+  if (timeout !== Number.POSITIVE_INFINITY) {
+    const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
+    cancel = clock.schedule(timeout, () => call.abort(new LeaseTimeoutError(late, { store: kind })))
+  }
   signal?.addEventListener('abort', abort, { once: true })
   try {
     return await Promise.race([ask(call), ended])

@@ -4,7 +4,7 @@ import { toKebabCase } from '../provider/key-case.js'
 import { kindOf, shownValue } from '../shown-value.js'
 
 /**
- * Reads the options of a provider's block. Each is read by its name in code, in any form that configurations use for its
+ * Reads the options of a provider's block. Each is read by its name in code, in every form that configurations use for its
  * type.
  *
  * An option that is absent, `null` or empty is `undefined`: configurations write `""` for options without a value. An
@@ -66,9 +66,8 @@ export class OptionValues<Name extends string = string> {
   switch(name: Name): boolean | undefined {
     const value = this.#given(name)
     if (value === undefined) return undefined
-    const state = switches.get(value)
-    if (state === undefined) throw this.#wrong(name, `on or off, not ${shownValue(value)}`)
-    return state
+    if (on.has(value) || off.has(value)) return on.has(value)
+    throw this.#wrong(name, `on or off, not ${shownValue(value)}`)
   }
 
   /** One of these words. */
@@ -89,11 +88,8 @@ export class OptionValues<Name extends string = string> {
   }
 }
 
-const switches: ReadonlyMap<unknown, boolean> = new Map(
-  [[true, 'true', 'on', 'yes'] as const, [false, 'false', 'off', 'no'] as const].flatMap((words) =>
-    words.map((word) => [word, words[0]] as const),
-  ),
-)
+const on: ReadonlySet<unknown> = new Set([true, 'true', 'on', 'yes'])
+const off: ReadonlySet<unknown> = new Set([false, 'false', 'off', 'no'])
 
 function alternatives(words: readonly string[]): string {
   return words.length === 1 ? String(words[0]) : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

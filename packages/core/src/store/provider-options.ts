@@ -76,9 +76,9 @@ export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarat
   referenceConf(): string {
     const options = Object.entries(this.declarations).map(([name, declaration]) => {
       const comment = wrapped(declaration.description, 110).map((line) => `  # ${line}\n`)
-      const { example } = declaration
-      const value = example === undefined ? defaultOf(declaration) : example
-      return `\n${comment.join('')}  ${example === undefined ? '' : '# '}${toKebabCase(name)} = ${value}\n`
+      const { example, default: value = declaration.type === 'texts' ? '[]' : '""' } = declaration
+      const setting = example === undefined ? `${toKebabCase(name)} = ${value}` : `# ${toKebabCase(name)} = ${example}`
+      return `\n${comment.join('')}  ${setting}\n`
     })
     return (
       `# The settings of @leasehold/${this.kind}, with their defaults. Override them in application.conf.\n` +
@@ -98,20 +98,10 @@ export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarat
   }
 }
 
-function defaultOf({ type, default: written }: OptionDeclaration): string {
-  return written ?? (type === 'texts' ? '[]' : '""')
-}
-
 function readOption(values: OptionValues, name: string, declaration: OptionDeclaration): unknown {
   return declaration.type === 'choice' ? values.choice(name, declaration.words) : values[declaration.type](name)
 }
 
 function wrapped(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
+  return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'g')) ?? []).map((line) => line.trimEnd())
 }

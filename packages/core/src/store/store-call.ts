@@ -67,15 +67,13 @@ export class AbortableCall implements StoreCall {
     const listeners = this.#listeners ?? []
     this.#listeners = undefined
     this.#controller?.abort(reason)
-    for (const listener of listeners) runListener(listener)
-  }
-}
-
-/** Anyone can write a store. A listener that throws is logged, and the other listeners still run. */
-function runListener(listener: () => void): void {
-  try {
-    listener()
-  } catch (error) {
-    defaultLogger.error('a store threw an error when a call was aborted', error)
+    for (const listener of listeners) {
+      try {
+        listener()
+      } catch (error) {
+        // The other listeners still run.
+        defaultLogger.error('a store threw an error when a call was aborted', error)
+      }
+    }
   }
 }

@@ -7,6 +7,7 @@ import { shownValue } from '../shown-value.js'
 import type { Grant, Metadata } from './lease-record.js'
 import type { AcquireRequest, BreakOptions, StoreLimits } from './lease-store.js'
 import type { StoreCall } from './store-call.js'
+import { acceptedTtls } from './store-limits.js'
 
 /**
  * The checks that every store makes before an operation: that it is open, that the call was not aborted, and that names,
@@ -51,21 +52,21 @@ export class StoreChecks {
   acquire({ name, owner, ttl, metadata }: AcquireRequest, call?: StoreCall): void {
     this.name(name, call)
     checkOwner(owner)
-    if (!this.#accepts(ttl)) throw this.#wrongTtl(ttl, name, owner)
-    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+    this.#ttl(ttl, name, owner)
+    this.#metadata(metadata, name)
   }
 
   /** For `release`. It checks no ttl: a grant that was rebuilt from an incomplete record must be freed as well. */
   release({ name }: Grant, call?: StoreCall, metadata?: Metadata): void {
     this.usable(call)
-    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+    this.#metadata(metadata, name)
   }
 
   /** For `renew` and `update`. */
   grant({ name, owner, ttl }: Grant, call?: StoreCall, metadata?: Metadata): void {
     this.usable(call)
-    if (!this.#accepts(ttl)) throw this.#wrongTtl(ttl, name, owner)
-    if (metadata !== undefined) checkMetadata(metadata, this.#details(name), roomOf(this.#limits))
+    this.#ttl(ttl, name, owner)
+    this.#metadata(metadata, name)
   }
 
   change(grant: Grant, to: { readonly owner: string }, call?: StoreCall): void {
@@ -82,16 +83,15 @@ export class StoreChecks {
     )
   }
 
-  #accepts(ttl: number): boolean {
-    const { minTtl, maxTtl, infinite } = this.#limits
-    return (ttl >= minTtl && ttl <= maxTtl) || (infinite && ttl === Number.POSITIVE_INFINITY)
+  #ttl(ttl: number, leaseName: string, owner: string): void {
+    const accepted = acceptedTtls(ttl, this.#limits)
+    if (accepted === undefined) return
+    const message = `the ttl must be ${accepted}, not ${shownValue(ttl)}`
+    throw new LeaseConfigurationError(message, { ...this.#details(leaseName), owner })
   }
 
-  #wrongTtl(ttl: number, name: string, owner: string): LeaseConfigurationError {
-    const { minTtl, maxTtl, infinite } = this.#limits
-    const accepted = `${minTtl} to ${maxTtl} ms${infinite ? ', or Infinity' : ''}`
-    const message = `the ttl must be ${accepted}, not ${shownValue(ttl)}`
-    return new LeaseConfigurationError(message, { ...this.#details(name), owner })
+  #metadata(metadata: Metadata | undefined, leaseName: string): void {
+    checkMetadata(metadata, this.#details(leaseName), roomOf(this.#limits))
   }
 
   #details(leaseName?: string): LeaseErrorDetails {

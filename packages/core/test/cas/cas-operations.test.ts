@@ -376,7 +376,7 @@ describe('break over a compare-and-set register', () => {
 
   it('rejects when the name is free, or the period is invalid', async () => {
     const { store } = setUp()
-    await expect(store.break('job', {}, call)).rejects.toThrow("nobody holds 'job': there is nothing to break")
+    await expect(store.break('job', {}, call)).rejects.toThrow("'job' has no holder: there is nothing to break")
     await expect(store.break('job', {}, call)).rejects.toMatchObject(details)
     await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
     for (const period of [-1, Number.NaN]) {

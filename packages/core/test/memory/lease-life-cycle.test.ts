@@ -112,7 +112,7 @@ describe('the time of a lease', () => {
     expect(await stateOf(scene)).toBe('expired (A)')
   })
 
-  it('change starts the time anew', async () => {
+  it('change restarts the ttl', async () => {
     const scene = await sceneIn('leased (A)')
     await scene.clock.advance(10_000)
     await change(scene, 'A', 'B')

@@ -117,7 +117,7 @@ describe('renewMany', () => {
     ])
   })
 
-  it('starts every ttl anew', async () => {
+  it('restarts every ttl', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
     const grants: Grant[] = []
@@ -145,6 +145,16 @@ describe('the record of a grant', () => {
       metadata: { zone: 'north' },
       remaining: 10_000,
     })
+  })
+
+  it('shares no metadata with the caller', async () => {
+    const { store } = await sceneIn('leased (A)')
+    const metadata = { zone: 'south' }
+    await store.update(grantOf('A'), metadata)
+    await store.release(grantOf('A'), undefined, metadata)
+    metadata.zone = 'changed by the caller'
+    expect(await store.acquire(requestOf('B'))).toMatchObject({ previous: { zone: 'south' } })
+    expect(await store.read(NAME)).toMatchObject({ previous: { zone: 'south' } })
   })
 
   it('metadata goes with a change and a repetition, and ends with the grant', async () => {
@@ -273,21 +283,14 @@ describe('an operation that does not begin', () => {
     return call
   }
 
-  it('with an aborted call every operation rejects as unavailable and changes nothing', async () => {
+  it('with an aborted call every operation rejects with the reason of the call and changes nothing', async () => {
     const { store } = await sceneIn('leased (A)')
     const before = await store.read(NAME)
-    const reason = new Error('no time left')
+    const reason = new LeaseTimeoutError('too late')
     for (const operation of Object.values(operationsOf(store, abortedCall(reason)))) {
-      await expect(operation()).rejects.toThrow(LeaseUnavailableError)
-      await expect(operation()).rejects.toMatchObject({ store: 'memory', cause: reason })
+      await expect(operation()).rejects.toBe(reason)
     }
     expect(await store.read(NAME)).toEqual(before)
-  })
-
-  it('rejects with the reason of the call if that is a LeaseError', async () => {
-    const { store } = await sceneIn('leased (A)')
-    const reason = new LeaseTimeoutError('too late')
-    await expect(store.read(NAME, abortedCall(reason))).rejects.toBe(reason)
   })
 
   it('after close every operation rejects as unavailable', async () => {

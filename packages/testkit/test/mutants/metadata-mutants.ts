@@ -24,11 +24,10 @@ export const metadataMutants: readonly Mutant[] = [
     name: 'an update under an old grant is written',
     edits: [
       {
-        file: 'memory/memory-lease-store.ts',
-        find: 'return this.#renew(grant, this.#clock.now(), metadata)',
-        replace: `const kept = this.#leases.get(grant.name)
-    if (kept !== undefined) this.#leases.set(grant.name, { ...kept, metadata })
-    return this.#renew(grant, this.#clock.now(), metadata)`,
+        file: 'store/life-cycle/life-cycle.ts',
+        find: 'return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }',
+        replace: `const next = lease && metadata && { ...lease, metadata }
+      return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) }, next }`,
       },
     ],
     caughtBy: { check: ['wrong-previous'], under: 'delay' },

@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { law: 'expiry: a confirmation read after the end of validity does not revive the lease' },
   },
   {
-    name: 'tokens restart after a deletion (memory)',
+    name: 'tokens start again at 1 after a deletion (memory)',
     edits: [
       {
         file: memory,
@@ -158,7 +158,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { check: ['fencing-token'] },
   },
   {
-    name: 'tokens restart after a deletion (compare and set)',
+    name: 'tokens start again at 1 after a deletion (compare and set)',
     edits: [
       { file: 'cas/next-token.ts', find: 'toWhole(createdAt ?? 0n, register.kind)', replace: '0n' },
       { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: '0n]' },

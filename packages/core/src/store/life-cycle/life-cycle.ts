@@ -23,6 +23,13 @@ export interface LifeCycleRules<P extends Place = Place> {
   readonly isGone?: (place: P) => boolean
 }
 
+/** The record of a name and its queue, at an instant of the store's clock. */
+export interface NameState<P extends Place = Place> {
+  readonly lease?: StoredLease | undefined
+  readonly queue?: WaitQueue<P> | undefined
+  readonly now: number
+}
+
 /** The outcome of an operation, and the changes with which it comes into force. */
 export interface Decision<T> {
   readonly outcome: T
@@ -36,7 +43,7 @@ export interface Decision<T> {
 
 /**
  * The life cycle of a lease, that of Azure's Lease Blob (its reference: "Lease Blob", service version 2012-02-12 and
- * later). Each method decides on a record and its queue as they are at the instant `now`. It changes neither.
+ * later). Each method decides on the state of a name, and does not change it.
  */
 export class LifeCycle<P extends Place = Place> {
   readonly #rules: LifeCycleRules<P>
@@ -45,78 +52,50 @@ export class LifeCycle<P extends Place = Place> {
     this.#rules = rules
   }
 
-  acquire(
-    request: AcquireRequest,
-    lease: StoredLease | undefined,
-    queue: WaitQueue<P> | undefined,
-    now: number,
-  ): Decision<AcquireOutcome> {
+  acquire(request: AcquireRequest, state: NameState<P>): Decision<AcquireOutcome> {
     const { name, grantId } = request
+    const { lease, queue, now } = state
     if (lease !== undefined && isLocked(lease, now)) {
-      if (lease.state === 'leased' && lease.grantId === grantId) return this.#grant(request, lease, queue, now)
+      if (lease.state === 'leased' && lease.grantId === grantId) return this.#grant(request, state)
       const outcome = { granted: false, holder: toLeaseRecord(name, lease, now) } as const
-      return queueing(request, queue, now, outcome)
+      return queueing(request, state, outcome)
     }
     const { stale, first } = this.turn(queue, now)
-    if (first === undefined || first.grantId === grantId) return this.#grant(request, lease, queue, now, stale)
-    return queueing(request, queue, now, { granted: false }, stale)
+    if (first === undefined || first.grantId === grantId) return this.#grant(request, state, stale)
+    return queueing(request, state, { granted: false }, stale)
   }
 
   /** Renews the grant for the recorded ttl. `metadata` replaces the metadata of the record, if it is given. */
-  renew(
-    { name, grantId }: Grant,
-    lease: StoredLease | undefined,
-    now: number,
-    metadata?: Metadata,
-  ): Decision<RenewOutcome> {
+  renew({ name, grantId }: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<RenewOutcome> {
     const state = lease === undefined ? undefined : stateAt(lease, now)
     if (lease === undefined || lease.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {
       return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }
     }
     const lockedUntil = this.#lockEnd(lease.ttl, now)
-    const { owner, fencingToken, ttl, previous } = lease
-    const kept = copyOf(metadata) ?? lease.metadata
-    // Much faster than a spread, and most operations are renewals.
-    const next: StoredLease = {
-      owner,
-      grantId,
-      fencingToken,
-      ttl,
-      state: 'leased',
-      lockedUntil,
-      metadata: kept,
-      previous,
-    }
-    return { outcome: RENEWED, next }
+    return { outcome: RENEWED, next: { ...lease, state: 'leased', lockedUntil, metadata: metadata ?? lease.metadata } }
   }
 
   /** `metadata` replaces the metadata of the record, if it is given. */
-  release(
-    { name, grantId }: Grant,
-    lease: StoredLease | undefined,
-    now: number,
-    metadata?: Metadata,
-  ): Decision<ReleaseOutcome> {
+  release({ name, grantId }: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<ReleaseOutcome> {
     if (lease === undefined || lease.grantId !== grantId || lease.state === 'available') {
       return { outcome: { released: false, ...holderOf(name, lease, now) } }
     }
-    return { outcome: RELEASED, next: freed({ ...lease, metadata: copyOf(metadata) ?? lease.metadata }, 'available') }
+    return { outcome: RELEASED, next: freed({ ...lease, metadata: metadata ?? lease.metadata }, 'available') }
   }
 
   /** A change whose answer was lost can be repeated: it is granted again with the same fencing token. */
   change(
     { name, grantId }: Grant,
     to: { readonly grantId: string; readonly owner: string },
-    lease: StoredLease | undefined,
-    queue: WaitQueue<P> | undefined,
-    now: number,
+    state: NameState<P>,
   ): Decision<AcquireOutcome> {
+    const { lease, now } = state
     const isLeased = lease?.state === 'leased' && isLocked(lease, now)
     if (!isLeased || (lease.grantId !== grantId && lease.grantId !== to.grantId)) {
       return { outcome: { granted: false, ...holderOf(name, lease, now) } }
     }
     const { ttl, metadata } = lease
-    return this.#grant({ name, owner: to.owner, grantId: to.grantId, ttl, metadata }, lease, queue, now)
+    return this.#grant({ name, owner: to.owner, grantId: to.grantId, ttl, metadata }, state)
   }
 
   /**
@@ -126,12 +105,11 @@ export class LifeCycle<P extends Place = Place> {
   break(
     name: string,
     { period = Number.POSITIVE_INFINITY, reason }: BreakOptions,
-    lease: StoredLease | undefined,
-    now: number,
+    { lease, now }: NameState<P>,
   ): Decision<{ readonly remaining: number }> {
     if (lease === undefined || lease.state === 'available') {
       const { store } = this.#rules
-      throw new LeaseConflictError(`there is no lease on '${name}' to break`, { leaseName: name, store })
+      throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, { leaseName: name, store })
     }
     // An expired lease stays free: a break never locks a name.
     const left = Math.min(period, Math.max(lease.lockedUntil - now, 0))
@@ -154,16 +132,14 @@ export class LifeCycle<P extends Place = Place> {
   /** A request with the id of the grant in force repeats it, and keeps its token. */
   #grant(
     request: AcquireRequest,
-    lease: StoredLease | undefined,
-    queue: WaitQueue<P> | undefined,
-    now: number,
+    { lease, queue, now }: NameState<P>,
     stale: readonly string[] = [],
   ): Decision<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
     const isRepeated = lease !== undefined && lease.grantId === grantId && isLocked(lease, now)
     const fencingToken = isRepeated ? lease.fencingToken : this.#rules.tokenAfter(lease?.fencingToken)
     const previous = isRepeated ? lease.previous : lease?.metadata
-    const metadata = copyOf(request.metadata) ?? (isRepeated ? lease.metadata : NO_METADATA)
+    const metadata = request.metadata ?? (isRepeated ? lease.metadata : NO_METADATA)
     const lockedUntil = this.#lockEnd(ttl, now)
     const grant = { name, owner, grantId, fencingToken, ttl }
     return {
@@ -182,8 +158,7 @@ export class LifeCycle<P extends Place = Place> {
 /** A refused request takes or keeps its place. A place that ended is lost: the request goes to the end of the queue. */
 function queueing(
   { grantId, ttl, queue: isQueued }: AcquireRequest,
-  queue: WaitQueue | undefined,
-  now: number,
+  { queue, now }: NameState,
   outcome: AcquireOutcome,
   stale: readonly string[] = [],
 ): Decision<AcquireOutcome> {
@@ -201,9 +176,4 @@ function freed(lease: StoredLease, state: 'available' | 'broken'): StoredLease {
 
 function holderOf(name: string, lease: StoredLease | undefined, now: number): { holder?: LeaseRecord } {
   return lease !== undefined && isLocked(lease, now) ? { holder: toLeaseRecord(name, lease, now) } : {}
-}
-
-/** The caller may change its object later; the records share the copy. */
-function copyOf(metadata: Metadata | undefined): Metadata | undefined {
-  return metadata === undefined ? undefined : Object.freeze({ ...metadata })
 }

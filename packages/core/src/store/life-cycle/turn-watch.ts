@@ -10,7 +10,8 @@ export class TurnWatch implements AsyncIterator<LeaseRecord | undefined, undefin
   readonly #read: () => LeaseRecord | undefined
   #isNotified = false
   #isEnded = false
-  #pending: { readonly promise: Promise<Turn>; readonly resolve: (turn: Turn) => void } | undefined
+  #pending: Promise<Turn> | undefined
+  #resolve: (turn: Turn) => void = () => {}
   #onEnd: (() => void) | undefined
 
   constructor(read: () => LeaseRecord | undefined) {
@@ -30,8 +31,10 @@ export class TurnWatch implements AsyncIterator<LeaseRecord | undefined, undefin
       this.#isNotified = false
       return Promise.resolve({ done: false, value: this.#read() })
     }
-    this.#pending ??= createPending()
-    return this.#pending.promise
+    this.#pending ??= new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    return this.#pending
   }
 
   return(): Promise<Turn> {
@@ -53,15 +56,7 @@ export class TurnWatch implements AsyncIterator<LeaseRecord | undefined, undefin
   }
 
   #settle(turn: Turn): void {
-    this.#pending?.resolve(turn)
+    this.#resolve(turn)
     this.#pending = undefined
   }
-}
-
-function createPending(): { promise: Promise<Turn>; resolve: (turn: Turn) => void } {
-  let resolve: (turn: Turn) => void = () => {}
-  const promise = new Promise<Turn>((resolvePromise) => {
-    resolve = resolvePromise
-  })
-  return { promise, resolve }
 }

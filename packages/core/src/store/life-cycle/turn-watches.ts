@@ -11,9 +11,9 @@ export interface TurnWatchesOptions {
   /** The record of a name now. Must not throw. */
   readonly read: (name: string) => LeaseRecord | undefined
   /** The longest time between two looks at a watched name, in milliseconds; not limited unless given. */
-  readonly longestSleep?: number
+  readonly longestSleep?: number | undefined
   /** Called when the first watch of a name begins, and when its last watch has ended. */
-  readonly onWatched?: (name: string, isWatched: boolean) => void
+  readonly onWatched?: ((name: string, isWatched: boolean) => void) | undefined
 }
 
 /** The watches of a store. */
