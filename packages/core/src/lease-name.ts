@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { LeaseNameError } from './errors/lease-name-error.js'
 
 const MAX_BYTES = 1024
@@ -55,6 +54,7 @@ export function encodeLeaseName(name: string, alphabet: NameAlphabet): string {
   }
   if (encoded.length <= maxLength) return encoded
   // Two escapes in a row never come out of the loop above, so that no short name ends like a shortened one.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
   const suffix = mark + mark + hash
   return encoded.slice(0, maxLength - suffix.length) + suffix

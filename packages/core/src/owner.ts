@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { nanoid } from 'nanoid'
+import { nanoid } from 'nanoid/non-secure'
 
 /** An owner that no other process or lease has: `hostname-pid-<nanoid>`. */
 export function createOwner(): string {

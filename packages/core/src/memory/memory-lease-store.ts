@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
@@ -50,7 +49,7 @@ export class MemoryLeaseStore extends LifeCycleStore {
 
   override acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
     const { grantId } = request
-    const own = grantId === undefined ? { grantId: randomUUID(), queue: false } : { grantId }
+    const own = grantId === undefined ? { grantId: crypto.randomUUID(), queue: false } : { grantId }
     return super.acquire({ ...request, ...own }, call)
   }
 
