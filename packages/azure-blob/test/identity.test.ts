@@ -4,18 +4,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
+import { certificate } from '@leasehold/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ACCOUNT, Azurite } from './support/azurite.js'
 import { wallClock } from './support/wall-clock.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-identity-'))
 const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
-const pems = await generate([{ name: 'commonName', value: 'localhost' }], {
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
-})
-writeFileSync(tls.cert, pems.cert)
-writeFileSync(tls.key, pems.private)
+const { cert, key } = await certificate()
+writeFileSync(tls.cert, cert)
+writeFileSync(tls.key, key)
 const azurite = await Azurite.start({ tls })
 
 /** The identity service of a machine in the cloud, as App Service has it. */

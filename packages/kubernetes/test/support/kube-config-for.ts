@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { certificate } from './api-server/certificate.js'
+import { certificate } from '@leasehold/testing'
 
 /** A kubeconfig for a server of this machine, with a token. */
 export async function kubeConfigFor(port: number, token = 'admin', ca?: string): Promise<KubeConfig> {
