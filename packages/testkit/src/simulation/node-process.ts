@@ -8,6 +8,7 @@ import {
   type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
 import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
@@ -71,7 +72,7 @@ export class NodeProcess implements SimulatedProcess {
   readonly #world: World
   readonly #store: LeaseStore
   readonly #leases: ObservedLease[] = []
-  readonly #stop = new AbortController()
+  readonly #stop = new AbortableCall()
   #offered: HandOff | undefined
   #isDead = false
 
@@ -147,17 +148,7 @@ export class NodeProcess implements SimulatedProcess {
   }
 
   readonly sleep = async (duration: number): Promise<void> => {
-    const { signal } = this
-    if (signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const cancel = this.clock.schedule(duration, end)
-      signal.addEventListener('abort', end, { once: true })
-    })
+    if (!this.#stop.aborted) await pause(this.clock, duration, this.#stop).catch(() => {})
   }
 
   readonly write = async (asked: StoreLease = this.lease): Promise<boolean> => {
