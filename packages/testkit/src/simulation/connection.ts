@@ -19,7 +19,6 @@ export interface Server {
 export interface ClientManners {
   /** Whether requests end when their call is aborted. */
   readonly cancels: boolean
-  /** Its invalid answers. */
   readonly nonsense: Nonsense
   /** Called when two requests use the same call at the same time. */
   readonly onSharedCall: () => void
@@ -50,7 +49,6 @@ export class Connection {
     this.#manners = manners
   }
 
-  /** How many requests wait for their answer. */
   get pending(): number {
     return this.#requests.size
   }

@@ -51,7 +51,6 @@ export interface World {
   now(): number
   /** The owner of the process that runs on a node, or ran there last. */
   ownerOf(node: number): string
-  /** Passes a hand-off on to another node. */
   offer(node: number, handOff: HandOff): void
 }
 
@@ -65,7 +64,6 @@ export class NodeProcess implements SimulatedProcess {
   readonly nodes: number
   readonly machine: VirtualClock
   readonly lease: StoreLease
-  /** The user code of the leases of this process. */
   readonly userCode: UserCode
   /** Whether the workload has not ended. */
   isWorking = true
@@ -177,17 +175,14 @@ export class NodeProcess implements SimulatedProcess {
     return offered
   }
 
-  /** An offer of another process arrives. */
   receiveOffer(handOff: HandOff): void {
     this.#offered = handOff
   }
 
-  /** Asks the workload to end. */
   stop(): void {
     this.#stop.abort()
   }
 
-  /** The process dies. */
   kill(): void {
     this.#isDead = true
     this.connection.kill()

@@ -10,6 +10,7 @@ import {
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
+import type { Monitor } from './monitor.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */
 export interface Asked {
@@ -25,40 +26,23 @@ export interface Asked {
 /** One call of `run`, from the side of the caller. */
 export interface ObservedRun {
   readonly lease: ObservedLease
-  /** Where its work is. */
   work: 'not begun' | 'begun' | 'ended'
-  /** Whether the promise of the run has settled. */
   isSettled: boolean
   /** Whether the user released the lease, handed it off or closed it since the work began. */
   released: boolean
   /** Of the grant that the work was given. */
   fencingToken: bigint | undefined
-  /** That the work was given. */
   signal: AbortSignal | undefined
-}
-
-/** Observes the calls of users, and their outcomes. */
-export interface LeaseObserver {
-  onAsked(asked: Asked): void
-  onAnswered(asked: Asked): void
-  onLost(asked: Asked, lost: LeaseLost): void
-  onRelease(lease: ObservedLease): void
-  onReleased(lease: ObservedLease, how: string): void
-  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
-  onRunAsked(run: ObservedRun): void
-  onWorkBegun(run: ObservedRun): void
-  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
 }
 
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
-  /** The number of the node, for the history. */
   readonly node: number
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   /** The calls that have not ended. */
   unended = 0
-  readonly #observer: LeaseObserver
+  readonly #monitor: Monitor
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
 
   /** `onLost`: the user's part of the callback of each `acquire`. */
@@ -67,12 +51,12 @@ export class ObservedLease extends StoreLease {
     settings: LeaseSettings,
     store: LeaseStore,
     environment: LeaseEnvironment,
-    observer: LeaseObserver,
+    monitor: Monitor,
     onLost?: (lost: LeaseLost) => void,
   ) {
     super(settings, store, environment)
     this.node = node
-    this.#observer = observer
+    this.#monitor = monitor
     this.#onLost = onLost
     this.front = this.#createFront()
   }
@@ -143,46 +127,46 @@ export class ObservedLease extends StoreLease {
     return this.#count(
       () => this.update(metadata),
       (isWritten) => {
-        if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
+        if (isWritten && fencingToken !== undefined) this.#monitor.onUpdated(this, fencingToken, metadata)
       },
     )
   }
 
   #close(): Promise<void> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const closed = this.#count(
       () => this.close(),
-      () => observer.onReleased(this, 'by closing'),
-      () => observer.onReleased(this, 'unknown'),
+      () => monitor.onReleased(this, 'by closing'),
+      () => monitor.onReleased(this, 'unknown'),
     )
     // The holder is notified of this loss, and not of later ones.
-    observer.onRelease(this)
+    monitor.onRelease(this)
     return closed
   }
 
   #leave<T>(leave: () => Promise<T>, describe: (how: T) => string): Promise<T> {
-    const observer = this.#observer
-    observer.onRelease(this)
+    const monitor = this.#monitor
+    monitor.onRelease(this)
     return this.#count(
       leave,
-      (how) => observer.onReleased(this, describe(how)),
-      () => observer.onReleased(this, 'unknown'),
+      (how) => monitor.onReleased(this, describe(how)),
+      () => monitor.onReleased(this, 'unknown'),
     )
   }
 
   #observe(options: AcquireOptions = {}, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const asked: Asked = { lease: this, outcome: 'pending', released: false, lost: undefined, fencingToken: undefined }
-    observer.onAsked(asked)
+    monitor.onAsked(asked)
     const onLost = (lost: LeaseLost): unknown => {
-      observer.onLost(asked, lost)
+      monitor.onLost(asked, lost)
       options.onLost?.(lost)
       return this.#onLost?.(lost)
     }
     const onAnswered = (outcome: Asked['outcome']): void => {
       asked.outcome = outcome
       asked.fencingToken = this.fencingToken
-      observer.onAnswered(asked)
+      monitor.onAnswered(asked)
     }
     return this.#count(
       () => acquire({ ...options, onLost }),
@@ -192,7 +176,7 @@ export class ObservedLease extends StoreLease {
   }
 
   #observeRun<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const run: ObservedRun = {
       lease: this,
       work: 'not begun',
@@ -203,7 +187,7 @@ export class ObservedLease extends StoreLease {
     }
     const onSettled = (how: 'resolved' | 'rejected', error?: unknown): void => {
       run.isSettled = true
-      observer.onRunSettled(run, how, error)
+      monitor.onRunSettled(run, how, error)
     }
     const onEnded = (): void => {
       run.work = 'ended'
@@ -212,7 +196,7 @@ export class ObservedLease extends StoreLease {
       run.fencingToken = held.fencingToken
       run.signal = held.signal
       run.work = 'begun'
-      observer.onWorkBegun(run)
+      monitor.onWorkBegun(run)
       try {
         return work(held).finally(onEnded)
       } catch (error) {
@@ -221,7 +205,7 @@ export class ObservedLease extends StoreLease {
         throw error
       }
     }
-    observer.onRunAsked(run)
+    monitor.onRunAsked(run)
     return this.#count(
       () => this.run(observedWork, options),
       () => onSettled('resolved'),
