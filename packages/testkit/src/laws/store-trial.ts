@@ -145,9 +145,7 @@ export class StoreTrial {
   async copy(): Promise<() => Promise<void>> {
     assert(this.backend.copy !== undefined)
     const putBack = await this.backend.copy(this.name)
-    return async () => {
-      await putBack()
-    }
+    return async () => void (await putBack())
   }
 
   async holdElsewhere(): Promise<HolderElsewhere> {
