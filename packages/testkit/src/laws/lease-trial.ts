@@ -77,6 +77,7 @@ export class TrialLease {
     this.#setCut = setCut
   }
 
+  /** The reasons of its losses, in order. */
   get reasons(): LeaseLostReason[] {
     return this.losses.map(({ reason }) => reason)
   }
