@@ -1,7 +1,7 @@
 import type { Grant, LeaseLost, Metadata } from '@leasehold/core'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
-import { type Asked, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 import { PreviousMonitor } from './previous-monitor.js'
 import { type ProcessStates, RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './simulated-store.js'
@@ -23,7 +23,7 @@ export interface Surroundings extends ProcessStates {
 }
 
 /** Watches a run from outside, in true time, and notes the first rule that it breaks. */
-export class Monitor {
+export class Monitor implements LeaseObserver {
   readonly history: HistoryEntry[] = []
   violation: Violation | undefined
   grants = 0
@@ -45,7 +45,14 @@ export class Monitor {
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
     this.previous = new PreviousMonitor(surroundings.isOrdered)
-    this.#runs = new RunMonitor(this, surroundings)
+    this.#runs = new RunMonitor({
+      isAwake: surroundings.isAwake,
+      isRunning: surroundings.isRunning,
+      isKept: ({ lease, fencingToken }) =>
+        [...this.#asked].some((asked) => asked.lease === lease && asked.fencingToken === fencingToken),
+      fail: (check, message) => this.fail(check, message),
+      checkReason: (run, reason) => this.#checkReason(run.lease, run.fencingToken, reason),
+    })
   }
 
   note(actor: Actor, event: HistoryEvent, detail = ''): void {
@@ -171,7 +178,7 @@ export class Monitor {
     asked.lost = lost
     if (asked.released) this.fail('callback-after-release', `to ${of(lease)}: ${lost.reason}`)
     else if (asked.outcome !== 'granted') this.fail('callback-early', `to ${of(lease)}: ${lost.reason}`)
-    this.checkReason(lease, asked.fencingToken, lost.reason)
+    this.#checkReason(lease, asked.fencingToken, lost.reason)
   }
 
   onRelease(lease: ObservedLease): void {
@@ -254,13 +261,7 @@ export class Monitor {
     return (state === 'held' || state === 'jeopardy') && this.#surroundings.isAwake(lease) && lease.checkLease()
   }
 
-  /** Whether a caller of `acquire` holds the grant of a run as well. */
-  isKept({ lease, fencingToken }: ObservedRun): boolean {
-    return [...this.#asked].some((asked) => asked.lease === lease && asked.fencingToken === fencingToken)
-  }
-
-  /** Checks that a grant can have been lost for this reason. */
-  checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
+  #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
     const loss = `${reason} to ${of(lease)}`
     if (reason === 'max-hold' || reason === 'closed') return
     if (!this.#surroundings.isDisturbed) this.fail('needless-loss', loss)

@@ -10,7 +10,6 @@ import {
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
-import type { Monitor } from './monitor.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */
 export interface Asked {
@@ -35,6 +34,19 @@ export interface ObservedRun {
   signal: AbortSignal | undefined
 }
 
+/** Observes the calls of users, and their outcomes. */
+export interface LeaseObserver {
+  onAsked(asked: Asked): void
+  onAnswered(asked: Asked): void
+  onLost(asked: Asked, lost: LeaseLost): void
+  onRelease(lease: ObservedLease): void
+  onReleased(lease: ObservedLease, how: string): void
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
+  onRunAsked(run: ObservedRun): void
+  onWorkBegun(run: ObservedRun): void
+  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
+}
+
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
   readonly node: number
@@ -42,7 +54,7 @@ export class ObservedLease extends StoreLease {
   readonly front: StoreLease
   /** The calls that have not ended. */
   unended = 0
-  readonly #monitor: Monitor
+  readonly #observer: LeaseObserver
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
 
   /** `onLost`: the user's part of the callback of each `acquire`. */
@@ -51,12 +63,12 @@ export class ObservedLease extends StoreLease {
     settings: LeaseSettings,
     store: LeaseStore,
     environment: LeaseEnvironment,
-    monitor: Monitor,
+    observer: LeaseObserver,
     onLost?: (lost: LeaseLost) => void,
   ) {
     super(settings, store, environment)
     this.node = node
-    this.#monitor = monitor
+    this.#observer = observer
     this.#onLost = onLost
     this.front = this.#createFront()
   }
@@ -127,46 +139,46 @@ export class ObservedLease extends StoreLease {
     return this.#count(
       () => this.update(metadata),
       (isWritten) => {
-        if (isWritten && fencingToken !== undefined) this.#monitor.onUpdated(this, fencingToken, metadata)
+        if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
       },
     )
   }
 
   #close(): Promise<void> {
-    const monitor = this.#monitor
+    const observer = this.#observer
     const closed = this.#count(
       () => this.close(),
-      () => monitor.onReleased(this, 'by closing'),
-      () => monitor.onReleased(this, 'unknown'),
+      () => observer.onReleased(this, 'by closing'),
+      () => observer.onReleased(this, 'unknown'),
     )
     // The holder is notified of this loss, and not of later ones.
-    monitor.onRelease(this)
+    observer.onRelease(this)
     return closed
   }
 
   #leave<T>(leave: () => Promise<T>, describe: (how: T) => string): Promise<T> {
-    const monitor = this.#monitor
-    monitor.onRelease(this)
+    const observer = this.#observer
+    observer.onRelease(this)
     return this.#count(
       leave,
-      (how) => monitor.onReleased(this, describe(how)),
-      () => monitor.onReleased(this, 'unknown'),
+      (how) => observer.onReleased(this, describe(how)),
+      () => observer.onReleased(this, 'unknown'),
     )
   }
 
   #observe(options: AcquireOptions = {}, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
-    const monitor = this.#monitor
+    const observer = this.#observer
     const asked: Asked = { lease: this, outcome: 'pending', released: false, lost: undefined, fencingToken: undefined }
-    monitor.onAsked(asked)
+    observer.onAsked(asked)
     const onLost = (lost: LeaseLost): unknown => {
-      monitor.onLost(asked, lost)
+      observer.onLost(asked, lost)
       options.onLost?.(lost)
       return this.#onLost?.(lost)
     }
     const onAnswered = (outcome: Asked['outcome']): void => {
       asked.outcome = outcome
       asked.fencingToken = this.fencingToken
-      monitor.onAnswered(asked)
+      observer.onAnswered(asked)
     }
     return this.#count(
       () => acquire({ ...options, onLost }),
@@ -176,7 +188,7 @@ export class ObservedLease extends StoreLease {
   }
 
   #observeRun<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
-    const monitor = this.#monitor
+    const observer = this.#observer
     const run: ObservedRun = {
       lease: this,
       work: 'not begun',
@@ -187,7 +199,7 @@ export class ObservedLease extends StoreLease {
     }
     const onSettled = (how: 'resolved' | 'rejected', error?: unknown): void => {
       run.isSettled = true
-      monitor.onRunSettled(run, how, error)
+      observer.onRunSettled(run, how, error)
     }
     const onEnded = (): void => {
       run.work = 'ended'
@@ -196,7 +208,7 @@ export class ObservedLease extends StoreLease {
       run.fencingToken = held.fencingToken
       run.signal = held.signal
       run.work = 'begun'
-      monitor.onWorkBegun(run)
+      observer.onWorkBegun(run)
       try {
         return work(held).finally(onEnded)
       } catch (error) {
@@ -205,7 +217,7 @@ export class ObservedLease extends StoreLease {
         throw error
       }
     }
-    monitor.onRunAsked(run)
+    observer.onRunAsked(run)
     return this.#count(
       () => this.run(observedWork, options),
       () => onSettled('resolved'),
