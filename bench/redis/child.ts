@@ -19,7 +19,7 @@ const measurements: Record<Measurement, (task: never) => Promise<unknown>> = {
 
 const [measurement, task] = process.argv.slice(2)
 countUnhandledRejections()
-// Without the parent nobody wants the result, and some libraries would go on for ever.
+// Without the parent the result has no reader, and some libraries would go on for ever.
 process.on('disconnect', () => process.exit(1))
 const result = await measurements[measurement as Measurement](JSON.parse(task ?? '{}') as never)
 // Some libraries go on for ever with what is under way: there is no other end.

@@ -1,7 +1,7 @@
 import type { Use } from './contenders/contender.js'
 import { contenderOf } from './contenders/contenders.js'
 
-/** What the other process is told. */
+/** The message to the other process. */
 export interface Taken {
   readonly taken: string
   /** On the clock that all processes of a machine share, in milliseconds. */

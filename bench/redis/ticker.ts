@@ -9,7 +9,7 @@ export class Ticker {
     this.#timer = setInterval(() => this.#tick(), 1)
   }
 
-  /** Milliseconds between two rounds, while there was somebody to call. */
+  /** Milliseconds between two rounds, while there was a process to call. */
   get gaps(): readonly number[] {
     return this.#gaps
   }

@@ -1,6 +1,6 @@
 const counted: unknown[] = []
 
-/** A library whose promise fails with nobody listening would end the process: here it is counted. */
+/** Counts rejections without a handler, each of which would end the process. */
 export function countUnhandledRejections(): void {
   process.on('unhandledRejection', (reason) => counted.push(reason))
 }

@@ -57,7 +57,7 @@ export interface Held {
   release(): Promise<void>
 }
 
-/** Holds what nobody else wants, and tries again where the machine was too slow for a time limit. */
+/** Holds an uncontended name, and tries again where the machine was too slow for a time limit. */
 export async function holdSurely(session: Session, name: string): Promise<Held> {
   for (let attempts = 1; ; attempts += 1) {
     try {

@@ -3,7 +3,7 @@ import type { Held } from './contender.js'
 /** What `using` of redlock and of redlock-universal hands to the work. */
 type Using = (work: (signal: AbortSignal) => Promise<void>) => Promise<void>
 
-/** Holds by the `using` of a library: the work lasts until the release, and its signal is all that it is told. */
+/** Holds by the `using` of a library: the work lasts until the release, and only its signal notifies it of a loss. */
 export function heldInUsing(using: Using): Promise<Held> {
   return new Promise((resolve, reject) => {
     let finish = (): void => {}

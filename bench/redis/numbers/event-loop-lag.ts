@@ -101,7 +101,7 @@ export async function reportEventLoopLag(port: number): Promise<NumberReport> {
     'taken by another meanwhile',
     'of these: said to be held',
     'of those not taken: said to be held',
-    'told of the loss after, ms: median',
+    'notified of the loss after, ms: median',
     'longest',
     'settings of the holder',
   ]
@@ -137,8 +137,8 @@ function rowsOf(contender: Contender, lags: readonly Lag[]) {
       const taken = these.filter((lag) => lag.taken)
       const wrong = taken.filter(({ saidHeld }) => saidHeld).length
       const rest = these.filter((lag) => !lag.taken)
-      const told = taken.map(({ learnt }) => learnt).filter((learnt) => learnt !== undefined)
-      const untold = taken.length - told.length
+      const notified = taken.map(({ learnt }) => learnt).filter((learnt) => learnt !== undefined)
+      const unnotified = taken.length - notified.length
       return {
         ours: contender.ours,
         isCheck: means !== '`signal`',
@@ -152,8 +152,8 @@ function rowsOf(contender: Contender, lags: readonly Lag[]) {
           `${taken.length} of ${these.length}`,
           String(wrong),
           rest.length === 0 ? '–' : `${rest.filter(({ saidHeld }) => saidHeld).length} of ${rest.length}`,
-          shown(median(told)),
-          untold > 0 ? `${untold} not told within ${shown(WATCHED)}` : shown(largest(told)),
+          shown(median(notified)),
+          unnotified > 0 ? `${unnotified} not notified within ${shown(WATCHED)}` : shown(largest(notified)),
           describe(contender.settingsFor(holding)),
         ],
         failure: `event-loop lag, ${block} ttl: ${means} said held of ${wrong} that another had`,

@@ -108,7 +108,7 @@ async function watch(held: Held, otherHolds: Promise<Held>, ticker: Ticker): Pro
   if (look()) await ticker.every(look)
   await pause(SOON)
   const lapsed = granted.views.some(({ believes }) => !believes())
-  // redlock, told to wait without limit, releases without limit too where the lock is gone.
+  // redlock with an unlimited wait releases without limit too where the lock is gone.
   await Promise.race([granted.release(), pause(TTL)])
   const overlaps = held.views.map(({ means }, place) => {
     const length = lengths[place] ?? 0
@@ -155,7 +155,7 @@ export async function reportOverlap(port: number): Promise<NumberReport> {
       ),
       ...unhandled.map(
         ({ contender, result }) =>
-          `${nameOf(contender)}: ${result.unhandled} rejections that nobody could handle, each of which ends a Node process by default.`,
+          `${nameOf(contender)}: ${result.unhandled} rejections that no code could handle, each of which ends a Node process by default.`,
       ),
     ].join('\n'),
     failures: views

@@ -8,7 +8,6 @@ const alphabet: NameAlphabet = {
   maxLength: 4_096,
 }
 
-/** Names that need no escape. */
 const plain = /^[\w.:/@#=+-]{1,1000}$/
 
 /** Maps each lease name to its key. */

@@ -23,7 +23,6 @@ export class Operation<T = unknown> {
   isSettled = false
   /** The call that it is part of, once it is sent. */
   call: SentCall | undefined
-  /** Removes the listener for the abort. */
   removeListener: (() => void) | undefined
 
   constructor(request: Request<T>, resolve: (outcome: T) => void, reject: (error: unknown) => void) {

@@ -19,7 +19,6 @@ export const redisLease = providerFactory(redisOptions, async (options, { clock 
     : new RedisQuorumStore(clients, storeOptions)
 })
 
-/** Imports ioredis. */
 async function loadClients(): Promise<typeof import('./open-clients.js')> {
   try {
     return await import('./open-clients.js')

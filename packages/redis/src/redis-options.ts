@@ -71,7 +71,6 @@ function checkUrl(key: string, url: string): void {
   throw wrong(`${key} must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS`)
 }
 
-/** The error for an invalid option. */
 export function wrong(message: string): LeaseConfigurationError {
   return new LeaseConfigurationError(message, { store: 'redis' })
 }

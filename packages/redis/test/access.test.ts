@@ -8,12 +8,12 @@ import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene, within } from './support/scene.js'
 
 const PASSWORD = 'open sesame'
-const NOBODY_MAY = ['on', `>${PASSWORD}`, 'resetkeys', 'resetchannels', '-@all']
+const NO_RIGHTS = ['on', `>${PASSWORD}`, 'resetkeys', 'resetchannels', '-@all']
 const OWN = ['~leasehold:*', '&leasehold:*']
 
 /** Gives the user `app` these permissions, and no others. */
 async function allow(server: RedisServer, rules: readonly string[]): Promise<void> {
-  await server.command('ACL', 'SETUSER', 'app', 'reset', ...NOBODY_MAY, ...rules)
+  await server.command('ACL', 'SETUSER', 'app', 'reset', ...NO_RIGHTS, ...rules)
 }
 
 /** Everything that can be asked of a store. */
@@ -106,7 +106,7 @@ describeRedis('permissions', () => {
         const wrong = [
           { port, password: 'not that' },
           { port, username: 'app', password: 'not that' },
-          { port, username: 'nobody', password: 'not that' },
+          { port, username: 'unknown', password: 'not that' },
           { port, username: 'app', password: PASSWORD },
           { port },
         ]

@@ -112,7 +112,7 @@ describeRedis('a lease of a configuration', () => {
     const seen: unknown[] = []
     for (const block of [
       { url: `redis://:s3cr3t@127.0.0.1:${server.port}` },
-      { url: `redis://127.0.0.1:${server.port}`, username: 'nobody', password: 's3cr3t' },
+      { url: `redis://127.0.0.1:${server.port}`, username: 'unknown', password: 's3cr3t' },
       { url: 'redis://:s3cr3t@127.0.0.1:1' },
       { url: 'http://:s3cr3t@127.0.0.1' },
       { url: 'redis://:s3cr3t@127.0.0.1/not-a-number' },

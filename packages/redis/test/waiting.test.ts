@@ -128,7 +128,7 @@ describeRedis('waiters', () => {
         first.freeze()
         await holder.lease.release()
         const start = systemClock.now()
-        // The name is free, and somebody else's turn.
+        // The name is free, and it is another waiter's turn.
         expect(await (other as RedisLeaseStore).acquire(claimOf('newcomer'), never)).toEqual({ granted: false })
         expect(await waiting).toBe(true)
         expect(systemClock.now() - start).toBeLessThan(ttl + ttl / 3 + 3_000)

@@ -101,8 +101,7 @@ export class TestLease extends Lease {
     this.#end()
     // Callers that were granted the lease a moment ago must see that first.
     await new Promise<void>((resolve) => setImmediate(resolve))
-    const failures = holders.flatMap(({ onLost }) => attempt(() => onLost?.({ ...details, reason })))
-    if (failures.length > 0) throw failures[0]
+    await Promise.all(holders.map(async ({ onLost }) => void onLost?.({ ...details, reason })))
   }
 
   #hold(holders: readonly AcquireOptions[]): void {
@@ -124,30 +123,16 @@ export class TestLease extends Lease {
   }
 
   #ask(options: AcquireOptions): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      const { signal } = options
-      const asking: Asking = { options, resolve: settle(resolve), reject: settle(reject) }
-      const give = (): void => {
+    const { signal } = options
+    let giveUp = (): void => {}
+    return new Promise<boolean>((resolve, reject) => {
+      const asking: Asking = { options, resolve, reject }
+      giveUp = () => {
         this.#asking = this.#asking.filter((other) => other !== asking)
         reject(signal?.reason)
       }
-      function settle<T>(end: (value: T) => void): (value: T) => void {
-        return (value) => {
-          signal?.removeEventListener('abort', give)
-          end(value)
-        }
-      }
-      signal?.addEventListener('abort', give, { once: true })
+      signal?.addEventListener('abort', giveUp, { once: true })
       this.#asking.push(asking)
-    })
-  }
-}
-
-function attempt(work: () => void): unknown[] {
-  try {
-    work()
-    return []
-  } catch (error) {
-    return [error]
+    }).finally(() => signal?.removeEventListener('abort', giveUp))
   }
 }

@@ -1,16 +1,7 @@
 import { describe, it } from 'vitest'
-import { describeLaws, type LawRunner } from './laws/families.js'
-import { checkGuardLaw, guardLaws } from './laws/guard-laws.js'
-import type { GuardSubject } from './laws/guard-subject.js'
-import type { GuardLaw } from './laws/guard-trial.js'
-import { checkLeaseLaw, leaseLaws } from './laws/lease-laws.js'
-import type { LeaseSubject } from './laws/lease-subject.js'
-import type { LeaseLaw } from './laws/lease-trial.js'
-import { checkStoreLaw, storeLaws } from './laws/store-laws.js'
-import type { StoreSubject } from './laws/store-subject.js'
-import type { StoreLaw } from './laws/store-trial.js'
+import { describersFor } from './laws/families.js'
 
-const runner: LawRunner = {
+const describers = describersFor({
   group: (title, sideBySide, tests) => void (sideBySide ? describe.concurrent : describe)(title, tests),
   test: (title, longest, check) => {
     it(title, longest === undefined ? {} : { timeout: longest }, async ({ skip }) => {
@@ -18,19 +9,13 @@ const runner: LawRunner = {
       if (!outcome.kept) skip(outcome.skipped)
     })
   },
-}
+})
 
 /** A vitest test for each law of stores. Laws that the store cannot run are skipped, with the reason. */
-export function describeStoreLaws(subject: StoreSubject, laws: readonly StoreLaw[] = storeLaws): void {
-  describeLaws(runner, laws, subject, checkStoreLaw)
-}
+export const describeStoreLaws = describers.stores
 
 /** A vitest test for each law of leases. Laws that the leases cannot run are skipped, with the reason. */
-export function describeLeaseLaws(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
-  describeLaws(runner, laws, subject, checkLeaseLaw)
-}
+export const describeLeaseLaws = describers.leases
 
 /** A vitest test for each law of fencing guards. Laws that the guard cannot run are skipped, with the reason. */
-export function describeGuardLaws(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
-  describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
-}
+export const describeGuardLaws = describers.guards

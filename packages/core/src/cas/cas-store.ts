@@ -78,7 +78,6 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly list?: NonNullable<LeaseStore['list']>
   readonly #checks: StoreChecks
-  /** The cap on recorded durations. */
   readonly #longest: number
   readonly #register: CasRegister<V>
   readonly #clock: Clock

@@ -1,6 +1,5 @@
 import type { LeaseRecord } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '../until-aborted.js'
+import { type AcquireOutcome, type AcquireRequest, pause, type StoreCall } from '@leasehold/core/store'
 import type { Electorate } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { type GrantOutcome, grantOutcome } from './outcomes.js'
@@ -96,11 +95,7 @@ export class Acquisition {
 
   async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {
     const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-    let cancel = (): void => {}
-    const pause = new Promise<void>((resolve) => {
-      cancel = this.#electorate.clock.schedule(longest * (0.5 + 0.5 * Math.random()), resolve)
-    })
-    await untilAborted(pause, call).finally(() => cancel())
+    await pause(this.#electorate.clock, longest * (0.5 + 0.5 * Math.random()), call)
   }
 }
 

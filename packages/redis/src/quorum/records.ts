@@ -46,12 +46,10 @@ export function majorityHolder(records: readonly LeaseRecord[], majority: number
   return agreedRecord(held, majority) ?? merged(held.toSorted(byToken), majority)
 }
 
-/** The record with the largest token. */
 export function mostRecent(records: readonly LeaseRecord[]): LeaseRecord | undefined {
   return merged(records.toSorted(byToken).slice(0, 1), 1)
 }
 
-/** The largest first. */
 function byToken(one: LeaseRecord, other: LeaseRecord): number {
   return one.fencingToken === other.fencingToken ? 0 : one.fencingToken > other.fencingToken ? -1 : 1
 }

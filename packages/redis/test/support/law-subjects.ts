@@ -80,7 +80,7 @@ export function behindProxies(library: Library, server: () => RedisServer): Stor
         cutOff: (store) => ways.get(store)?.blackHole(),
         heal: async (store) => {
           ways.get(store)?.heal()
-          await eventually('the store has noticed', async () => (await store.read('nobody', never)) === undefined)
+          await eventually('the store has noticed', async () => (await store.read('unused', never)) === undefined)
         },
         delete: (name) => server().command('DEL', `${prefix}{${name}}`),
         stop: async () => {
@@ -150,6 +150,6 @@ function connected(store: RedisLeaseStore, count: number): RedisLeaseStore | Pro
 }
 
 async function opened(store: RedisLeaseStore): Promise<RedisLeaseStore> {
-  await store.read('nobody', never)
+  await store.read('unused', never)
   return store
 }

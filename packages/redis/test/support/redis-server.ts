@@ -6,7 +6,7 @@ import { redisBinary, whyNoRedis } from './redis-binary.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
 
 export interface RedisServerOptions {
-  /** Or where to get one that is free, as often as somebody else was faster; any that is free unless given. */
+  /** Any free port unless given. A function returns one, and is called again if another process takes that port. */
   readonly port?: number | (() => Promise<number>)
   /** Added to the command line, where the last of two contradicting arguments counts: `['--appendonly', 'yes']`. */
   readonly args?: readonly string[]
@@ -124,7 +124,7 @@ export class RedisServer {
     await eventually(`redis-server answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
       if ((await this.command('PING')) !== 'PONG') return false
-      // Where the port was taken, somebody else answers, until it has noticed.
+      // If another process has the port, that one answers until this server has noticed.
       return String(await this.command('INFO', 'server')).includes(`process_id:${started.pid}\r`)
     })
     if (started.hasEnded) throw new Error(`redis-server did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)

@@ -1,4 +1,4 @@
-import { type Clock, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
@@ -7,6 +7,19 @@ export interface FaultyStoreOptions {
   readonly plan?: FaultPlan | undefined
   /** Where delays come from; the machine's clock unless given. */
   readonly clock?: Clock | undefined
+}
+
+/** The operations that can be disturbed, and the place of the call among their arguments. */
+const places: Readonly<Record<StoreOperation, number>> = {
+  acquire: 1,
+  renew: 1,
+  renewMany: 1,
+  release: 1,
+  read: 1,
+  change: 2,
+  update: 2,
+  break: 2,
+  withdraw: 2,
 }
 
 interface Scripted {
@@ -22,10 +35,10 @@ export class FaultyStore implements LeaseStore {
   readonly limits: LeaseStore['limits']
   readonly kind: string
   readonly closed?: AbortSignal
-  readonly acquire: LeaseStore['acquire']
-  readonly renew: LeaseStore['renew']
-  readonly release: LeaseStore['release']
-  readonly read: LeaseStore['read']
+  readonly acquire!: LeaseStore['acquire']
+  readonly renew!: LeaseStore['renew']
+  readonly release!: LeaseStore['release']
+  readonly read!: LeaseStore['read']
   readonly change?: NonNullable<LeaseStore['change']>
   readonly break?: NonNullable<LeaseStore['break']>
   readonly update?: NonNullable<LeaseStore['update']>
@@ -49,35 +62,12 @@ export class FaultyStore implements LeaseStore {
     this.limits = store.limits
     this.kind = store.kind ?? 'store'
     if (store.closed !== undefined) this.closed = store.closed
-    this.acquire = (request, call) => this.#call('acquire', request.name, call, (own) => store.acquire(request, own))
-    this.renew = (grant, call) => this.#call('renew', grant.name, call, (own) => store.renew(grant, own))
-    this.release = (grant, call, metadata) =>
-      this.#call('release', grant.name, call, (own) => store.release(grant, own, metadata))
-    this.read = (name, call) => this.#call('read', name, call, (own) => store.read(name, own))
     // Only the methods of the other store: users check which methods exist.
-    const { change, update, list, break: breakLease, withdraw, watch, watchGrant, renewMany } = store
-    if (change !== undefined) {
-      this.change = (grant, to, call) =>
-        this.#call('change', grant.name, call, (own) => change.call(store, grant, to, own))
+    for (const method of ['list', 'watch', 'watchGrant'] as const) {
+      if (store[method] !== undefined) Object.assign(this, { [method]: store[method].bind(store) })
     }
-    if (update !== undefined) {
-      this.update = (grant, metadata, call) =>
-        this.#call('update', grant.name, call, (own) => update.call(store, grant, metadata, own))
-    }
-    if (list !== undefined) this.list = (prefix, call) => list.call(store, prefix, call)
-    if (breakLease !== undefined) {
-      this.break = (name, options, call) =>
-        this.#call('break', name, call, (own) => breakLease.call(store, name, options, own))
-    }
-    if (withdraw !== undefined) {
-      this.withdraw = (name, grantId, call) =>
-        this.#call('withdraw', name, call, (own) => withdraw.call(store, name, grantId, own))
-    }
-    if (watch !== undefined) this.watch = (name, call, grantId) => watch.call(store, name, call, grantId)
-    if (watchGrant !== undefined) this.watchGrant = (grant, call) => watchGrant.call(store, grant, call)
-    if (renewMany !== undefined) {
-      this.renewMany = (grants, call) =>
-        this.#call('renewMany', undefined, call, (own) => renewMany.call(store, grants, own))
+    for (const operation of Object.keys(places) as StoreOperation[]) {
+      if (store[operation] !== undefined) Object.assign(this, { [operation]: this.#disturbed(operation) })
     }
   }
 
@@ -96,20 +86,22 @@ export class FaultyStore implements LeaseStore {
     return this.#store.close()
   }
 
-  async #call<T>(
-    operation: StoreOperation,
-    name: string | undefined,
-    call: StoreCall,
-    ask: (call: StoreCall) => Promise<T>,
-  ): Promise<T> {
-    this.#count += 1
-    const fault = this.#scripted(operation) ?? this.#plan({ operation, name, count: this.#count })
-    const before = this.#held
-    this.#held = []
-    try {
-      return await this.#carryOut(fault, call, (own = call) => this.#counted(() => ask(own)))
-    } finally {
-      for (const release of before) release()
+  #disturbed(operation: StoreOperation): (...args: unknown[]) => Promise<unknown> {
+    const place = places[operation]
+    return async (...args) => {
+      const ask = this.#store[operation] as (...args: unknown[]) => Promise<unknown>
+      const call = args[place] as StoreCall
+      this.#count += 1
+      const fault = this.#scripted(operation) ?? this.#plan({ operation, name: nameIn(args[0]), count: this.#count })
+      const before = this.#held
+      this.#held = []
+      try {
+        return await this.#carryOut(fault, call, (own = call) =>
+          this.#counted(() => ask.apply(this.#store, args.with(place, own))),
+        )
+      } finally {
+        for (const release of before) release()
+      }
     }
   }
 
@@ -179,6 +171,11 @@ export class FaultyStore implements LeaseStore {
       })
     })
   }
+}
+
+/** The lease name in the first argument of an operation: the name itself, a grant or a request. */
+function nameIn(first: unknown): string | undefined {
+  return typeof first === 'string' ? first : (first as Partial<Grant>).name
 }
 
 function failure(): LeaseUnavailableError {

@@ -1,5 +1,13 @@
+import { checkGuardLaw, guardLaws } from './guard-laws.js'
+import type { GuardSubject } from './guard-subject.js'
+import type { GuardLaw } from './guard-trial.js'
 import type { Law, LawFamily, LawOutcome } from './law.js'
-import { ttlOf } from './store-trial.js'
+import { checkLeaseLaw, leaseLaws } from './lease-laws.js'
+import type { LeaseSubject } from './lease-subject.js'
+import type { LeaseLaw } from './lease-trial.js'
+import { checkStoreLaw, storeLaws } from './store-laws.js'
+import type { StoreSubject } from './store-subject.js'
+import { type StoreLaw, ttlOf } from './store-trial.js'
 
 /** How long a law in real time may take, in ttls: some let several pass. */
 const LONGEST = 12
@@ -20,7 +28,7 @@ interface LawSubject {
 }
 
 /** A test for each law of a subject, by family. Tests in real time run concurrently, because they wait. */
-export function describeLaws<L extends Law<never, string>, S extends LawSubject>(
+function describeLaws<L extends Law<never, string>, S extends LawSubject>(
   runner: LawRunner,
   laws: readonly L[],
   subject: S,
@@ -34,5 +42,20 @@ export function describeLaws<L extends Law<never, string>, S extends LawSubject>
     runner.group(`${subject.name}: ${family}`, sideBySide, () => {
       for (const law of members) runner.test(law.name, longest, () => check(law, subject))
     })
+  }
+}
+
+/** The functions that make tests of laws, over a test runner. */
+export function describersFor(runner: LawRunner) {
+  return {
+    stores(subject: StoreSubject, laws: readonly StoreLaw[] = storeLaws): void {
+      describeLaws(runner, laws, subject, checkStoreLaw)
+    },
+    leases(subject: LeaseSubject, laws: readonly LeaseLaw[] = leaseLaws): void {
+      describeLaws(runner, laws, subject, checkLeaseLaw)
+    },
+    guards(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
+      describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
+    },
   }
 }

@@ -39,6 +39,11 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
 /** Makes laws of one family. */
 export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
+/** Makes laws that get a lease that is held. */
+export const heldLeaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly [TrialLease]>(async (trial) => [
+  await trial.openHeld(),
+])
+
 export interface OpenOptions {
   readonly owner?: string
   readonly name?: string

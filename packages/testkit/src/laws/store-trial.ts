@@ -17,6 +17,14 @@ export const storeLawsOf = lawsWith<StoreTrial, StoreAbility, readonly [LeaseSto
   await trial.open(),
 ])
 
+/** Makes laws that also get a grant of the name to the first client. */
+export const grantedStoreLawsOf = lawsWith<StoreTrial, StoreAbility, readonly [Grant, LeaseStore, LeaseStore]>(
+  async (trial) => {
+    const [client, other] = [await trial.client(), await trial.open()]
+    return [await trial.granted(client), client, other]
+  },
+)
+
 const VIRTUAL_TTL = 10_000
 const REAL_TTL = 2_000
 
@@ -137,9 +145,7 @@ export class StoreTrial {
   async copy(): Promise<() => Promise<void>> {
     assert(this.backend.copy !== undefined)
     const putBack = await this.backend.copy(this.name)
-    return async () => {
-      await putBack()
-    }
+    return async () => void (await putBack())
   }
 
   async holdElsewhere(): Promise<HolderElsewhere> {

@@ -2,7 +2,6 @@ import type { StoreCall } from '@leasehold/core/store'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Network } from './network.js'
 import type { Nonsense } from './nonsense.js'
-import { PushStream } from './push-stream.js'
 
 /** Answers a request; rejects where the store does. */
 type Method = (...args: never[]) => Promise<unknown>
@@ -20,7 +19,6 @@ export interface Server {
 export interface ClientManners {
   /** Whether requests end when their call is aborted. */
   readonly cancels: boolean
-  /** Its invalid answers. */
   readonly nonsense: Nonsense
   /** Called when two requests use the same call at the same time. */
   readonly onSharedCall: () => void
@@ -51,7 +49,6 @@ export class Connection {
     this.#manners = manners
   }
 
-  /** How many requests wait for their answer. */
   get pending(): number {
     return this.#requests.size
   }
@@ -70,19 +67,40 @@ export class Connection {
    * reader, and returns a function that ends the subscription.
    */
   watch<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncIterable<T> {
-    return this.#manners.nonsense.watch(() => {
-      let forgetCall = (): void => {}
-      const cut = (): void => stream.end(new Error('connection reset'))
-      const unsubscribe = subscribe((value) => this.#deliver(() => stream.push(value)))
-      const stream = new PushStream<T>(() => {
-        forgetCall()
-        this.#streams.delete(cut)
-        unsubscribe()
-      })
-      this.#streams.add(cut)
-      forgetCall = call.onAbort(() => stream.end())
-      return stream
-    })
+    return this.#manners.nonsense.watch(() => this.#follow(call, subscribe))
+  }
+
+  /** Keeps only the last value that was not read yet. */
+  async *#follow<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncGenerator<T> {
+    let latest: { readonly value: T } | undefined
+    let isCut = false
+    let wake = (): void => {}
+    const unsubscribe = subscribe((value) =>
+      this.#deliver(() => {
+        latest = { value }
+        wake()
+      }),
+    )
+    const cut = (): void => {
+      isCut = true
+      wake()
+    }
+    this.#streams.add(cut)
+    const forgetCall = call.onAbort(() => wake())
+    const isOver = (): boolean => isCut || call.aborted
+    try {
+      while (!isOver()) {
+        if (latest === undefined) await new Promise<void>((resolve) => (wake = resolve))
+        const unread = latest
+        latest = undefined
+        if (unread !== undefined && !isOver()) yield unread.value
+      }
+      if (isCut) throw new Error('connection reset')
+    } finally {
+      forgetCall()
+      this.#streams.delete(cut)
+      unsubscribe()
+    }
   }
 
   #ask<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {

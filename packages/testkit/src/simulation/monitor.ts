@@ -35,7 +35,6 @@ export class Monitor implements LeaseObserver {
   readonly #surroundings: Surroundings
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
-  /** The names that were requested. */
   readonly #askedNames = new Set<string>()
   readonly #lastGrant = new Map<string, SeenGrant>()
   /** For each lease whose validity ended: the token of the grant, and the latest instant of the notification. */

@@ -8,6 +8,7 @@ import {
   type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
 import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
@@ -50,7 +51,6 @@ export interface World {
   now(): number
   /** The owner of the process that runs on a node, or ran there last. */
   ownerOf(node: number): string
-  /** Passes a hand-off on to another node. */
   offer(node: number, handOff: HandOff): void
 }
 
@@ -64,14 +64,13 @@ export class NodeProcess implements SimulatedProcess {
   readonly nodes: number
   readonly machine: VirtualClock
   readonly lease: StoreLease
-  /** The user code of the leases of this process. */
   readonly userCode: UserCode
   /** Whether the workload has not ended. */
   isWorking = true
   readonly #world: World
   readonly #store: LeaseStore
   readonly #leases: ObservedLease[] = []
-  readonly #stop = new AbortController()
+  readonly #stop = new AbortableCall()
   #offered: HandOff | undefined
   #isDead = false
 
@@ -147,17 +146,7 @@ export class NodeProcess implements SimulatedProcess {
   }
 
   readonly sleep = async (duration: number): Promise<void> => {
-    const { signal } = this
-    if (signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const cancel = this.clock.schedule(duration, end)
-      signal.addEventListener('abort', end, { once: true })
-    })
+    if (!this.#stop.aborted) await pause(this.clock, duration, this.#stop).catch(() => {})
   }
 
   readonly write = async (asked: StoreLease = this.lease): Promise<boolean> => {
@@ -186,17 +175,14 @@ export class NodeProcess implements SimulatedProcess {
     return offered
   }
 
-  /** An offer of another process arrives. */
   receiveOffer(handOff: HandOff): void {
     this.#offered = handOff
   }
 
-  /** Asks the workload to end. */
   stop(): void {
     this.#stop.abort()
   }
 
-  /** The process dies. */
   kill(): void {
     this.#isDead = true
     this.connection.kill()

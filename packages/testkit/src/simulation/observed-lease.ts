@@ -25,15 +25,12 @@ export interface Asked {
 /** One call of `run`, from the side of the caller. */
 export interface ObservedRun {
   readonly lease: ObservedLease
-  /** Where its work is. */
   work: 'not begun' | 'begun' | 'ended'
-  /** Whether the promise of the run has settled. */
   isSettled: boolean
   /** Whether the user released the lease, handed it off or closed it since the work began. */
   released: boolean
   /** Of the grant that the work was given. */
   fencingToken: bigint | undefined
-  /** That the work was given. */
   signal: AbortSignal | undefined
 }
 
@@ -52,7 +49,6 @@ export interface LeaseObserver {
 
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
-  /** The number of the node, for the history. */
   readonly node: number
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease

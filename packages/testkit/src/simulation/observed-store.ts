@@ -30,25 +30,14 @@ export class ObservedStore implements SimulatedStore {
   constructor(server: SimulatedServer) {
     this.#server = server
     this.#onGrant = onceEach(server.onGrant)
-    const read = async (name: string): Promise<CasEntry<number> | undefined> => this.#entries.get(name)
-    const create = async (name: string, record: CasRecord): Promise<CasWritten<number> | undefined> =>
-      this.#entries.has(name) ? undefined : this.#write(name, record)
-    const replace = async (
-      name: string,
-      record: CasRecord,
-      version: number,
-    ): Promise<CasWritten<number> | undefined> => {
-      const entry = this.#entries.get(name)
-      return entry !== undefined && entry.version === version ? this.#write(name, record) : undefined
+    const methods: Pick<CasRegister<number>, 'read' | 'create' | 'replace'> = {
+      read: async (name) => this.#entries.get(name),
+      create: async (name, record) => (this.#entries.has(name) ? undefined : this.#write(name, record)),
+      replace: async (name, record, version) =>
+        this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined,
     }
-    this.methods = { read, create, replace }
-    this.#operator = casStore(
-      { kind: 'observed', forgets: true, read, create, replace },
-      {
-        ...limits,
-        clock: server.machine,
-      },
-    )
+    this.methods = methods
+    this.#operator = casStore({ kind: 'observed', forgets: true, ...methods }, { ...limits, clock: server.machine })
   }
 
   get listeners(): number {

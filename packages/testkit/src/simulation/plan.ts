@@ -141,11 +141,8 @@ function planFaults(
   wished: readonly FaultKind[] | readonly PlannedFault[],
   extent: Extent,
 ): readonly PlannedFault[] {
-  const kinds: FaultKind[] = []
-  for (const fault of wished) {
-    if (typeof fault !== 'string') return wished as readonly PlannedFault[]
-    kinds.push(fault)
-  }
+  if (typeof wished[0] === 'object') return wished as readonly PlannedFault[]
+  const kinds = wished as readonly FaultKind[]
   // Some simulations have no faults: there, no lease may be lost.
   if (kinds.length === 0 || random.chance(0.05)) return []
   // Few kinds in each simulation, and many of each: combinations that are rare overall are then frequent in some.

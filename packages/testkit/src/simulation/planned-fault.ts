@@ -98,12 +98,10 @@ export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
   'nonsense',
 ]
 
-/** The end of a fault. */
 export function endOf(fault: PlannedFault): number {
   return 'for' in fault ? fault.at + fault.for : fault.at
 }
 
-/** A description in one line. */
 export function describeFault(fault: PlannedFault): string {
   const span = 'for' in fault ? ` for ${Math.round(fault.for)} ms` : ''
   const node = 'node' in fault ? ` of node ${fault.node}` : ''

@@ -50,10 +50,9 @@ export class RunMonitor {
 
   /** The matching run whose work has begun and was not aborted. */
   findBegun(matches: (run: ObservedRun) => boolean): ObservedRun | undefined {
-    for (const run of this.#runs) {
-      if (run.work === 'begun' && !run.released && run.signal?.aborted === false && matches(run)) return run
-    }
-    return undefined
+    return [...this.#runs].find(
+      (run) => run.work === 'begun' && !run.released && run.signal?.aborted === false && matches(run),
+    )
   }
 
   onRelease(lease: ObservedLease): void {

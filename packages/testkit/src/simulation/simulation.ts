@@ -22,7 +22,6 @@ const LONGEST_OFFER = 0.1
 interface Node {
   readonly machine: VirtualClock
   process: NodeProcess | undefined
-  /** How often it was started. */
   starts: number
   pausedUntil: number
   downUntil: number

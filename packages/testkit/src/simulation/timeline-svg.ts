@@ -55,7 +55,6 @@ export function drawTimelineAsSvg({ plan, history, violation }: RunResult): stri
   )
 }
 
-/** The legend, at the upper right. */
 function drawLegend(): string {
   const entries = Object.entries(colours).map(([title, colour], place) => {
     const x = LEFT + WIDTH - 90 * (Object.keys(colours).length - place)

@@ -3,7 +3,6 @@ import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { PlannedFault, UserPart } from './planned-fault.js'
 
-/** An error of the user's own code. */
 class UserError extends Error {
   override readonly name = 'UserError'
   readonly part: UserPart
@@ -88,14 +87,12 @@ export class UserCode {
     return { debug: log, info: log, warn: log, error: log }
   }
 
-  /** Listens to every event of a lease. */
   listenTo(lease: StoreLease): void {
     if (this.#faults.length === 0) return
     lease.on('error', (error) => this.#onReport(error))
     if (this.#has('callback')) for (const event of events) lease.on(event, this.callBack)
   }
 
-  /** The user's callback. */
   readonly callBack = (): unknown => (this.#fails('callback') ? this.#rejection() : undefined)
 
   #has(part: UserPart): boolean {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 interface Entry {
   readonly due: number
-  readonly order: number
   task: (() => void) | undefined
 }
 
@@ -27,12 +26,11 @@ export interface VirtualTimeOptions {
  * instants. Between two of them all promise reactions and immediates run.
  */
 export class VirtualTime {
-  /** A binary heap, the next entry first. */
+  /** In the order of their instants, and then of the calls. */
   readonly #entries: Entry[] = []
   readonly #isBusy: () => boolean
   readonly #waitOutside: (looks: number) => Promise<boolean>
   #now = 0
-  #scheduled = 0
 
   constructor({ isBusy = () => false, waitOutside = async () => false }: VirtualTimeOptions = {}) {
     this.#isBusy = isBusy
@@ -46,9 +44,9 @@ export class VirtualTime {
 
   /** Runs the task `delay` milliseconds from now; returns a function that cancels it. */
   schedule(delay: number, task: () => void): () => void {
-    this.#scheduled += 1
-    const entry: Entry = { due: this.#now + Math.max(delay, 0), order: this.#scheduled, task }
-    this.#add(entry)
+    const entry: Entry = { due: this.#now + Math.max(delay, 0), task }
+    const place = this.#entries.findLastIndex(({ due }) => due <= entry.due) + 1
+    this.#entries.splice(place, 0, entry)
     return () => {
       entry.task = undefined
     }
@@ -81,7 +79,7 @@ export class VirtualTime {
     for (;;) {
       const next = this.#entries[0]
       if (next === undefined || next.due > end) return false
-      this.#removeFirst()
+      this.#entries.shift()
       const { task } = next
       if (task === undefined) continue
       this.#now = Math.max(this.#now, next.due)
@@ -101,38 +99,4 @@ export class VirtualTime {
     for (let turns = 0; turns < MOST_TURNS && this.#isBusy(); turns += 1) await nextTurn()
     for (let looks = 0; this.#isBusy() && (await this.#waitOutside(looks)); looks += 1) await nextTurn()
   }
-
-  #add(entry: Entry): void {
-    const entries = this.#entries
-    let place = entries.push(entry) - 1
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const parent = entries[above] as Entry
-      if (isBefore(parent, entry)) break
-      entries[place] = parent
-      place = above
-    }
-    entries[place] = entry
-  }
-
-  #removeFirst(): void {
-    const entries = this.#entries
-    const last = entries.pop() as Entry
-    if (entries.length === 0) return
-    let place = 0
-    for (;;) {
-      let below = 2 * place + 1
-      if (below >= entries.length) break
-      if (below + 1 < entries.length && isBefore(entries[below + 1] as Entry, entries[below] as Entry)) below += 1
-      const child = entries[below] as Entry
-      if (isBefore(last, child)) break
-      entries[place] = child
-      place = below
-    }
-    entries[place] = last
-  }
-}
-
-function isBefore(one: Entry, other: Entry): boolean {
-  return one.due < other.due || (one.due === other.due && one.order < other.order)
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type OpenOptions } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type OpenOptions } from '../lease-trial.js'
 
 const HOUR = 3_600_000
 
@@ -40,9 +40,8 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       assert.equal(other.lease.checkLease(), true)
     },
   }),
-  ...leaseLawsOf('clocks', ['store', 'virtual-time'], {
-    async 'a step of the wall clock neither ends nor extends a lease'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('clocks', ['store', 'virtual-time'], {
+    async 'a step of the wall clock neither ends nor extends a lease'(trial, held) {
       for (const by of [HOUR, -2 * HOUR, HOUR]) {
         held.machine.stepWall(by)
         await trial.pass(trial.interval)
@@ -53,23 +52,20 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       await trial.pass(1.1 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
     },
-    async 'after a suspend past the end of validity checkLease is false before any timer has run'(trial) {
-      const held = await trial.openHeld()
+    async 'after a suspend past the end of validity checkLease is false before any timer has run'(trial, held) {
       held.machine.suspend(2 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(trial.ttl)
       assert.deepEqual(held.reasons, ['suspended'])
     },
-    async 'after a blocked event loop checkLease is false before any timer has run'(trial) {
-      const held = await trial.openHeld()
+    async 'after a blocked event loop checkLease is false before any timer has run'(trial, held) {
       held.machine.block(2 * trial.ttl)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(trial.ttl)
       assert.equal(held.losses.length, 1)
       assert.equal(held.lease.checkLease(), false)
     },
-    async 'a short pause does not end a lease'(trial) {
-      const held = await trial.openHeld()
+    async 'a short pause does not end a lease'(trial, held) {
       held.machine.pause()
       await trial.pass(trial.ttl / 2)
       held.machine.resume()

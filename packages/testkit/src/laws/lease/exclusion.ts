@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const CONTENDERS = 30
 
@@ -108,9 +108,8 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
       }
     },
   }),
-  ...leaseLawsOf('re-entrancy', ['store'], {
-    async 'acquire of a held lease does not call the store'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('re-entrancy', ['store'], {
+    async 'acquire of a held lease does not call the store'(_trial, held) {
       await held.cutOff()
       assert.equal(await held.lease.acquire(), true)
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const call = new AbortableCall()
 
@@ -13,9 +13,8 @@ async function outlive(trial: LeaseTrial, held: TrialLease): Promise<void> {
 }
 
 export const leaseLossLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('loss', ['store'], {
-    async 'a holder without the store is notified once that the lease has expired'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('loss', ['store'], {
+    async 'a holder without the store is notified once that the lease has expired'(trial, held) {
       await outlive(trial, held)
       assert.deepEqual(held.reasons, ['expired'])
       assert.equal(held.lease.checkLease(), false)
@@ -23,6 +22,34 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       await trial.pass(2 * trial.ttl)
       assert.deepEqual(held.reasons, ['expired'])
     },
+    async 'the signal aborts at the loss, with the reason in its error'(trial, held) {
+      const lost = held.storeLease.signal
+      assert.equal(lost.aborted, false)
+      await outlive(trial, held)
+      assert.equal(lost.aborted, true)
+      assert(lost.reason instanceof LeaseLostError)
+      assert.equal(lost.reason.reason, 'expired')
+    },
+    async 'a lease that was lost can be acquired again, under a larger token'(trial, held) {
+      const token = held.lease.fencingToken
+      await outlive(trial, held)
+      await held.heal()
+      assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
+      assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
+      assert.deepEqual(held.reasons, ['expired'])
+    },
+    async 'a holder with a successor is notified of the loss once, and the successor holds the lease'(trial, held) {
+      await held.cutOff()
+      const other = await trial.open({ owner: 'successor' })
+      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      await held.heal()
+      await trial.pass(trial.ttl)
+      assert.equal(held.losses.length, 1)
+      assert.equal(held.lease.checkLease(), false)
+      assert.equal(other.lease.checkLease(), true)
+    },
+  }),
+  ...leaseLawsOf('loss', ['store'], {
     async 'checkLease is false when a loss is notified'(trial) {
       const held = await trial.open()
       const seen: boolean[] = []
@@ -49,35 +76,6 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.deepEqual(held.reasons, ['expired'])
       assert.equal(errors.length, 1)
     },
-    async 'the signal aborts at the loss, with the reason in its error'(trial) {
-      const held = await trial.openHeld()
-      const lost = held.storeLease.signal
-      assert.equal(lost.aborted, false)
-      await outlive(trial, held)
-      assert.equal(lost.aborted, true)
-      assert(lost.reason instanceof LeaseLostError)
-      assert.equal(lost.reason.reason, 'expired')
-    },
-    async 'a lease that was lost can be acquired again, under a larger token'(trial) {
-      const held = await trial.openHeld()
-      const token = held.lease.fencingToken
-      await outlive(trial, held)
-      await held.heal()
-      assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
-      assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
-      assert.deepEqual(held.reasons, ['expired'])
-    },
-    async 'a holder with a successor is notified of the loss once, and the successor holds the lease'(trial) {
-      const held = await trial.openHeld()
-      await held.cutOff()
-      const other = await trial.open({ owner: 'successor' })
-      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
-      await held.heal()
-      await trial.pass(trial.ttl)
-      assert.equal(held.losses.length, 1)
-      assert.equal(held.lease.checkLease(), false)
-      assert.equal(other.lease.checkLease(), true)
-    },
     async 'a lease is held for maxHold at most'(trial) {
       const held = await trial.open({ maxHold: 1.5 * trial.ttl })
       await trial.during(held.acquire())
@@ -96,34 +94,33 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       await rejected
     },
   }),
-  ...leaseLawsOf('loss', ['store', 'deletion'], {
-    async 'a holder is notified of a deleted record at its next heartbeat'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('loss', ['store', 'deletion'], {
+    async 'a holder is notified of a deleted record at its next heartbeat'(trial, held) {
       await trial.backend.delete?.(trial.name)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(held.reasons, ['deleted'])
     },
-    async 'a loss after a deletion names the new holder'(trial) {
-      const held = await trial.openHeld()
-      await trial.pass(10)
+    async 'a loss after a deletion names the new holder'(trial, held) {
+      // Without heartbeats until the other owner is the holder: one in between would find the record deleted.
+      await held.cutOff()
+      await trial.pass(trial.operationTimeout)
       await trial.backend.delete?.(trial.name)
       const request = { name: trial.name, owner: 'usurper', grantId: randomUUID(), ttl: trial.ttl }
       assert.equal((await trial.outside.acquire(request, call)).granted, true)
-      await trial.pass(trial.interval + trial.operationTimeout)
+      await held.heal()
+      await trial.pass(trial.interval + 2 * trial.operationTimeout)
       assert.deepEqual(held.reasons, ['taken'])
       assert.equal(held.losses[0]?.owner, 'usurper')
     },
   }),
-  ...leaseLawsOf('break', ['store', 'break'], {
-    async 'a holder is notified of a break within one heartbeat'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('break', ['store', 'break'], {
+    async 'a holder is notified of a break within one heartbeat'(trial, held) {
       await trial.outside.break?.(trial.name, { reason: 'maintenance' }, call)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(held.reasons, ['broken'])
       assert.equal(held.lease.checkLease(), false)
     },
-    async 'after a break with a period the name is free when it is over'(trial) {
-      const held = await trial.openHeld()
+    async 'after a break with a period the name is free when it is over'(trial, held) {
       const other = await trial.open()
       await trial.outside.break?.(trial.name, { period: trial.ttl / 2 }, call)
       assert.equal(await trial.during(other.acquire()), false)

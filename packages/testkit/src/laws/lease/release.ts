@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Fault } from '../../faults/fault.js'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 /** This happens to a release, which frees the name all the same. */
-function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {
-  return async (trial) => {
-    const held = await trial.openHeld()
+function isTrueDespite(fault: Fault): (trial: LeaseTrial, held: TrialLease) => Promise<void> {
+  return async (trial, held) => {
     held.store.inject(fault, 'release')
     assert.equal(await trial.during(held.lease.release()), true)
     await trial.openHeld()
@@ -13,45 +12,42 @@ function isTrueDespite(fault: Fault): (trial: LeaseTrial) => Promise<void> {
 }
 
 export const leaseReleaseLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('release', [], {
-    async 'returns true, ends validity at once, and frees the name'(trial) {
-      const { lease } = await trial.openHeld()
+  ...heldLeaseLawsOf('release', [], {
+    async 'returns true, ends validity at once, and frees the name'(trial, { lease }) {
       const released = lease.release()
       assert.equal(await trial.during(released), true)
       assert.equal(lease.checkLease(), false)
       await trial.openHeld()
     },
-    async 'returns true when the lease was never held'(trial) {
-      const { lease } = await trial.open()
-      assert.equal(await trial.during(lease.release()), true)
-    },
-    async 'called twice is one release'(trial) {
-      const { lease } = await trial.openHeld()
+    async 'called twice is one release'(trial, { lease }) {
       assert.deepEqual(await trial.during(Promise.all([lease.release(), lease.release()])), [true, true])
       assert.equal(await trial.during(lease.release()), true)
     },
-    async 'called again later does not free the grant of a later holder'(trial) {
-      const { lease } = await trial.openHeld()
+    async 'called again later does not free the grant of a later holder'(trial, { lease }) {
       await trial.during(lease.release())
       const other = await trial.openHeld()
       await trial.during(lease.release())
       assert.equal(other.lease.checkLease(), true)
       await trial.openRefused()
     },
-    async 'by a challenger that was refused frees nothing'(trial) {
-      const holder = await trial.openHeld()
+    async 'by a challenger that was refused frees nothing'(trial, holder) {
       const other = await trial.open()
       await trial.during(other.acquire())
       await trial.during(other.lease.release())
       assert.equal(holder.lease.checkLease(), true)
       await trial.openRefused()
     },
-    async 'does not call onLost'(trial) {
-      const held = await trial.openHeld()
+    async 'does not call onLost'(trial, held) {
       await trial.during(held.lease.release())
       await trial.openHeld()
       await trial.pass(trial.time.isVirtual ? 3 * trial.ttl : trial.interval)
       assert.deepEqual(held.losses, [])
+    },
+  }),
+  ...leaseLawsOf('release', [], {
+    async 'returns true when the lease was never held'(trial) {
+      const { lease } = await trial.open()
+      assert.equal(await trial.during(lease.release()), true)
     },
     async 'at the end of an `await using` block'(trial) {
       {
@@ -83,9 +79,8 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       await trial.openHeld()
     },
   }),
-  ...leaseLawsOf('release', ['store'], {
-    async 'by a stale holder does not free the grant of its successor'(trial) {
-      const stale = await trial.openHeld()
+  ...heldLeaseLawsOf('release', ['store'], {
+    async 'by a stale holder does not free the grant of its successor'(trial, stale) {
       await stale.cutOff()
       const successor = await trial.open()
       assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
@@ -96,8 +91,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       assert.equal(successor.lease.checkLease(), true)
       await trial.openRefused()
     },
-    async 'during a heartbeat aborts the heartbeat and frees the name'(trial) {
-      const held = await trial.openHeld()
+    async 'during a heartbeat aborts the heartbeat and frees the name'(trial, held) {
       held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
       await trial.pass(trial.interval)
       assert.equal(await trial.during(held.lease.release()), true)
@@ -105,8 +99,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       await trial.openHeld()
       assert.deepEqual(held.losses, [])
     },
-    async 'after a loss returns true, without a second callback'(trial) {
-      const held = await trial.openHeld()
+    async 'after a loss returns true, without a second callback'(trial, held) {
       await held.cutOff()
       await trial.pass(2 * trial.ttl)
       await held.heal()
@@ -115,10 +108,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(held.lease.release()), true)
       assert.equal(held.losses.length, 1)
     },
-    'is repeated within its time limit when it fails': isTrueDespite({ kind: 'fail-before' }),
-    'returns true when its answer was lost and the claim is gone': isTrueDespite({ kind: 'fail-after' }),
-    async 'rejects when the outcome is unknown, and continues in the background'(trial) {
-      const held = await trial.openHeld()
+    async 'rejects when the outcome is unknown, and continues in the background'(trial, held) {
       await held.cutOff()
       await assert.rejects(trial.during(held.lease.release()))
       assert.equal(held.lease.checkLease(), false)
@@ -127,5 +117,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       await trial.openHeld()
       assert.deepEqual(held.losses, [])
     },
+    'is repeated within its time limit when it fails': isTrueDespite({ kind: 'fail-before' }),
+    'returns true when its answer was lost and the claim is gone': isTrueDespite({ kind: 'fail-after' }),
   }),
 ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseUnavailableError } from '@leasehold/core'
-import { type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
 
 export const leaseShutdownLaws: readonly LeaseLaw[] = [
   ...leaseLawsOf('shutdown', ['store'], {
@@ -28,9 +28,8 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
       assert.equal(waiter.lease.checkLease(), false)
     },
   }),
-  ...leaseLawsOf('shutdown', ['closing'], {
-    async 'closing the store ends held leases at once and rejects waiters'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('shutdown', ['closing'], {
+    async 'closing the store ends held leases at once and rejects waiters'(trial, held) {
       const waiter = await trial.open()
       const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch((error: unknown) => error)
       await trial.pass(trial.interval / 5)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 /**
  * A challenger waits for the lease while its holder is cut off. When the challenger is granted the lease, the holder
@@ -16,26 +16,25 @@ async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = a
 }
 
 export const leaseValidityLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('expiry', ['store', 'wait'], {
-    async 'validity ends before another owner is granted the name'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('expiry', ['store', 'wait'], {
+    async 'validity ends before another owner is granted the name'(trial, held) {
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
+    async 'validity counts from the sending of a heartbeat, not from its answer'(trial, held) {
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 0.5 })
+      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+    },
+    async 'a late answer to a heartbeat that was given up does not extend validity'(trial, held) {
+      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 1.5 })
+      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
+    },
+  }),
+  ...leaseLawsOf('expiry', ['store', 'wait'], {
     async 'validity counts from the sending of a claim, not from its answer'(trial) {
       const held = await trial.open()
       held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
       assert.equal(await trial.during(held.acquire()), true)
       await endsBeforeTheNext(trial, held)
-    },
-    async 'validity counts from the sending of a heartbeat, not from its answer'(trial) {
-      const held = await trial.openHeld()
-      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 0.5 })
-      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
-    },
-    async 'a late answer to a heartbeat that was given up does not extend validity'(trial) {
-      const held = await trial.openHeld()
-      held.disturbHeartbeat({ kind: 'answer-late', duration: trial.operationTimeout * 1.5 })
-      await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
     async 'validity counts from the first of several claims with an unknown outcome'(trial) {
       const held = await trial.open()
@@ -46,9 +45,8 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       await endsBeforeTheNext(trial, held)
     },
   }),
-  ...leaseLawsOf('expiry', ['store', 'virtual-time'], {
-    async 'a confirmation read after the end of validity does not revive the lease'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('expiry', ['store', 'virtual-time'], {
+    async 'a confirmation read after the end of validity does not revive the lease'(trial, held) {
       held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
       await trial.pass(trial.interval)
       // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.

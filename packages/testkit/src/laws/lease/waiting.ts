@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { type LeaseLaw, leaseLawsOf, type TrialLease } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 const wait = Number.POSITIVE_INFINITY
 
@@ -12,9 +12,8 @@ async function takeTurn<T>({ lease }: TrialLease, served: T[], name: T): Promise
 }
 
 export const leaseWaitingLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('waiting', ['wait'], {
-    async 'a waiter is granted the lease after a release'(trial) {
-      const holder = await trial.openHeld()
+  ...heldLeaseLawsOf('waiting', ['wait'], {
+    async 'a waiter is granted the lease after a release'(trial, holder) {
       const waiter = await trial.open()
       const granted = waiter.acquire({ wait })
       await trial.pass(trial.interval)
@@ -23,13 +22,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(granted), true)
       assert.equal(waiter.lease.checkLease(), true)
     },
-    async 'acquire returns false at the end of the wait'(trial) {
-      await trial.openHeld()
-      const waiter = await trial.open()
-      assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
-    },
-    async 'each of ten waiters is granted the lease once'(trial) {
-      const holder = await trial.openHeld()
+    async 'each of ten waiters is granted the lease once'(trial, holder) {
       const waiters = await Promise.all(Array.from({ length: 10 }, () => trial.open()))
       const served: number[] = []
       const turns = waiters.map((waiter, place) => takeTurn(waiter, served, place))
@@ -41,8 +34,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
         waiters.map((_, place) => place),
       )
     },
-    async 'a signal ends the wait at once, and does not affect the holder'(trial) {
-      const holder = await trial.openHeld()
+    async 'a signal ends the wait at once, and does not affect the holder'(trial, holder) {
       const waiter = await trial.open()
       const controller = new AbortController()
       const granted = waiter.acquire({ wait, signal: controller.signal })
@@ -53,8 +45,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
       assert.equal(holder.lease.checkLease(), true)
     },
-    async 'a waiter that gave up is not granted the lease afterwards'(trial) {
-      const holder = await trial.openHeld()
+    async 'a waiter that gave up is not granted the lease afterwards'(trial, holder) {
       const waiter = await trial.open()
       const controller = new AbortController()
       const rejected = assert.rejects(waiter.acquire({ wait, signal: controller.signal }))
@@ -67,9 +58,15 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       assert.equal(waiter.lease.checkLease(), false)
     },
   }),
-  ...leaseLawsOf('waiting', ['wait', 'store'], {
-    async 'a waiter is granted the lease of a holder that has died'(trial) {
-      const holder = await trial.openHeld()
+  ...leaseLawsOf('waiting', ['wait'], {
+    async 'acquire returns false at the end of the wait'(trial) {
+      await trial.openHeld()
+      const waiter = await trial.open()
+      assert.equal(await trial.during(waiter.acquire({ wait: trial.ttl / 2 })), false)
+    },
+  }),
+  ...heldLeaseLawsOf('waiting', ['wait', 'store'], {
+    async 'a waiter is granted the lease of a holder that has died'(trial, holder) {
       const waiter = await trial.open()
       const granted = waiter.acquire({ wait })
       await trial.pass(trial.interval)
@@ -78,9 +75,8 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       assert.equal(holder.lease.checkLease(), false)
     },
   }),
-  ...leaseLawsOf('waiting', ['wait', 'queue'], {
-    async 'the waiter that has waited longest is granted the lease first'(trial) {
-      const holder = await trial.openHeld()
+  ...heldLeaseLawsOf('waiting', ['wait', 'queue'], {
+    async 'the waiter that has waited longest is granted the lease first'(trial, holder) {
       const served: number[] = []
       const turns: Promise<void>[] = []
       for (let place = 0; place < 5; place += 1) {
@@ -92,9 +88,8 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       assert.deepEqual(served, [0, 1, 2, 3, 4])
     },
   }),
-  ...leaseLawsOf('waiting', ['wait', 'queue', 'store'], {
-    async 'the lease passes over a waiter that has died'(trial) {
-      const holder = await trial.openHeld()
+  ...heldLeaseLawsOf('waiting', ['wait', 'queue', 'store'], {
+    async 'the lease passes over a waiter that has died'(trial, holder) {
       const [first, dead, last] = [await trial.open(), await trial.open(), await trial.open()]
       const served: string[] = []
       const turns = [takeTurn(first, served, 'first')]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { AbortableCall, type BreakOptions } from '@leasehold/core/store'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Resolves with the milliseconds until the name is free. */
 async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptions = {}): Promise<number> {
@@ -10,9 +10,8 @@ async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptio
 }
 
 export const storeBreakLaws: readonly StoreLaw[] = [
-  ...storeLawsOf('break', ['break', 'watchGrant'], {
-    async 'wakes a holder that watches its grant, and no other event does'(trial, one, other) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('break', ['break', 'watchGrant'], {
+    async 'wakes a holder that watches its grant, and no other event does'(trial, grant, one, other) {
       const watch = new AbortableCall()
       let changes = 0
       const watching = (async () => {
@@ -33,8 +32,11 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert.equal(changes, 1)
       watch.abort()
     },
-    async 'is not needed to end a watch of the grant: aborting its call ends it and leaves no listener'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'is not needed to end a watch of the grant: aborting its call ends it and leaves no listener'(
+      trial,
+      grant,
+      client,
+    ) {
       await trial.endsWhenAborted((watch) => client.watchGrant?.(grant, watch))
     },
   }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Grant, LeaseStore } from '@leasehold/core'
 import type { AcquireOutcome } from '@leasehold/core/store'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
   assert(client.change !== undefined)
@@ -15,9 +15,8 @@ async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Pro
 }
 
 export const storeChangeLaws: readonly StoreLaw[] = [
-  ...storeLawsOf('change', ['change'], {
-    async 'passes the lease on, under a larger token and for a whole ttl'(trial, one, other) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('change', ['change'], {
+    async 'passes the lease on, under a larger token and for a whole ttl'(trial, grant, one, other) {
       await trial.pass(trial.ttl * 0.7)
       const passed = await changed(trial, one, grant)
       assert.equal(passed.owner, 'target')
@@ -27,23 +26,30 @@ export const storeChangeLaws: readonly StoreLaw[] = [
       await trial.refused(other)
       assert.deepEqual(await other.renew(passed, trial.call), { renewed: true })
     },
-    async 'ends the grant that was passed on: it is neither renewed nor released'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'ends the grant that was passed on: it is neither renewed nor released'(trial, grant, client) {
       const passed = await changed(trial, client, grant)
       assert.equal((await client.renew(grant, trial.call)).renewed, false)
       assert.equal((await client.release(grant, trial.call)).released, false)
       assert.deepEqual(await client.renew(passed, trial.call), { renewed: true })
     },
-    async 'the name is never free in between'(trial, one, other) {
-      const grant = await trial.granted(one)
+    async 'the name is never free in between'(trial, grant, one, other) {
       const [passed, claimed] = await Promise.allSettled([changed(trial, one, grant), trial.acquire(other)])
       assert(passed.status === 'fulfilled')
       assert(claimed.status === 'rejected' || !claimed.value.granted, 'granted while the lease was passed on')
     },
-    async 'repeated for the same target has the same token'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'repeated for the same target has the same token'(trial, grant, client) {
       assert.deepEqual(await changed(trial, client, grant), await changed(trial, client, grant))
     },
+    async 'of an expired grant is refused'(trial, grant, client) {
+      await trial.expire(client)
+      assert.deepEqual(await change(trial, client, grant), { granted: false })
+    },
+    async 'of a released grant is refused'(trial, grant, client) {
+      await client.release(grant, trial.call)
+      assert.deepEqual(await change(trial, client, grant), { granted: false })
+    },
+  }),
+  ...storeLawsOf('change', ['change'], {
     async 'of a grant that is not in force is refused, with the holder'(trial, client) {
       const grant = await trial.granted(client, { owner: 'holder' })
       const outcome = await change(trial, client, { ...grant, grantId: trial.guid('forged') })
@@ -51,20 +57,9 @@ export const storeChangeLaws: readonly StoreLaw[] = [
       assert.equal(outcome.holder?.owner, 'holder')
       assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
     },
-    async 'of an expired grant is refused'(trial, client) {
-      const grant = await trial.granted(client)
-      await trial.expire(client)
-      assert.deepEqual(await change(trial, client, grant), { granted: false })
-    },
-    async 'of a released grant is refused'(trial, client) {
-      const grant = await trial.granted(client)
-      await client.release(grant, trial.call)
-      assert.deepEqual(await change(trial, client, grant), { granted: false })
-    },
   }),
-  ...storeLawsOf('change', ['change', 'break'], {
-    async 'of a lease that is being broken is refused'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('change', ['change', 'break'], {
+    async 'of a lease that is being broken is refused'(trial, grant, client) {
       await client.break?.(trial.name, {}, trial.call)
       assert.equal((await change(trial, client, grant)).granted, false)
     },

@@ -12,7 +12,6 @@ async function gather(trial: StoreTrial): Promise<readonly LeaseStore[]> {
   return clients
 }
 
-/** How many of them are granted the name. */
 async function contend(trial: StoreTrial, clients: readonly LeaseStore[]): Promise<number> {
   const asked = clients.map((client, contender) => trial.acquire(client, { owner: `contender ${contender}` }))
   const outcomes = await Promise.allSettled(asked)

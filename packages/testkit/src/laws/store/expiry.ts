@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type StoreLaw, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, storeLawsOf } from '../store-trial.js'
 
 export const storeExpiryLaws: readonly StoreLaw[] = [
   ...storeLawsOf('expiry', [], {
@@ -48,9 +48,8 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
       assert(outcome.granted, 'still refused after 1.4 ttls')
     },
   }),
-  ...storeLawsOf('expiry', ['clients'], {
-    async 'a client that has just connected does not take over a held name'(trial, one) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('expiry', ['clients'], {
+    async 'a client that has just connected does not take over a held name'(trial, grant, one) {
       await trial.pass(trial.ttl * 0.9)
       await one.renew(grant, trial.call)
       await trial.pass(trial.ttl * 0.9)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Takes and releases the name. Resolves with the token, which must be larger than the last one. */
 async function nextToken(trial: StoreTrial, client: LeaseStore, last: bigint): Promise<bigint> {
@@ -80,9 +80,8 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       for (const by of [client, other]) last = await nextToken(trial, by, last)
     },
   }),
-  ...storeLawsOf('fencing', ['restoration', 'change'], {
-    async 'tokens do not repeat in a change after an older record returns'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('fencing', ['restoration', 'change'], {
+    async 'tokens do not repeat in a change after an older record returns'(trial, grant, client) {
       const putBack = await trial.copy()
       const changed = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
       assert(changed?.granted)
@@ -95,17 +94,15 @@ export const storeFencingLaws: readonly StoreLaw[] = [
       assert(fencingToken > changed.grant.fencingToken, `${fencingToken} after ${changed.grant.fencingToken}`)
     },
   }),
-  ...storeLawsOf('fencing', ['restart'], {
-    async 'tokens grow over a restart of the backend'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('fencing', ['restart'], {
+    async 'tokens grow over a restart of the backend'(trial, grant, client) {
       await client.release(grant, trial.call)
       await trial.backend.restart?.()
       assert((await trial.granted(await trial.open())).fencingToken > grant.fencingToken)
     },
   }),
-  ...storeLawsOf('fencing', ['break'], {
-    async 'tokens grow over a break'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('fencing', ['break'], {
+    async 'tokens grow over a break'(trial, grant, client) {
       await client.break?.(trial.name, { period: 0 }, trial.call)
       assert((await trial.granted(client)).fencingToken > grant.fencingToken)
     },

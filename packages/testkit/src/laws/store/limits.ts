@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Every operation that each store has, by its name. */
 function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Record<string, () => Promise<unknown>> {
@@ -67,9 +67,8 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       await trial.backend.heal?.(client)
     },
   }),
-  ...storeLawsOf('limits', ['partition', 'clients'], {
-    async 'a client that was cut off works again when it is healed, and others meanwhile'(trial, one, other) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('limits', ['partition', 'clients'], {
+    async 'a client that was cut off works again when it is healed, and others meanwhile'(trial, grant, one, other) {
       await trial.backend.cutOff?.(one)
       await trial.refused(other)
       await trial.backend.heal?.(one)

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
-import { type StoreLaw, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, storeLawsOf } from '../store-trial.js'
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
-  ...storeLawsOf('renewal', [], {
-    async 'the grant in force is renewed and does not change'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('renewal', [], {
+    async 'the grant in force is renewed and does not change'(trial, grant, client) {
       assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
       const record = await trial.read(client)
       assert.equal(record?.fencingToken, grant.fencingToken)
       assert.equal(record.grantId, grant.grantId)
     },
-    async 'a heartbeat that arrives twice renews the grant'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'a heartbeat that arrives twice renews the grant'(trial, grant, client) {
       const outcomes = await Promise.all([client.renew(grant, trial.call), client.renew(grant, trial.call)])
       assert.deepEqual(outcomes, [{ renewed: true }, { renewed: true }])
     },
-    async 'a grant with a successor is refused, as taken, with the holder'(trial, one, other) {
-      const grant = await trial.granted(one)
+    async 'a grant with a successor is refused, as taken, with the holder'(trial, grant, one, other) {
       await trial.expire(other)
       const successor = await trial.granted(other, { owner: 'successor' })
       const outcome = await one.renew(grant, trial.call)
@@ -25,28 +22,27 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       assert.equal(outcome.holder?.owner, 'successor')
       assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
     },
-    async 'a grant that was released is not renewed'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'a grant that was released is not renewed'(trial, grant, client) {
       await client.release(grant, trial.call)
       assert.equal((await client.renew(grant, trial.call)).renewed, false)
       await trial.granted(client)
     },
+    async 'the same owner and token under another grant id is not renewed'(trial, grant, client) {
+      const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.call)
+      assert(!outcome.renewed)
+      assert.equal(outcome.reason, 'taken')
+    },
+  }),
+  ...storeLawsOf('renewal', [], {
     async 'a grant id that was never granted is not renewed, and creates no record'(trial, client) {
       const { name, ttl } = trial
       const grant = { name, owner: 'absent', grantId: trial.guid('unknown'), fencingToken: 1n, ttl }
       assert.equal((await client.renew(grant, trial.call)).renewed, false)
       assert.equal(await trial.read(client), undefined)
     },
-    async 'the same owner and token under another grant id is not renewed'(trial, client) {
-      const grant = await trial.granted(client)
-      const outcome = await client.renew({ ...grant, grantId: trial.guid('forged') }, trial.call)
-      assert(!outcome.renewed)
-      assert.equal(outcome.reason, 'taken')
-    },
   }),
-  ...storeLawsOf('renewal', ['deletion'], {
-    async 'a grant whose record was deleted is not renewed, and not restored'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('renewal', ['deletion'], {
+    async 'a grant whose record was deleted is not renewed, and not restored'(trial, grant, client) {
       await trial.delete()
       const outcome = await client.renew(grant, trial.call)
       assert(!outcome.renewed)
@@ -70,9 +66,8 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       assert.deepEqual(await client.renewMany?.([], trial.call), [])
     },
   }),
-  ...storeLawsOf('renewal', ['restart'], {
-    async 'a grant survives a restart of the backend'(trial, one, other) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('renewal', ['restart'], {
+    async 'a grant survives a restart of the backend'(trial, grant, one, other) {
       await trial.backend.restart?.()
       await trial.refused(other)
       assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })

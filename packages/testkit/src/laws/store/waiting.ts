@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Asks for a place in the queue, or, when it is that waiter's turn, for the lease. */
 async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Promise<boolean> {
@@ -9,26 +9,14 @@ async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Prom
 }
 
 export const storeWaitingLaws: readonly StoreLaw[] = [
-  ...storeLawsOf('waiting', ['queue'], {
-    async 'waiters are granted the name in the order of their requests'(trial, client) {
-      let holder = await trial.granted(client)
-      const waiters = ['one', 'two', 'three']
-      for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
-      for (const [place, waiter] of waiters.entries()) {
-        await client.release(holder, trial.call)
-        for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
-        holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
-      }
-    },
-    async 'a request without a place in the queue does not overtake waiters'(trial, client) {
-      const holder = await trial.granted(client)
+  ...grantedStoreLawsOf('waiting', ['queue'], {
+    async 'a request without a place in the queue does not overtake waiters'(trial, holder, client) {
       await asks(trial, client, 'waiter')
       await client.release(holder, trial.call)
       assert.equal((await trial.acquire(client)).granted, false)
       assert.equal(await asks(trial, client, 'waiter'), true)
     },
-    async 'the next waiter is granted the name when a waiter withdraws'(trial, client) {
-      const holder = await trial.granted(client)
+    async 'the next waiter is granted the name when a waiter withdraws'(trial, holder, client) {
       for (const waiter of ['one', 'two', 'three']) await asks(trial, client, waiter)
       await client.withdraw?.(trial.name, trial.guid('two'), trial.call)
       await client.release(holder, trial.call)
@@ -36,8 +24,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       await client.release(next, trial.call)
       assert.equal(await asks(trial, client, 'three'), true)
     },
-    async 'a waiter that has not repeated its request for a ttl is passed over'(trial, client) {
-      const holder = await trial.granted(client)
+    async 'a waiter that has not repeated its request for a ttl is passed over'(trial, holder, client) {
       await asks(trial, client, 'dead')
       await asks(trial, client, 'alive')
       for (let third = 0; third < 3; third += 1) {
@@ -48,11 +35,22 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       await client.release(holder, trial.call)
       assert.equal(await asks(trial, client, 'alive'), true)
     },
-    async 'withdraw without a place in the queue has no effect'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'withdraw without a place in the queue has no effect'(trial, grant, client) {
       await client.withdraw?.(trial.name, trial.guid('absent'), trial.call)
       await client.withdraw?.(`${trial.name}-2`, trial.guid('absent'), trial.call)
       assert.deepEqual(await client.renew(grant, trial.call), { renewed: true })
+    },
+  }),
+  ...storeLawsOf('waiting', ['queue'], {
+    async 'waiters are granted the name in the order of their requests'(trial, client) {
+      let holder = await trial.granted(client)
+      const waiters = ['one', 'two', 'three']
+      for (const waiter of waiters) assert.equal(await asks(trial, client, waiter), false)
+      for (const [place, waiter] of waiters.entries()) {
+        await client.release(holder, trial.call)
+        for (const later of waiters.slice(place + 1)) assert.equal(await asks(trial, client, later), false, later)
+        holder = await trial.granted(client, { grantId: trial.guid(waiter), queue: true })
+      }
     },
   }),
   ...storeLawsOf('waiting', ['watch'], {
