@@ -152,6 +152,21 @@ describeRedis('the metadata of a lease on a quorum', () => {
       })
     })
 
+    it('is restored on a server from the latest one of a majority', async () => {
+      await during(async ({ store, servers, cutOff, heal }) => {
+        const grant = await granted(store, 'a', { metadata: { step: '1' } })
+        cutOff(0)
+        await confirmed(() => store.update(grant, { step: '2' }, new AbortableCall()))
+        heal(0)
+        await servers[2]?.command('DEL', KEY)
+        await eventually('server 2 has the grant again', async () => {
+          await store.renew(grant, new AbortableCall()).catch(() => {})
+          return String(await servers[2]?.command('HGET', KEY, 'lease')).startsWith('leased')
+        })
+        expect(String(await servers[2]?.command('HGET', KEY, 'metadata'))).toContain('"step":"2"')
+      })
+    })
+
     it('is not that of a claim that found no majority', async () => {
       await during(async ({ store, servers }) => {
         await store.release(await granted(store, 'a', { metadata: { step: '1' } }), new AbortableCall())
