@@ -35,3 +35,14 @@ it('a claim without metadata keeps that of the last holder, without the reason o
   await claim('b')
   expect(register.recordOf('job').metadata).toEqual({ breakReason: 'mine' })
 })
+
+it('a claim without metadata drops invalid metadata, so that a later grant is valid', async () => {
+  const register = new MapRegister()
+  const store = casStore(register)
+  const call = new AbortableCall()
+  await store.acquire({ name: 'job', owner: 'a', grantId: 'a', ttl: 10_000 }, call)
+  const step: unknown = 7
+  register.write('job', { ...register.recordOf('job'), owner: '', metadata: { step: step as string } })
+  await store.acquire({ name: 'job', owner: 'b', grantId: 'b', ttl: 10_000 }, call)
+  expect(register.recordOf('job').metadata).toEqual({})
+})

@@ -36,8 +36,8 @@ export const metadataMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'cas/cas-store.ts',
-        find: 'isOurs ? record.metadata : withoutBreakReason(record.metadata)',
-        replace: 'isOurs ? record.metadata : withoutBreakReason({})',
+        find: 'isOurs ? record.metadata : keptMetadata(record)',
+        replace: 'isOurs ? record.metadata : {}',
       },
     ],
     caughtBy: { check: ['wrong-previous'] },
