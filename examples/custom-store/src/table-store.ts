@@ -53,7 +53,8 @@ export class TableLeaseStore implements LeaseStore {
     const last = row?.grant.fencingToken ?? 0n
     const grant: Grant = { name, owner, grantId, fencingToken: isRepeated ? last : last + 1n, ttl }
     const previous = isRepeated ? row.previous : row?.metadata
-    const metadata = request.metadata ?? (isRepeated ? row.metadata : {})
+    // Without metadata in the request, the metadata stays as it is.
+    const metadata = request.metadata ?? row?.metadata ?? {}
     this.#table.rows.set(name, { grant, metadata, previous, endsAt: this.#table.now() + ttl })
     return { granted: true, grant, ...(previous === undefined ? {} : { previous }) }
   }

@@ -46,7 +46,7 @@ async function waitForTheTurn(store: LeaseStore): Promise<void> {
 async function leaveMetadata(store: LeaseStore): Promise<void> {
   // #region metadata
   const lease = createLease(store, 'import')
-  await lease.acquire({ metadata: { line: '0' } })
+  await lease.acquire()
   await lease.update({ line: '1200' })
   await lease.release({ metadata: { line: '1500' } })
 

@@ -21,6 +21,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  withoutBreakReason,
 } from '@leasehold/core/store'
 import { createIsOff, failureOf } from './failure-of.js'
 import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
@@ -101,7 +102,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
         }
       }
       const fencingToken = isRepeated ? stored.fencingToken : this.#nextToken(name, found, stored)
-      const metadata = request.metadata ?? (isRepeated ? stored.metadata : {})
+      const kept = isRepeated ? stored.metadata : withoutBreakReason(stored?.metadata ?? {})
+      const metadata = request.metadata ?? kept
       // Until the record is written, it is that of the last holder: a crash in between loses nothing.
       const previous = isRepeated ? stored.previous : stored?.metadata
       const left = previous === undefined ? {} : { previous }

@@ -101,7 +101,7 @@ describe.concurrent('previous', () => {
       released: false,
       holder: { owner: 'anna' },
     })
-    expect(await store.read('left', never)).toMatchObject({ metadata: {}, previous: { step: '2' } })
+    expect(await store.read('left', never)).toMatchObject({ metadata: { step: '2' }, previous: { step: '2' } })
   })
 
   it('of a record from before it existed is absent, and its texts are read', () => {

@@ -14,7 +14,10 @@ export interface AcquireOptions {
   readonly wait?: number
   /** Cancels the attempt, which then rejects with the signal's reason; never a lease that is already held. */
   readonly signal?: AbortSignal
-  /** Kept in the record, for readers and for the next holder (`previous`). At most 4,096 bytes unless the store says otherwise. */
+  /**
+   * Replaces the metadata in the record, for readers and for the next holder (`previous`). Unless given, the metadata stays
+   * as the last holder left it. At most 4,096 bytes unless the store says otherwise.
+   */
   readonly metadata?: Readonly<Record<string, string>>
 }
 

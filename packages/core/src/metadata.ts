@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
 import { shownValue } from './shown-value.js'
+import type { Metadata } from './store/lease-record.js'
 import type { StoreLimits } from './store/lease-store.js'
 
 /** The size of the metadata of a record, in bytes, unless a store says otherwise. */
@@ -15,6 +16,16 @@ export function roomOf({ metadata = USUAL_ROOM }: StoreLimits): number {
 export function checkMetadata(metadata: unknown, details: LeaseErrorDetails = {}, room = USUAL_ROOM): void {
   const fault = metadata === undefined ? undefined : faultOfMetadata(metadata, room)
   if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+}
+
+/**
+ * The metadata that a new grant keeps if its request has none: as the last holder left it, without the `breakReason` that
+ * a break added. For stores.
+ */
+export function withoutBreakReason(left: Metadata): Metadata {
+  if (left.breakReason === undefined) return left
+  const { breakReason: _, ...kept } = left
+  return Object.freeze(kept)
 }
 
 /** The reason why a value is not valid as metadata; `undefined` if it is valid. */

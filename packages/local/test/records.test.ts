@@ -28,7 +28,7 @@ describe('the metadata that a holder leaves', () => {
     if (how === 'broken') await a.break('job', { period: 0 }, call)
     for (const answer of ['first', 'repeated'])
       expect(await claim(b, 'B'), answer).toMatchObject({ previous: metadata })
-    expect(await a.read('job', call)).toMatchObject({ grantId: 'B', metadata: {}, previous: metadata })
+    expect(await a.read('job', call)).toMatchObject({ grantId: 'B', metadata, previous: metadata })
   })
 
   it('is `previous` of the owner that the lease is passed on to, and stays in the record', async () => {

@@ -35,7 +35,8 @@ describeRedis('the metadata of a lease', () => {
         expect(await store.read('job', never)).not.toHaveProperty('previous')
         expect(await previousOf(store, 'c')).toEqual({ step: '2' })
         await store.release({ ...claimOf('c'), fencingToken: 0n }, never)
-        expect(await previousOf(store, 'd')).toEqual({})
+        expect(await previousOf(store, 'd')).toEqual({ step: '2' })
+        expect(await store.read('job', never)).toMatchObject({ previous: { step: '2' }, metadata: { step: '2' } })
       })
     })
 
@@ -45,7 +46,8 @@ describeRedis('the metadata of a lease', () => {
         await store.break('job', { period: 0, reason: 'by hand\nat night' }, never)
         const left = { step: '1\n2', breakReason: 'by hand\nat night' }
         expect(await previousOf(store, 'b')).toEqual(left)
-        expect(await store.read('job', never)).toMatchObject({ previous: left, metadata: {} })
+        const record = await store.read('job', never)
+        expect([record?.previous, record?.metadata]).toEqual([left, { step: '1\n2' }])
       })
     })
 

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { faultOfMetadata, withoutBreakReason } from '../metadata.js'
 import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
@@ -58,6 +59,14 @@ export function rewrite(record: CasRecord, { previous = record.previous, ...chan
 /** What the last holder left; `undefined` where the name was never granted. */
 export function previousOf({ grantId, metadata }: CasRecord): Metadata | undefined {
   return grantId === '' ? undefined : metadata
+}
+
+/**
+ * The metadata that a new grant without its own keeps. Invalid metadata, which another program may have written, is dropped:
+ * it would make every later grant invalid.
+ */
+export function keptMetadata({ metadata }: CasRecord): Metadata {
+  return faultOfMetadata(metadata) === undefined ? withoutBreakReason(metadata) : {}
 }
 
 /** The record of a name that was never granted. */

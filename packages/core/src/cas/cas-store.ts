@@ -21,6 +21,7 @@ import {
   type CasStanding,
   checkRecord,
   isLocked,
+  keptMetadata,
   previousOf,
   type RecordChanges,
   rewrite,
@@ -122,7 +123,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
-      const metadata = request.metadata ?? (isOurs ? record.metadata : {})
+      const metadata = request.metadata ?? (isOurs ? record.metadata : keptMetadata(record))
       const previous = isOurs ? record.previous : previousOf(record)
       return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken }, call)
     })

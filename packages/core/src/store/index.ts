@@ -2,7 +2,7 @@ export { AbortListeners } from '../abort-listeners.js'
 export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '../cas/cas-register.js'
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
 export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
-export { checkMetadata } from '../metadata.js'
+export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { toMilliseconds } from '../provider/duration.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
 export type {

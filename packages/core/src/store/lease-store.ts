@@ -29,7 +29,10 @@ export interface AcquireRequest {
   readonly grantId: string
   /** Milliseconds; `Infinity` where the store's limits allow it. */
   readonly ttl: number
-  /** Replaces the metadata of the last holder; empty unless given. */
+  /**
+   * Replaces the metadata in the record. Unless given, a new grant keeps the metadata as the last holder left it, without
+   * the `breakReason` of a break: see `withoutBreakReason`. A repeated request keeps the metadata of the grant.
+   */
   readonly metadata?: Metadata
   /**
    * Where the store is ordered: a refused request keeps its place in the queue, under its grant id, until it is
@@ -69,7 +72,7 @@ export interface BreakOptions {
    * An infinite lease without a period breaks at once.
    */
   readonly period?: number
-  /** Kept in the metadata of the record, as `breakReason`. */
+  /** Kept in the metadata of the record, as `breakReason`, until the next grant. */
   readonly reason?: string
 }
 

@@ -320,7 +320,7 @@ describe('the metadata that a holder leaves', () => {
     expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
     // The answer may have been lost.
     expect(await store.acquire(requestOf('B'))).toMatchObject({ granted: true, previous: metadata })
-    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata: {}, previous: metadata })
+    expect(await store.read(NAME)).toMatchObject({ owner: 'B', metadata, previous: metadata })
   })
 
   it('is `previous` of the owner that the lease is passed on to, and stays in the record', async () => {

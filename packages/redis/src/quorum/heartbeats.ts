@@ -1,9 +1,10 @@
 import type { Grant, Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
+import { TOKEN_KEY } from '../answers.js'
 import { type Electorate, partOf, type QuorumMember } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
-import { withRevision } from './records.js'
+import { candidateIn, isLocked, latestOf, withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
 
 /** How long decided heartbeats wait for the others of the same call, in milliseconds. */
@@ -11,6 +12,12 @@ const GRACE = 100
 
 /** How long a repair may take, in milliseconds; the next heartbeat begins another one. */
 const REPAIR_LIMIT = 2_000
+
+/** The servers that have renewed a grant. */
+interface Holders {
+  readonly sources: readonly QuorumMember[]
+  readonly majority: number
+}
 
 type Outcomes = readonly (RenewOutcome | Error)[]
 
@@ -120,28 +127,30 @@ export class Heartbeats {
    * This is safe: the holder has its majority without this server, which refuses if it has another holder, and takes over
    * the fencing token. Servers on which the grant was broken or taken are left alone.
    */
-  #repairAll(grant: Grant, { votes }: Tally<RenewOutcome>): void {
+  #repairAll(grant: Grant, { votes, majority }: Tally<RenewOutcome>): void {
     const outcomes = votes.map((vote) => (vote !== undefined && 'value' in vote ? vote.value : undefined))
-    const source = this.#electorate.members[outcomes.findIndex((outcome) => outcome?.renewed)]
-    if (source === undefined) return
+    const sources = this.#electorate.members.filter((_, place) => outcomes[place]?.renewed)
     for (const [place, outcome] of outcomes.entries()) {
       const key = `${place} ${grant.grantId}`
       if (outcome === undefined || outcome.renewed || this.#repairing.has(key)) continue
       if (outcome.reason !== 'deleted' && outcome.reason !== 'expired') continue
       this.#repairing.add(key)
       // If it fails, the next heartbeat begins another repair.
-      this.#repair(place, source, grant)
+      this.#repair(place, { sources, majority }, grant)
         .catch(() => {})
         .finally(() => this.#repairing.delete(key))
     }
   }
 
-  async #repair(place: number, source: QuorumMember, grant: Grant): Promise<void> {
+  /** With the latest metadata of a majority: each of its servers may have missed updates. */
+  async #repair(place: number, { sources, majority }: Holders, grant: Grant): Promise<void> {
     const { name, grantId } = grant
     await this.#electorate.within(REPAIR_LIMIT, 'the repair of a server', name, async (call) => {
-      const record = await source.read(name, partOf(call))
-      if (record?.grantId !== grantId || record.state !== 'leased') return
-      const { metadata, previous } = record
+      const reads = await Promise.all(sources.map((source) => source.read(name, partOf(call)).catch(() => undefined)))
+      const records = reads.flatMap((record) => (record?.grantId === grantId && isLocked(record) ? [record] : []))
+      if (records.length < majority) return
+      const { [TOKEN_KEY]: _, ...metadata } = latestOf(records.map(candidateIn)) ?? {}
+      const previous = latestOf(records.map((record) => record.previous))
       // It may be repeated when the server has learned a floor, and the lease may have been released by then.
       await this.#tokens.ask(place, name, call, async (own) => {
         if (this.isHeld(grantId)) await this.#electorate.members[place]?.repair(grant, metadata, previous, own)

@@ -2,8 +2,8 @@ import type { LeaseRecord, Metadata } from '@leasehold/core'
 import { TOKEN_KEY } from '../answers.js'
 
 /**
- * In the metadata on a member: the token of the grant that wrote them, and how often it has done so. A member may miss an
- * update.
+ * In the metadata on a member: the token of the grant that wrote it, and how many times that grant had updated it. A member
+ * may miss an update, and later grants keep what they find. Absent where the grant in the record wrote it with its claim.
  */
 const REVISION_KEY = '\0revision'
 
@@ -11,13 +11,26 @@ export function withRevision(metadata: Metadata, fencingToken: bigint, count: nu
   return { ...metadata, [REVISION_KEY]: `${fencingToken} ${count}` }
 }
 
-/** The latest metadata that any member has: of the latest holder, and of that holder the latest revision. */
+/**
+ * The latest metadata that any member has: of the latest grant that wrote metadata, the latest revision. A grant that keeps
+ * the metadata makes it no later. The keys of the quorum are removed.
+ */
 export function latestMetadata(candidates: readonly (Metadata | undefined)[]): Metadata | undefined {
-  const known = candidates.filter((metadata) => metadata !== undefined)
-  if (known.length === 0) return undefined
-  const latest = known.reduce((one, other) => (isLater(other, one) ? other : one))
+  const latest = latestOf(candidates)
+  if (latest === undefined) return undefined
   const { [TOKEN_KEY]: _token, [REVISION_KEY]: _revision, ...metadata } = latest
   return metadata
+}
+
+/** With the keys of the quorum. */
+export function latestOf(candidates: readonly (Metadata | undefined)[]): Metadata | undefined {
+  const known = candidates.filter((metadata) => metadata !== undefined)
+  return known.reduce<Metadata | undefined>((one, other) => (one && !isLater(other, one) ? one : other), undefined)
+}
+
+/** The metadata in the record of a member, as a candidate. */
+export function candidateIn({ metadata, fencingToken }: LeaseRecord): Metadata {
+  return { ...metadata, [TOKEN_KEY]: String(fencingToken) }
 }
 
 function isLater(one: Metadata, other: Metadata): boolean {
@@ -26,8 +39,9 @@ function isLater(one: Metadata, other: Metadata): boolean {
   return index >= 0 && (order[index] ?? 0n) > (otherOrder[index] ?? 0n)
 }
 
-function orderOf({ [TOKEN_KEY]: holder = '0', [REVISION_KEY]: revision = '0 0' }: Metadata): bigint[] {
-  return `${holder} ${revision}`.split(' ').map(BigInt)
+/** By the write; then by the holder, because a break adds its reason without a write. */
+function orderOf({ [TOKEN_KEY]: holder = '0', [REVISION_KEY]: revision = `${holder} 0` }: Metadata): bigint[] {
+  return `${revision} ${holder}`.split(' ').map(BigInt)
 }
 
 export function isLocked(record: LeaseRecord | undefined): record is LeaseRecord {
@@ -46,8 +60,9 @@ export function majorityHolder(records: readonly LeaseRecord[], majority: number
   return agreedRecord(held, majority) ?? merged(held.toSorted(byToken), majority)
 }
 
+/** The record with the largest token, with the latest metadata. */
 export function mostRecent(records: readonly LeaseRecord[]): LeaseRecord | undefined {
-  return merged(records.toSorted(byToken).slice(0, 1), 1)
+  return merged(records.toSorted(byToken), 1)
 }
 
 function byToken(one: LeaseRecord, other: LeaseRecord): number {
@@ -59,7 +74,7 @@ function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord 
   const [first] = records
   if (first === undefined) return undefined
   const { previous: _, ...record } = first
-  const metadata = latestMetadata(records.map((each) => each.metadata)) ?? {}
+  const metadata = latestMetadata(records.map(candidateIn)) ?? {}
   const previous = latestMetadata(records.map((each) => each.previous))
   const remaining = records.map((each) => each.remaining ?? 0).toSorted((one, other) => other - one)[majority - 1]
   return {

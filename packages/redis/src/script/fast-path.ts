@@ -34,8 +34,8 @@ export const fastPathLua = `
       local granted = string.format('leased    %.0f %s %s --- %s %s', ends, now, kept, id, ttl)
       local left = redis.call('HGET', key, 'metadata')
       local previous = left and '0 ' .. left or ''
-      answer = redis.pcall('HSET', key, 'lease', granted, 'owner', owner, 'metadata', metadata == '' and '{}' or metadata,
-        'previous', previous)
+      answer = redis.pcall('HSET', key, 'lease', granted, 'owner', owner, 'metadata',
+        metadata == '' and (left or '{}') or metadata, 'previous', previous)
       if type(answer) == 'number' then answer = left == '{}' and now or { 'granted', now, previous } end
     end
   elseif is_ours and operation == 'renew' and state == LEASED then

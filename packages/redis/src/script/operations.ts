@@ -22,6 +22,15 @@ local function left_by(record)
   return left
 end
 
+-- The metadata of a grant whose claim has none: as the last holder left it. In a quorum, other members may have older
+-- metadata, so that a member adds the token of the grant that wrote it: see latestMetadata.
+local function unchanged(record)
+  local metadata = record.exists and redis.call('HGET', record.key, 'metadata') or '{}'
+  if not floor_key or string.find(metadata, '"\\\\u0000revision":', 1, true) then return metadata end
+  local revision = '{"\\\\u0000revision":"' .. whole(record.token) .. ' 0"'
+  return metadata == '{}' and revision .. '}' or revision .. ',' .. string.sub(metadata, 2)
+end
+
 local operations = {}
 
 function operations.acquire(record, args)
@@ -34,7 +43,8 @@ function operations.acquire(record, args)
     local first = first_of(record)
     if not first or first.id == id then
       if first then leave(record, first.number, id) end
-      return grant(record, id, owner, ttl, metadata == '' and '{}' or metadata, next_token(record), left_by(record))
+      if metadata == '' then metadata = unchanged(record) end
+      return grant(record, id, owner, ttl, metadata, next_token(record), left_by(record))
     end
   end
   local place, echo = '', ''
@@ -100,7 +110,7 @@ function operations.change(record, args)
   local id, to, owner = string.match(args, '^(%S+) (%S+) (.*)$')
   local is_repeated = is_in_force(record, to)
   if not is_repeated and not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
-  local metadata = redis.call('HGET', record.key, 'metadata')
+  local metadata = unchanged(record)
   local previous = is_repeated and redis.call('HGET', record.key, 'previous') or left_by(record)
   return grant(record, to, owner, record.ttl, metadata, is_repeated and record.token or next_token(record), previous)
 end

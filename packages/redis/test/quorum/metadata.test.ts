@@ -1,5 +1,5 @@
 import type { LeaseStore, Metadata } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, type RenewOutcome } from '@leasehold/core/store'
 import { RedisQuorumStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { Redis } from 'ioredis'
@@ -36,15 +36,38 @@ async function during(test: (quorum: Quorum) => Promise<void>): Promise<void> {
   })
 }
 
-async function previousOf(store: LeaseStore, grantId: string, metadata: Metadata = {}): Promise<Metadata | undefined> {
+/** Waits until the request is granted; `null`: without metadata. */
+async function previousOf(
+  store: LeaseStore,
+  grantId: string,
+  metadata: Metadata | null = {},
+): Promise<Metadata | undefined> {
   let previous: Metadata | undefined
   await eventually(`${grantId} is granted`, async () => {
-    const outcome = await store.acquire(claimOf(grantId, { metadata }), new AbortableCall()).catch(() => undefined)
+    const outcome = await store
+      .acquire(claimOf(grantId, metadata === null ? {} : { metadata }), new AbortableCall())
+      .catch(() => undefined)
     if (outcome?.granted !== true) return false
     previous = outcome.previous
     return true
   })
   return previous
+}
+
+async function confirmed(update: () => Promise<RenewOutcome>): Promise<void> {
+  await eventually('the update is confirmed', async () => {
+    const outcome = await update().catch(() => undefined)
+    return outcome?.renewed === true
+  })
+}
+
+/** Waits until the grant is released: a server that was cut off may still be away. */
+async function leftBy(store: LeaseStore, grantId: string): Promise<void> {
+  const grant = { ...claimOf(grantId), fencingToken: 0n }
+  await eventually(`${grantId} is released`, async () => {
+    const outcome = await store.release(grant, new AbortableCall()).catch(() => undefined)
+    return outcome !== undefined
+  })
 }
 
 describeRedis('the metadata of a lease on a quorum', () => {
@@ -65,9 +88,9 @@ describeRedis('the metadata of a lease on a quorum', () => {
         expect(await store.read('job', call())).toMatchObject({ state: 'available', metadata: { step: '3' } })
         const third = await granted(store, 'c')
         const passed = await store.change(third, { grantId: 'd', owner: 'd' }, call())
-        expect(passed).toMatchObject({ granted: true, previous: {} })
+        expect(passed).toMatchObject({ granted: true, previous: { step: '3' } })
         await store.break('job', { period: 0, reason: 'by hand' }, call())
-        expect(await previousOf(store, 'e')).toEqual({ breakReason: 'by hand' })
+        expect(await previousOf(store, 'e')).toEqual({ step: '3', breakReason: 'by hand' })
       })
     })
 
@@ -76,16 +99,71 @@ describeRedis('the metadata of a lease on a quorum', () => {
         const grant = await granted(store, 'a', { metadata: { step: '0' } })
         for (const [step, place] of [0, 1, 2, 0].entries()) {
           cutOff(place)
-          await eventually('the update is confirmed', async () => {
-            const outcome = await store
-              .update(grant, { step: String(step) }, new AbortableCall())
-              .catch(() => undefined)
-            return outcome?.renewed === true
-          })
+          await confirmed(() => store.update(grant, { step: String(step) }, new AbortableCall()))
           heal(place)
         }
         await store.release(grant, new AbortableCall())
         expect(await previousOf(store, 'b')).toEqual({ step: '3' })
+      })
+    })
+
+    it('is the latest one, if the holders after the update kept what each server had', async () => {
+      await during(async ({ store, cutOff, heal }) => {
+        const grant = await granted(store, 'a', { metadata: { step: '1' } })
+        cutOff(2)
+        await confirmed(() => store.update(grant, { step: '2' }, new AbortableCall()))
+        heal(2)
+        await leftBy(store, 'a')
+        // This holder has server 2, which missed the update, and dies without an update of its own.
+        cutOff(0)
+        expect(await previousOf(store, 'b', null)).toEqual({ step: '2' })
+        await leftBy(store, 'b')
+        heal(0)
+        // The only server that has the update has it from an earlier holder than server 2.
+        cutOff(1)
+        expect(await previousOf(store, 'c', null)).toEqual({ step: '2' })
+        expect(await store.read('job', new AbortableCall())).toMatchObject({ metadata: { step: '2' } })
+        await leftBy(store, 'c')
+        expect(await previousOf(store, 'd', { step: '3' })).toEqual({ step: '2' })
+        await leftBy(store, 'd')
+        heal(1)
+        cutOff(0)
+        // Server 1 has the update, and server 2 the later metadata of a claim.
+        expect(await previousOf(store, 'e', null)).toEqual({ step: '3' })
+        await leftBy(store, 'e')
+        heal(0)
+        cutOff(2)
+        // Server 1 keeps the update, under the latest grant, and server 0 the later metadata.
+        expect(await previousOf(store, 'f', null)).toEqual({ step: '3' })
+      })
+    })
+
+    it('is not the empty map of a server that has lost the record', async () => {
+      await during(async ({ store, servers, cutOff, heal }) => {
+        await store.release(await granted(store, 'a', { metadata: { step: '1' } }), new AbortableCall())
+        await servers[2]?.command('DEL', KEY)
+        cutOff(0)
+        expect(await previousOf(store, 'b', null)).toEqual({ step: '1' })
+        await leftBy(store, 'b')
+        heal(0)
+        cutOff(1)
+        expect(await previousOf(store, 'c', null)).toEqual({ step: '1' })
+        expect(await store.read('job', new AbortableCall())).toMatchObject({ metadata: { step: '1' } })
+      })
+    })
+
+    it('is restored on a server from the latest one of a majority', async () => {
+      await during(async ({ store, servers, cutOff, heal }) => {
+        const grant = await granted(store, 'a', { metadata: { step: '1' } })
+        cutOff(0)
+        await confirmed(() => store.update(grant, { step: '2' }, new AbortableCall()))
+        heal(0)
+        await servers[2]?.command('DEL', KEY)
+        await eventually('server 2 has the grant again', async () => {
+          await store.renew(grant, new AbortableCall()).catch(() => {})
+          return String(await servers[2]?.command('HGET', KEY, 'lease')).startsWith('leased')
+        })
+        expect(String(await servers[2]?.command('HGET', KEY, 'metadata'))).toContain('"step":"2"')
       })
     })
 

@@ -33,7 +33,7 @@ export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, lease
     return answer
   }
   store.acquire = (request, call) => {
-    previous.onSent(request.grantId, request.metadata ?? {})
+    previous.onSent(request.grantId, request.metadata)
     return acquire.call(store, request, call)
   }
   store.renew = (grant, call) => heartbeat(grant, () => renew.call(store, grant, call))

@@ -5,6 +5,8 @@ import type { SeenGrant } from './simulated-store.js'
 interface EarlierGrant {
   readonly grantId: string
   readonly fencingToken: bigint
+  /** The metadata that it can have found. */
+  readonly found: readonly (Metadata | undefined)[]
   /** Whether an operator tried to delete the record of this grant. */
   isForgotten: boolean
 }
@@ -13,8 +15,11 @@ interface EarlierGrant {
 export class PreviousMonitor {
   /** Whether a later request reaches the store after an earlier one. */
   readonly #isOrdered: boolean
-  /** By grant id: the metadata that the record of the grant can have, in the order in which it was sent. */
-  readonly #sent = new Map<string, readonly Metadata[]>()
+  /**
+   * By grant id: the metadata that the record of the grant can have, in the order in which it was sent. `undefined`: the
+   * metadata that the grant found, because its request had none.
+   */
+  readonly #sent = new Map<string, readonly (Metadata | undefined)[]>()
   /** By name, in the order in which the store made the grants. */
   readonly #grants = new Map<string, EarlierGrant[]>()
   /** The token of each lease for which `previous` was compared. */
@@ -26,7 +31,9 @@ export class PreviousMonitor {
 
   onGrant({ name, grantId, fencingToken }: SeenGrant): void {
     const grants = this.#grants.get(name) ?? []
-    this.#grants.set(name, [...grants, { grantId, fencingToken, isForgotten: false }])
+    // Of a write that the store has carried out before, the sending is known.
+    const found = distinct(this.#leftBy(grants.at(-1)))
+    this.#grants.set(name, [...grants, { grantId, fencingToken, found, isForgotten: false }])
   }
 
   onForget(name: string): void {
@@ -34,8 +41,11 @@ export class PreviousMonitor {
     if (last !== undefined) last.isForgotten = true
   }
 
-  /** A process sends a write of metadata under a grant id. It counts as possible until a later write is confirmed. */
-  onSent(grantId: string, metadata: Metadata): void {
+  /**
+   * A process sends a write of metadata under a grant id, or a request without metadata. It counts as possible until a later
+   * write is confirmed.
+   */
+  onSent(grantId: string, metadata: Metadata | undefined): void {
     this.#sent.set(grantId, [...(this.#sent.get(grantId) ?? []), metadata])
   }
 
@@ -70,12 +80,23 @@ export class PreviousMonitor {
     const possible: (Metadata | undefined)[] = []
     // A request that is repeated after its grant expired gets a second grant under the same id.
     for (let at = place; at === place || grants[at]?.grantId === grants[place]?.grantId; at -= 1) {
-      const last = grants[at - 1]
-      if (last === undefined || last.isForgotten) possible.push(undefined)
-      if (last !== undefined) possible.push(...(this.#sent.get(last.grantId) ?? []))
+      possible.push(...this.#leftBy(grants[at - 1]))
     }
     return possible
   }
+
+  /** A first holder without metadata leaves an empty map. */
+  #leftBy(grant: EarlierGrant | undefined): (Metadata | undefined)[] {
+    if (grant === undefined) return [undefined]
+    const sent = this.#sent.get(grant.grantId) ?? []
+    const kept = grant.found.map((found) => found ?? {})
+    const left = sent.flatMap((metadata) => (metadata === undefined ? kept : [metadata]))
+    return grant.isForgotten ? [undefined, ...left] : left
+  }
+}
+
+function distinct(all: readonly (Metadata | undefined)[]): (Metadata | undefined)[] {
+  return [...new Map(all.map((metadata) => [textOf(metadata), metadata])).values()]
 }
 
 function textOf(metadata: Metadata | undefined): string {

@@ -21,6 +21,28 @@ export const metadataMutants: readonly Mutant[] = [
     caughtBy: { check: ['wrong-previous'], under: 'loss' },
   },
   {
+    name: 'a request without metadata clears the metadata',
+    edits: [
+      {
+        file: 'store/life-cycle/life-cycle.ts',
+        find: 'withoutBreakReason(lease?.metadata ?? NO_METADATA)',
+        replace: 'withoutBreakReason(NO_METADATA)',
+      },
+    ],
+    caughtBy: { check: ['wrong-previous'] },
+  },
+  {
+    name: 'a request without metadata clears the metadata (compare and set)',
+    edits: [
+      {
+        file: 'cas/cas-store.ts',
+        find: 'isOurs ? record.metadata : keptMetadata(record)',
+        replace: 'isOurs ? record.metadata : {}',
+      },
+    ],
+    caughtBy: { check: ['wrong-previous'] },
+  },
+  {
     name: 'an update under an old grant is written',
     edits: [
       {

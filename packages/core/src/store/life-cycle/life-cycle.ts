@@ -1,4 +1,5 @@
 import { LeaseConflictError } from '../../errors/lease-conflict-error.js'
+import { withoutBreakReason } from '../../metadata.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions, ReleaseOutcome, RenewOutcome } from '../lease-store.js'
 import { isLocked, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
@@ -139,7 +140,8 @@ export class LifeCycle<P extends Place = Place> {
     const isRepeated = lease !== undefined && lease.grantId === grantId && isLocked(lease, now)
     const fencingToken = isRepeated ? lease.fencingToken : this.#rules.tokenAfter(lease?.fencingToken)
     const previous = isRepeated ? lease.previous : lease?.metadata
-    const metadata = request.metadata ?? (isRepeated ? lease.metadata : NO_METADATA)
+    const kept = isRepeated ? lease.metadata : withoutBreakReason(lease?.metadata ?? NO_METADATA)
+    const metadata = request.metadata ?? kept
     const lockedUntil = this.#lockEnd(ttl, now)
     const grant = { name, owner, grantId, fencingToken, ttl }
     return {

@@ -29,10 +29,24 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
       assert.deepEqual(await found(trial, client), { step: '1' })
     },
-    async 'a holder without metadata leaves an empty map'(trial, client) {
-      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+    async 'a holder without metadata leaves the metadata as it found it'(trial, client) {
       await client.release(await trial.granted(client), trial.call)
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      const grant = await trial.granted(client)
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
+      await client.release(grant, trial.call)
+      assert.deepEqual(await found(trial, client), { step: '1' })
+    },
+    async 'a holder with an empty map leaves an empty map'(trial, client) {
+      await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)
+      await client.release(await trial.granted(client, { metadata: {} }), trial.call)
       assert.deepEqual(await found(trial, client), {})
+    },
+    async 'a grant that expires without any update keeps the metadata for the one after'(trial, client) {
+      await client.release(await trial.granted(client), trial.call, { step: '1' })
+      await trial.granted(client)
+      await trial.expire(client)
+      assert.deepEqual(await found(trial, client), { step: '1' })
     },
     async 'the metadata of a holder survives its expiry'(trial, client) {
       await trial.granted(client, { metadata: { step: '1' } })
@@ -99,6 +113,17 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       await client.break?.(trial.name, { period: 0 }, trial.call)
       await trial.pass(150)
       assert.equal((await found(trial, client))?.step, '1')
+    },
+    async 'the reason of a break reaches the next holder, and no later one'(trial, client) {
+      await trial.granted(client, { metadata: { step: '1' } })
+      await client.break?.(trial.name, { period: 0, reason: 'maintenance' }, trial.call)
+      await trial.pass(150)
+      const outcome = await trial.acquire(client)
+      assert(outcome.granted)
+      assert.deepEqual(outcome.previous, { step: '1', breakReason: 'maintenance' })
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
+      await client.release(outcome.grant, trial.call)
+      assert.deepEqual(await found(trial, client), { step: '1' })
     },
   }),
   ...storeLawsOf('metadata', ['metadata', 'change'], {
