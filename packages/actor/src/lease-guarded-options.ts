@@ -12,7 +12,6 @@ import type { DrainPlan } from './drain.js'
 import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
 import type { LossPolicy } from './loss-policy.js'
 import { onRejection } from './report.js'
-import type { StandbyPolicy } from './standby.js'
 
 /** The policy for a message that arrives while the stash is full. */
 export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
@@ -94,6 +93,9 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   /** Called for every dropped message. If it throws or rejects, the error is logged and the actor continues. */
   readonly onDropped?: ((event: EventFromLogic<W>, why: DropReason) => void) | undefined
 }
+
+/** Handles the messages of an actor that does not hold its lease, if they are not stashed. */
+export type StandbyPolicy = 'drop' | ((event: AnyEventObject, standby: { holder: LeaseRecord | undefined }) => unknown)
 
 /** The options with all defaults filled in, shared by all actors of the logic. */
 export interface GuardedPlan {

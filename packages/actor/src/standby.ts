@@ -1,10 +1,8 @@
 import type { Lease, LeaseRecord } from '@leasehold/core'
 import type { AnyEventObject } from 'xstate'
+import type { StandbyPolicy } from './lease-guarded-options.js'
 import { onRejection } from './report.js'
 import type { Stash } from './stash.js'
-
-/** Handles the messages of an actor that does not hold its lease, if they are not stashed. */
-export type StandbyPolicy = 'drop' | ((event: AnyEventObject, standby: { holder: LeaseRecord | undefined }) => unknown)
 
 /**
  * The time in which an actor knows that it does not hold its lease: from the answer to an attempt until a grant. Before
