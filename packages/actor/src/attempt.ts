@@ -1,4 +1,4 @@
-import { type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
+import { type Lease, type LeaseLost, LeaseUnavailableError, type Metadata } from '@leasehold/core'
 import { describe, settingsOf } from './lease-of-actor.js'
 
 /** Notified of the outcome of an attempt. Each method is called synchronously and at most once. */
@@ -20,15 +20,22 @@ type Phase = 'pending' | 'held' | 'over'
 export class Attempt {
   readonly #lease: Lease
   readonly #wait: number
+  readonly #metadata: Metadata | undefined
   readonly #listener: AttemptListener
   #phase: Phase = 'pending'
   #lost: LeaseLost | undefined
   #controller: AbortController | undefined
+  #whenReleased: (() => void) | undefined
 
   /** `wait`: how long the attempt waits for the lease, in milliseconds. */
-  constructor(lease: Lease, wait: number, listener: AttemptListener) {
+  constructor(
+    lease: Lease,
+    { wait, metadata }: { readonly wait: number; readonly metadata: Metadata | undefined },
+    listener: AttemptListener,
+  ) {
     this.#lease = lease
     this.#wait = wait
+    this.#metadata = metadata
     this.#listener = listener
   }
 
@@ -44,18 +51,28 @@ export class Attempt {
     )
   }
 
-  /** Ends the attempt: aborts a pending call, and releases a grant that is held or arrives later. */
-  end(): void {
+  /**
+   * Ends the attempt: aborts a pending call, and releases a grant that is held or arrives later. Calls back when the release
+   * has ended, or when there is nothing to release.
+   */
+  end(released: () => void): void {
     const phase = this.#phase
     this.#phase = 'over'
+    if (phase === 'over') {
+      released()
+      return
+    }
+    this.#whenReleased = released
     if (phase === 'pending') this.#controller?.abort()
-    if (phase === 'held') this.#release()
+    else this.#release()
   }
 
   #acquire(): Promise<boolean> {
     const attempt = this
+    const metadata = this.#metadata
     return this.#lease.acquire({
       wait: this.#wait,
+      ...(metadata === undefined ? {} : { metadata }),
       onLost: (lost) => this.#lose(checkedLoss(lost)),
       // A getter, because a signal takes more memory than the rest of the attempt. Some leases never read it.
       get signal() {
@@ -77,7 +94,8 @@ export class Attempt {
     if (granted !== true) {
       // The lease may be held. As after any unknown outcome, it is released.
       this.#release()
-      this.#refuse(this.#unknown(`acquire resolved with ${describe(granted)}, expected true or false`))
+      if (this.#phase === 'pending')
+        this.#refuse(this.#unknown(`acquire resolved with ${describe(granted)}, expected true or false`))
       return
     }
     const wanted = this.#phase === 'pending'
@@ -86,12 +104,14 @@ export class Attempt {
       if (wanted) this.#listener.onGranted()
       else this.#release()
     } else if (wanted) this.#listener.onLost(this.#lost)
+    else this.#whenReleased?.()
   }
 
   #refuse(error?: unknown): void {
     const wanted = this.#phase === 'pending'
     this.#phase = 'over'
     if (wanted) this.#listener.onRefused(error)
+    else this.#whenReleased?.()
   }
 
   #lose(lost: LeaseLost): void {
@@ -102,10 +122,13 @@ export class Attempt {
   }
 
   #release(): void {
-    const failed = (error: unknown): void => this.#listener.onReleaseFailed(error)
+    const failed = (error: unknown): void => {
+      this.#listener.onReleaseFailed(error)
+      this.#whenReleased?.()
+    }
     const ended = (released: unknown): void => {
-      if (typeof released === 'boolean') return
-      failed(this.#unknown(`release resolved with ${describe(released)}, expected true or false`))
+      if (typeof released === 'boolean') this.#whenReleased?.()
+      else failed(this.#unknown(`release resolved with ${describe(released)}, expected true or false`))
     }
     settle(() => this.#lease.release(), ended, failed)
   }

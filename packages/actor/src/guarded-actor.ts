@@ -1,50 +1,49 @@
-import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
+import type { LeaseLost } from '@leasehold/core'
 import type { AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate'
-import { Attempt, type AttemptListener } from './attempt.js'
+import { Claim, type ClaimListener } from './claim.js'
 import { type ControlDetails, ControlEvent, type ControlType, isReserved } from './control-event.js'
+import { Drain } from './drain.js'
 import {
+  type GuardedSeed,
   GuardedSnapshot,
   type GuardState,
   type Outcome,
   type PersistedGuardedActor,
+  persistedFrom,
   running,
   stopped,
 } from './guarded-snapshot.js'
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
-import { leaseOf, settingsOf } from './lease-of-actor.js'
+import { settingsOf } from './lease-of-actor.js'
+import { decideAfter } from './loss-policy.js'
 import { report } from './report.js'
-import { type RetryListener, RetryTimer } from './retry-timer.js'
+import { Standby } from './standby.js'
 import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
-/** Default for a lease without this setting, in milliseconds. */
-const RETRY_INTERVAL = 5_000
-
-/** The input of a guarded actor, and its restored parts, if any. */
-export interface GuardedSeed {
-  readonly input: unknown
-  readonly worker?: Snapshot<unknown> | undefined
-  readonly stash?: readonly AnyEventObject[] | undefined
-}
+type OwnSnapshot = GuardedSnapshot<GuardedActor>
 
 /**
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
  */
-export class GuardedActor implements AttemptListener, RetryListener {
+export class GuardedActor implements ClaimListener {
   readonly #plan: GuardedPlan
   readonly #scope: AnyActorScope
   readonly #input: unknown
   /** Created for the first stashed message. Most actors never stash one. */
   #stash: Stash | undefined
-  #lease: Lease | undefined
-  #attempt: Attempt | undefined
-  #timer: RetryTimer | undefined
+  /** Exists if messages are not stashed while another owner holds the lease. */
+  readonly #standby: Standby | undefined
+  readonly #claim: Claim
   #host: WorkerHost | undefined
   /** The worker while it may receive messages: from its start until its end or the loss. */
   #open: AnyActorRef | undefined
   /** Set when the actor is going to end: the drop reason of all further messages. */
   #dropReason: DropReason | undefined
+  /** Exists from the request to finish that was sent to the worker. */
+  #drain: Drain | undefined
+  #phase: 'created' | 'started' | 'ended' = 'created'
   #unstashing = false
   #restored: Snapshot<unknown> | undefined
   #attempts = 0
@@ -55,26 +54,26 @@ export class GuardedActor implements AttemptListener, RetryListener {
     this.#plan = plan
     this.#scope = scope
     this.#input = input
+    this.#claim = new Claim(plan, scope, input, this)
     this.#restored = worker
+    this.#standby = plan.standby && new Standby(plan.standby, this.#log)
     if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
   }
 
   /** Called when the actor starts. */
   start(): void {
-    try {
-      this.#lease = leaseOf(this.#plan.lease, { input: this.#input, self: this.#scope.self })
-    } catch (error) {
-      // Rethrown, the error would end the actor at once, and stashed messages would be lost without `onDropped`.
-      this.#sendControl('lease.failed', { error })
-      return
-    }
+    this.#phase = 'started'
     this.#acquire()
   }
 
-  transition(
-    snapshot: GuardedSnapshot<GuardedActor>,
-    event: AnyEventObject | ControlEvent,
-  ): GuardedSnapshot<GuardedActor> {
+  /** Resolves when the actor has ended and its lease has been released. */
+  resign(): Promise<void> {
+    if (this.#phase === 'created') return Promise.resolve()
+    this.#sendControl('lease.resign')
+    return this.#claim.whenReleased()
+  }
+
+  transition(snapshot: OwnSnapshot, event: AnyEventObject | ControlEvent): OwnSnapshot {
     try {
       if (ControlEvent.is(event)) return this.#onControl(snapshot, event)
       if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
@@ -91,31 +90,24 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   /** Returns a snapshot of the current data, in the given state. */
-  snapshotIn(value: GuardState, outcome: Outcome = running): GuardedSnapshot<GuardedActor> {
+  snapshotIn(value: GuardState, outcome: Outcome = running): OwnSnapshot {
     const context = {
       attempts: this.#attempts,
       generation: this.#generation,
       stashed: this.#stashed,
       lastError: this.#lastError,
+      draining: this.#drain !== undefined && outcome === running,
     }
     const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
     return new GuardedSnapshot<GuardedActor>(this, outcome, value, context, worker)
   }
 
   /** Returns the persisted form of a snapshot. XState passes `options`, which go to the worker. */
-  persist(
-    { status, output, error, value, children: { worker } }: GuardedSnapshot<GuardedActor>,
-    options: unknown,
-  ): PersistedGuardedActor {
+  persist({ status, output, error, value, children }: OwnSnapshot, options: unknown): PersistedGuardedActor {
     if (status !== 'active') return { status, output, error, value }
+    const { worker } = children
     const state = worker ? this.#plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
-    return {
-      ...running,
-      value: 'acquiringLease',
-      input: this.#input,
-      ...(state === undefined ? {} : { worker: state }),
-      stash: this.#stash?.toArray() ?? [],
-    }
+    return persistedFrom(this.#input, state, this.#stash?.toArray() ?? [])
   }
 
   onGranted(): void {
@@ -126,41 +118,58 @@ export class GuardedActor implements AttemptListener, RetryListener {
     this.#sendControl('lease.refused', { error })
   }
 
-  onRetry(): void {
+  /** Rethrown, the error would end the actor at once, and stashed messages would be lost without `onDropped`. */
+  onNoLease(error: unknown): void {
+    this.#sendControl('lease.failed', { error })
+  }
+
+  onTimeUp(): void {
     this.#sendControl('lease.retry')
   }
 
   /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
   onLost(lost: LeaseLost): void {
-    if (!this.#plan.reacquires) this.#dropReason = 'lost'
+    const { onLeaseLost } = this.#plan
+    // Before the worker is stopped, because its clean-up may send messages to the actor.
+    if (onLeaseLost === 'stop') this.#dropReason = 'lost'
     this.#open = undefined
     this.#host?.stop()
+    if (this.#phase === 'ended') {
+      this.#log('the lease was lost while the worker of a stopped actor drained', this.#claim.lossOf(lost))
+      return
+    }
+    if (decideAfter(lost, onLeaseLost, this.#log) === 'stop') this.#dropReason = 'lost'
     this.#sendControl('lease.lost', { lost })
   }
 
   onReleaseFailed(error: unknown): void {
-    this.#log(`the release of lease '${settingsOf(this.#lease).name}' failed`, error)
+    this.#log(`the release of lease '${settingsOf(this.#claim.lease).name}' failed`, error)
   }
 
-  #onControl(snapshot: GuardedSnapshot<GuardedActor>, { type, details }: ControlEvent): GuardedSnapshot<GuardedActor> {
+  #onControl(snapshot: OwnSnapshot, { type, details }: ControlEvent): OwnSnapshot {
     switch (type) {
       case 'lease.granted':
         this.#attempts = 0
         this.#lastError = undefined
         return this.#tryAgain(snapshot)
       case 'lease.refused':
-        this.#attempt = undefined
+        this.#claim.drop()
         this.#attempts += 1
         this.#lastError = details.error
-        this.#arm()
+        this.#claim.retryLater()
+        this.#updateStandby()
         return this.snapshotIn('acquiringLease')
       case 'lease.retry':
         return this.#tryAgain(snapshot)
       case 'lease.unstash':
         this.#unstashing = false
         return this.#unstash(snapshot)
+      case 'lease.standby':
+        return this.#enterStandby(snapshot)
       case 'lease.lost':
-        return this.#onLoss(details.lost)
+        return this.#onLoss(snapshot, details.lost)
+      case 'lease.resign':
+        return this.#onResign(snapshot)
       case 'xstate.done.actor.worker':
         return this.#end({ status: 'done', output: details.output, error: undefined }, 'stopped')
       case 'lease.failed':
@@ -170,30 +179,53 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   /** Continues with the next pending step: a new attempt, the start of the worker, or the stash. */
-  #tryAgain(snapshot: GuardedSnapshot<GuardedActor>): GuardedSnapshot<GuardedActor> {
+  #tryAgain(snapshot: OwnSnapshot): OwnSnapshot {
     this.#acquire()
-    if (this.#attempt?.isHeld !== true) return snapshot
+    if (!this.#claim.isHeld) {
+      this.#watchHolder()
+      return snapshot
+    }
     if (this.#host === undefined) return this.#activate()
     return this.#unstash(snapshot)
   }
 
   #acquire(): void {
-    const lease = this.#lease
-    if (lease === undefined || this.#attempt !== undefined || this.#host !== undefined || this.#dropReason) return
-    this.#attempt = new Attempt(lease, this.#plan.wait, this)
-    this.#attempt.begin()
+    if (this.#host !== undefined || this.#dropReason !== undefined) return
+    // The first attempt does not wait, because its answer tells whether the actor is on standby.
+    this.#claim.begin(this.#standby?.isEntered === false ? 0 : this.#plan.wait)
   }
 
-  #activate(): GuardedSnapshot<GuardedActor> {
+  #updateStandby(): void {
+    this.#standby?.update(this.#claim.lease, () => this.#sendControl('lease.standby'))
+  }
+
+  #enterStandby(snapshot: OwnSnapshot): OwnSnapshot {
+    const isHeld = this.#host !== undefined || this.#claim.isHeld
+    if (this.#standby === undefined || isHeld || this.#dropReason !== undefined) return snapshot
+    const isFirst = !this.#standby.isEntered
+    this.#standby.enter()
+    this.#standby.handOver(this.#ensureStash())
+    if (isFirst && this.#plan.wait > 0) this.#acquire()
+    return this.snapshotIn('acquiringLease')
+  }
+
+  /** An attempt that waits is not answered while another owner holds the lease. */
+  #watchHolder(): void {
+    if (this.#plan.wait === 0 || this.#standby?.isEntered !== true) return
+    this.#updateStandby()
+    this.#claim.retryLater()
+  }
+
+  #activate(): OwnSnapshot {
     // Granted but no longer valid: `onLost` will follow.
-    if (this.#lease?.checkLease() !== true) {
-      this.#arm()
+    if (!this.#claim.isValid) {
+      this.#claim.retryLater()
       return this.snapshotIn('acquiringLease')
     }
-    const snapshot = this.#restored
-    const seed = { input: this.#input, ...(snapshot === undefined ? {} : { snapshot }) }
+    const seed = { input: this.#input, ...(this.#restored && { snapshot: this.#restored }) }
     const host = new WorkerHost(this.#scope, this.#plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
     this.#restored = undefined
+    this.#standby?.leave()
     this.#host = host
     this.#generation += 1
     // Deferred, so that the snapshot is already `active` when the worker starts. Observers are notified afterwards.
@@ -202,14 +234,11 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   #startWorker(host: WorkerHost): void {
+    // Creating the worker runs user code, and the lease may have been lost meanwhile.
+    this.#open = this.#claim.isHeld ? host.worker : undefined
     try {
-      // Creating the worker runs user code, and the lease may have been lost meanwhile.
-      if (this.#attempt?.isHeld !== true) {
-        host.stop()
-        return
-      }
-      this.#open = host.worker
-      host.start()
+      if (this.#open === undefined) host.stop()
+      else host.start()
       this.#askToUnstash()
     } catch (error) {
       this.#sendControl('xstate.error.actor.worker', { error })
@@ -222,7 +251,7 @@ export class GuardedActor implements AttemptListener, RetryListener {
 
   /** Whether the worker may receive a message now. */
   #maySend(): boolean {
-    return this.#open !== undefined && this.#lease?.checkLease() === true
+    return this.#open !== undefined && this.#claim.isValid
   }
 
   /** Schedules the next stashed message, after the events in the mailbox. */
@@ -236,11 +265,11 @@ export class GuardedActor implements AttemptListener, RetryListener {
    * Forwards the next stashed message. Each message takes its own control event: if one event forwarded the whole stash,
    * a stop caused by the first message would have to wait until the last message was handled.
    */
-  #unstash(snapshot: GuardedSnapshot<GuardedActor>): GuardedSnapshot<GuardedActor> {
+  #unstash(snapshot: OwnSnapshot): OwnSnapshot {
     if (this.#maySend()) {
       this.#sendNext()
       this.#askToUnstash()
-    } else if (this.#open !== undefined) this.#arm()
+    } else if (this.#open !== undefined) this.#claim.retryLater()
     return this.snapshotIn(snapshot.value)
   }
 
@@ -250,14 +279,18 @@ export class GuardedActor implements AttemptListener, RetryListener {
   }
 
   /** Handles a message that cannot be forwarded yet: the lease is not valid, or other messages are stashed. */
-  #onHeldUp(snapshot: GuardedSnapshot<GuardedActor>, event: AnyEventObject): GuardedSnapshot<GuardedActor> {
+  #onHeldUp(snapshot: OwnSnapshot, event: AnyEventObject): OwnSnapshot {
     const stash = this.#ensureStash()
     if (this.#dropReason !== undefined) {
       stash.drop(event, this.#dropReason)
       return snapshot
     }
+    if (this.#standby?.isEntered === true) {
+      this.#standby.hand(event, stash)
+      return snapshot
+    }
     const isOpen = this.#maySend()
-    if (!isOpen && this.#open !== undefined) this.#arm()
+    if (!isOpen && this.#open !== undefined) this.#claim.retryLater()
     // Forwards one message before adding another, so that the stash does not overflow while it is being emptied.
     if (isOpen) this.#sendNext()
     stash.add(event)
@@ -270,15 +303,17 @@ export class GuardedActor implements AttemptListener, RetryListener {
     return this.#stash
   }
 
-  #onLoss(lost: LeaseLost | undefined): GuardedSnapshot<GuardedActor> {
-    this.#timer?.disarm()
-    this.#attempt = undefined
-    const error = this.#lossOf(lost)
-    if (!this.#plan.reacquires) return this.#fail(error, 'lost')
+  #onLoss(snapshot: OwnSnapshot, lost: LeaseLost | undefined): OwnSnapshot {
+    this.#claim.cancelRetry()
+    this.#claim.drop()
+    const error = this.#claim.lossOf(lost)
+    if (this.#dropReason === 'lost') return this.#fail(error, 'lost')
     this.#lastError = error
+    if (this.#drain !== undefined) this.#stopSelf()
+    if (this.#dropReason !== undefined) return snapshot
     const host = this.#host
     // If the worker never ran, wait: a lease that is lost right after each grant would cause a busy loop.
-    if (host === undefined) this.#arm()
+    if (host === undefined) this.#claim.retryLater()
     host?.whenEnded(() => {
       this.#host = undefined
       this.#acquire()
@@ -286,48 +321,70 @@ export class GuardedActor implements AttemptListener, RetryListener {
     return this.snapshotIn('acquiringLease')
   }
 
-  #lossOf(lost: LeaseLost = { reason: 'expired' }): LeaseLostError {
-    const { name, owner } = settingsOf(this.#lease)
-    const { reason, cause } = lost
-    return new LeaseLostError(`lease '${name}' was lost: ${reason}`, { leaseName: name, owner, reason, cause })
+  /** Ends the actor by request: after the worker has ended, if it may drain. */
+  #onResign(snapshot: OwnSnapshot): OwnSnapshot {
+    if (this.#drain === undefined && !this.#beginDrain()) this.#stopSelf()
+    this.#open = undefined
+    this.#claim.cancelRetry()
+    this.#stash?.dropAll('stopped')
+    return this.snapshotIn(snapshot.value)
+  }
+
+  #stopSelf(): void {
+    if (this.#phase !== 'ended') this.#scope.self.send({ type: 'xstate.stop' })
+  }
+
+  /** Asks the worker to finish, and reports whether it did so. It needs a valid lease, like every message. */
+  #beginDrain(): boolean {
+    const [host, { lease }] = [this.#host, this.#claim]
+    if (this.#plan.drain === undefined || host === undefined || lease === undefined) return false
+    try {
+      if (!this.#maySend()) return false
+      this.#drain = new Drain(this.#scope, host, () => this.#stopSelf())
+      this.#dropReason = 'stopped'
+      this.#open = undefined
+      this.#drain.begin(this.#plan.drain, lease, this.#claim.whenReleased())
+      return true
+    } catch (error) {
+      this.#log('the worker of a guarded actor could not drain', error)
+      host.stop()
+      return false
+    }
   }
 
   #onWorkerEnded(worker: AnyActorRef): void {
     this.#open = undefined
     this.#dropReason = 'stopped'
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
-    if (status === 'done') this.#sendControl('xstate.done.actor.worker', { output })
+    if (this.#phase === 'ended') {
+      if (status === 'error') this.#log('the worker of a stopped actor failed while it drained', error)
+    } else if (status === 'done') this.#sendControl('xstate.done.actor.worker', { output })
     else if (status === 'error') this.#sendControl('xstate.error.actor.worker', { error })
     // Other code stopped the worker.
-    else this.#scope.self.send({ type: 'xstate.stop' })
+    else this.#stopSelf()
   }
 
-  #fail(error: unknown, why: DropReason = 'stopped'): GuardedSnapshot<GuardedActor> {
+  #fail(error: unknown, why: DropReason = 'stopped'): OwnSnapshot {
     return this.#end({ status: 'error', output: undefined, error }, why)
   }
 
-  /** Ends the actor. The lease is released when the worker has ended. */
-  #end(outcome: Outcome, why: DropReason): GuardedSnapshot<GuardedActor> {
+  /** Ends the actor. The lease is released when the worker has ended, which can be later if the worker drains. */
+  #end(outcome: Outcome, why: DropReason): OwnSnapshot {
     const value = this.#host === undefined ? 'acquiringLease' : 'active'
-    const attempt = this.#attempt
+    this.#phase = 'ended'
+    const isDraining = outcome === stopped && (this.#drain !== undefined || this.#beginDrain())
     this.#dropReason = why
     this.#open = undefined
-    this.#timer?.disarm()
-    this.#host?.stop()
-    if (this.#host === undefined) attempt?.end()
-    else this.#host.whenEnded(() => attempt?.end())
+    if (!isDraining) this.#host?.stop()
+    this.#claim.end((release) => (this.#host === undefined ? release() : this.#host.whenEnded(release)))
     this.#stash?.dropAll(why)
     return this.snapshotIn(value, outcome)
   }
 
-  #arm(): void {
-    const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= new RetryTimer(this.#scope, this)
-    this.#timer.arm(interval)
-  }
-
   /** Never throws: it is called from promises and timers, where an inspector's error would be uncaught. */
   #sendControl(type: ControlType, details?: ControlDetails): void {
+    // XState warns about events sent to a stopped actor.
+    if (this.#phase === 'ended') return
     try {
       this.#scope.self.send(new ControlEvent(type, details))
     } catch (error) {

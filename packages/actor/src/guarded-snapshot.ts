@@ -21,6 +21,8 @@ export interface GuardContext {
   readonly stashed: number
   /** The error of the last attempt, or of the loss. `undefined` after a refusal or a grant. */
   readonly lastError: unknown
+  /** Whether the actor is resigning and its worker may still finish (option `drain`). */
+  readonly draining: boolean
 }
 
 /** The snapshot of a guarded actor. */
@@ -74,6 +76,10 @@ export class GuardedSnapshot<Subject> {
     return this.value === value
   }
 
+  static isOne(value: unknown): value is GuardedSnapshot<unknown> {
+    return typeof value === 'object' && value !== null && #subject in value
+  }
+
   static subjectOf<Subject>(snapshot: GuardedSnapshot<Subject>): Subject {
     return snapshot.#subject
   }
@@ -86,4 +92,20 @@ export interface PersistedGuardedActor extends Outcome {
   /** The worker's persisted snapshot, if the worker was running or restored. */
   readonly worker?: Snapshot<unknown>
   readonly stash?: readonly AnyEventObject[]
+}
+
+/** The input of a guarded actor, and its restored parts, if any. */
+export interface GuardedSeed {
+  readonly input: unknown
+  readonly worker?: Snapshot<unknown> | undefined
+  readonly stash?: readonly AnyEventObject[] | undefined
+}
+
+/** Returns the stored snapshot of a running actor. */
+export function persistedFrom(
+  input: unknown,
+  worker: Snapshot<unknown> | undefined,
+  stash: readonly AnyEventObject[],
+): PersistedGuardedActor {
+  return { ...running, value: 'acquiringLease', input, ...(worker === undefined ? {} : { worker }), stash }
 }

@@ -1,6 +1,16 @@
-import { isLease, type Lease, LeaseConfigurationError } from '@leasehold/core'
+import {
+  isLease,
+  type Lease,
+  LeaseConfigurationError,
+  type LeaseLost,
+  type LeaseRecord,
+  type Metadata,
+} from '@leasehold/core'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
-import { describe, type LeaseSource } from './lease-of-actor.js'
+import { isReserved } from './control-event.js'
+import type { DrainPlan } from './drain.js'
+import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
+import type { LossPolicy } from './loss-policy.js'
 import { onRejection } from './report.js'
 
 /** The policy for a message that arrives while the stash is full. */
@@ -12,8 +22,16 @@ export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
  * - `overflow`: the stash was full
  * - `stopped`: the actor was stopped or failed, or its worker ended, before the message was forwarded
  * - `lost`: the lease was lost, with the policy `stop`
+ * - `standby`: the actor did not hold the lease, with `whileAcquiring: 'drop'`, or with a function that failed
  */
-export type DropReason = 'overflow' | 'stopped' | 'lost'
+export type DropReason = 'overflow' | 'stopped' | 'lost' | 'standby'
+
+export interface DrainOptions<Event> {
+  /** The message that asks the worker to finish. It is the last message that the worker receives. */
+  readonly event: Event
+  /** The longest time that the worker may take, in milliseconds on the clock of the actor system. */
+  readonly timeout: number
+}
 
 export interface StashOptions {
   /** The maximum number of stashed messages. Default: 1,000,000. `Infinity` means no limit. */
@@ -24,11 +42,18 @@ export interface StashOptions {
 
 export interface LeaseGuardedOptions<W extends AnyActorLogic> {
   /**
-   * The lease of the actor, not shared with other code. Or a function that makes a lease for each actor; it is called when
-   * the actor starts. If the function throws, the actor ends with that error. If it returns anything but a `Lease`, such
-   * as a promise, the actor ends with a `LeaseConfigurationError`.
+   * The lease of the actor, not shared with other code: a lease, a promise for one, a reference to a lease of a
+   * `LeaseProvider`, or a function that makes a lease for each actor, also asynchronously. References and functions are
+   * used when the actor starts.
+   *
+   * If a function or a provider fails with a `LeaseUnavailableError` or a `LeaseTimeoutError`, the actor tries again after
+   * `retryInterval`. It ends with any other error. It ends with a `LeaseConfigurationError` if the result is not a `Lease`.
    */
-  readonly lease: Lease | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease)
+  readonly lease:
+    | Lease
+    | PromiseLike<Lease>
+    | LeaseReference
+    | ((actor: { readonly input: InputFrom<W>; readonly self: AnyActorRef }) => Lease | PromiseLike<Lease>)
   /**
    * The delay before the next attempt after a refusal or an error, in milliseconds on the clock of the actor system. The
    * last fifth of the delay is random. Default: the lease's setting `lease-retry-interval`.
@@ -40,12 +65,37 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
    * passed on to the next actor at once.
    */
   readonly wait?: number | undefined
+  /** Kept in the record of the lease while this actor holds it, for example its address for the actors on standby. */
+  readonly metadata?: Metadata | undefined
   readonly stash?: StashOptions | undefined
-  /** The policy for a lost lease. Default: `stop`, which ends the actor with a `LeaseLostError`. */
-  readonly onLeaseLost?: 'stop' | 'reacquire' | undefined
+  /**
+   * The policy for messages while another owner holds the lease. Default: `stash`, until the grant. `drop` drops them. A
+   * function is called with each message and the record of the holder, as last read after a refusal and every
+   * `retryInterval`: `undefined` if the name was free, or if the holder could not be read. If the function throws or
+   * rejects, the error is logged and the message is dropped. Before the first answer of the store, messages are stashed.
+   */
+  readonly whileAcquiring?:
+    | 'stash'
+    | 'drop'
+    | ((event: EventFromLogic<W>, standby: { readonly holder: LeaseRecord | undefined }) => void)
+    | undefined
+  /**
+   * The policy for a lost lease. Default: `stop`, which ends the actor with a `LeaseLostError`. `reacquire` acquires again.
+   * A function decides for each loss; it is called after the worker was stopped. If it fails, the actor ends.
+   */
+  readonly onLeaseLost?: LossPolicy | ((lost: LeaseLost) => LossPolicy) | undefined
+  /**
+   * Lets the worker finish before a voluntary end: `resign(actor)`, `actor.stop()`, or a stop by the parent. The worker
+   * receives the event, and the lease stays held until the worker ends or the time is up. Default: none, the worker is
+   * stopped at once. After a loss, the worker is always stopped at once.
+   */
+  readonly drain?: DrainOptions<EventFromLogic<W>> | undefined
   /** Called for every dropped message. If it throws or rejects, the error is logged and the actor continues. */
   readonly onDropped?: ((event: EventFromLogic<W>, why: DropReason) => void) | undefined
 }
+
+/** Handles the messages of an actor that does not hold its lease, if they are not stashed. */
+export type StandbyPolicy = 'drop' | ((event: AnyEventObject, standby: { holder: LeaseRecord | undefined }) => unknown)
 
 /** The options with all defaults filled in, shared by all actors of the logic. */
 export interface GuardedPlan {
@@ -54,33 +104,44 @@ export interface GuardedPlan {
   /** `undefined`: the interval of the lease. */
   readonly retryInterval: number | undefined
   readonly wait: number
+  readonly metadata: Metadata | undefined
   readonly capacity: number
   readonly overflow: StashOverflow
-  readonly reacquires: boolean
+  /** `undefined`: messages are stashed. */
+  readonly standby: StandbyPolicy | undefined
+  readonly onLeaseLost: LossPolicy | ((lost: LeaseLost) => unknown)
+  readonly drain: DrainPlan | undefined
   readonly onDropped: (event: AnyEventObject, why: DropReason) => unknown
 }
 
 const DEFAULT_CAPACITY = 1_000_000
 
+/** The longest delay of a Node timer. A longer one fires at once. */
+const LONGEST_TIMER = 2_147_483_647
+
 const overflows: readonly StashOverflow[] = ['drop-newest', 'drop-oldest', 'fail']
-const policies = ['stop', 'reacquire'] as const
+const policies: readonly unknown[] = ['stop', 'reacquire']
+const standbyPolicies: readonly unknown[] = ['stash', 'drop']
 
 /** Fills in the defaults. Throws a `LeaseConfigurationError` that names the invalid option. */
 export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardedPlan {
   check(isObject(options), 'options', 'an object', options)
   check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
-  const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
+  const { lease, retryInterval, wait = 0, metadata, stash = {}, onDropped = () => {} } = options
+  const { whileAcquiring = 'stash', onLeaseLost = 'stop', drain } = options
   check(isObject(stash), 'stash', 'an object', stash)
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
-  onRejection(lease, () => {})
-  check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
+  checkLease(lease)
   const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)
   check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
   check(typeof wait === 'number' && wait >= 0, 'wait', '0 or more milliseconds', wait)
+  check(metadata === undefined || isObject(metadata), 'metadata', 'an object of texts', metadata)
   const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)
   check(whole, 'stash.capacity', 'a positive whole number, or Infinity', capacity)
   check(overflows.includes(overflow), 'stash.overflow', `one of ${overflows.join(', ')}`, overflow)
-  check(policies.includes(onLeaseLost), 'onLeaseLost', `one of ${policies.join(', ')}`, onLeaseLost)
+  checkPolicy(standbyPolicies, 'whileAcquiring', whileAcquiring)
+  checkPolicy(policies, 'onLeaseLost', onLeaseLost)
+  if (drain !== undefined) checkDrain(drain)
   check(typeof onDropped === 'function', 'onDropped', 'a function', onDropped)
   return {
     worker,
@@ -88,11 +149,36 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
     lease: lease as GuardedPlan['lease'],
     retryInterval,
     wait,
+    metadata,
     capacity,
     overflow,
-    reacquires: onLeaseLost === 'reacquire',
+    standby: whileAcquiring === 'stash' ? undefined : (whileAcquiring as StandbyPolicy),
+    onLeaseLost,
+    drain,
     onDropped: onDropped as GuardedPlan['onDropped'],
   }
+}
+
+function checkLease(lease: unknown): void {
+  // The actor reports the rejection when it starts.
+  if (isThenable(lease)) onRejection(lease, () => {})
+  const fits = isLease(lease) || isThenable(lease) || isReference(lease) || typeof lease === 'function'
+  const wanted = 'a Lease, a promise for one, { provider, name, configPath, owner? }, or a function that makes one'
+  check(fits, 'lease', wanted, lease)
+}
+
+function checkPolicy(policies: readonly unknown[], option: string, given: unknown): void {
+  const fits = policies.includes(given) || typeof given === 'function'
+  check(fits, option, `one of ${policies.join(', ')}, or a function`, given)
+}
+
+function checkDrain(drain: unknown): void {
+  check(isObject(drain), 'drain', 'an object', drain)
+  const { event, timeout } = drain as { event?: unknown; timeout?: unknown }
+  const { type } = Object(event) as { type?: unknown }
+  check(typeof type === 'string' && !isReserved(type), 'drain.event', 'a message for the worker', event)
+  const inTime = typeof timeout === 'number' && timeout > 0 && timeout <= LONGEST_TIMER
+  check(inTime, 'drain.timeout', `a number of milliseconds from 1 to ${LONGEST_TIMER}`, timeout)
 }
 
 function isObject(value: unknown): value is object {

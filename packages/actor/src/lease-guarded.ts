@@ -8,8 +8,9 @@ import type {
   InputFrom,
   Snapshot,
 } from 'xstate'
-import { GuardedActor, type GuardedSeed } from './guarded-actor.js'
+import { GuardedActor } from './guarded-actor.js'
 import {
+  type GuardedSeed,
   GuardedSnapshot,
   type GuardState,
   type LeaseGuardedSnapshot,

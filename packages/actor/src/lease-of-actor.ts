@@ -1,24 +1,77 @@
-import { isLease, type Lease, LeaseConfigurationError } from '@leasehold/core'
+import {
+  isLease,
+  type Lease,
+  LeaseConfigurationError,
+  type LeaseProvider,
+  LeaseTimeoutError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
 import type { AnyActorRef } from 'xstate'
-import { onRejection } from './report.js'
 
-/** A lease, or a function that makes one for each actor. */
-export type LeaseSource = Lease | ((actor: { readonly input: unknown; readonly self: AnyActorRef }) => Lease)
+/** A lease of a configuration: `provider.getLease(name, configPath, owner)`. */
+export interface LeaseReference {
+  readonly provider: Pick<LeaseProvider, 'getLease'>
+  /** The lease name. */
+  readonly name: string
+  readonly configPath: string
+  /** Default: the owner of the provider. */
+  readonly owner?: string | undefined
+}
+
+interface ActorOfLease {
+  readonly input: unknown
+  readonly self: AnyActorRef
+}
+
+/** A lease, a promise for one, a reference to one, or a function that makes one for each actor. */
+export type LeaseSource =
+  | Lease
+  | PromiseLike<Lease>
+  | LeaseReference
+  | ((actor: ActorOfLease) => Lease | PromiseLike<Lease>)
 
 /**
- * Returns the lease of one actor. Rethrows errors of the function. Throws a `LeaseConfigurationError` if the function does
- * not return a `Lease`.
+ * Gets the lease of one actor and calls `made`: before it returns, unless the source gives a promise. Calls `failed` with
+ * errors of the source, and with a `LeaseConfigurationError` if the source does not give a `Lease`.
  */
-export function leaseOf(source: LeaseSource, actor: { readonly input: unknown; readonly self: AnyActorRef }): Lease {
-  const lease: unknown = typeof source === 'function' ? source(actor) : source
-  if (isLease(lease)) return lease
-  onRejection(lease, () => {})
-  throw new LeaseConfigurationError(
-    lease instanceof Promise
-      ? "the function given as 'lease' returned a promise: make the lease before the actor starts, and return the Lease itself"
-      : `the function given as 'lease' returned ${describe(lease)}: return an object with the methods acquire, release ` +
-          'and checkLease, such as the result of createLease',
-  )
+export function supplyLease(
+  source: LeaseSource,
+  actor: ActorOfLease,
+  made: (lease: Lease) => void,
+  failed: (error: unknown) => void,
+): void {
+  try {
+    const given: unknown = give(source, actor)
+    if (!isLease(given) && isThenable(given)) Promise.resolve(given).then(checkedLease).then(made).catch(failed)
+    else made(checkedLease(given))
+  } catch (error) {
+    failed(error)
+  }
+}
+
+/**
+ * Whether the source may give a lease when it is asked again: its store could not be reached. Not a promise: it always
+ * rejects with the same error.
+ */
+export function isWorthRetry(source: LeaseSource, error: unknown): boolean {
+  if (typeof source !== 'function' && !isReference(source)) return false
+  return error instanceof LeaseUnavailableError || error instanceof LeaseTimeoutError
+}
+
+export function isReference(value: unknown): value is LeaseReference {
+  const { provider, name, configPath, owner } = Object(value) as Partial<Record<keyof LeaseReference, unknown>>
+  const { getLease } = Object(provider) as { readonly getLease?: unknown }
+  const texts = [name, configPath, owner ?? '']
+  return typeof getLease === 'function' && texts.every((text) => typeof text === 'string')
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  try {
+    return typeof (Object(value) as { then?: unknown }).then === 'function'
+  } catch {
+    // A getter or a proxy that throws.
+    return false
+  }
 }
 
 /** Describes a value for an error. Objects are named by type only, because they can contain secrets. */
@@ -39,4 +92,18 @@ export function settingsOf(lease: Lease | undefined): { name: string; owner: str
   } catch {
     return { name: '', owner: '' }
   }
+}
+
+function give(source: LeaseSource, actor: ActorOfLease): unknown {
+  if (typeof source === 'function') return source(actor)
+  if (isLease(source) || !isReference(source)) return source
+  return source.provider.getLease(source.name, source.configPath, source.owner)
+}
+
+function checkedLease(given: unknown): Lease {
+  if (isLease(given)) return given
+  throw new LeaseConfigurationError(
+    `the option 'lease' gave ${describe(given)}: give, return or resolve with an object with the methods acquire, release ` +
+      'and checkLease, such as the result of createLease',
+  )
 }

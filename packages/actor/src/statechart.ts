@@ -13,8 +13,14 @@ export const statechart = {
         'lease.failed': { target: 'failed' },
         'lease.refused': { actions: 'waitForRetry' },
         'lease.retry': [{ target: 'active', guard: 'held' }, { actions: 'acquire' }],
+        'lease.standby': { actions: 'enterStandby' },
         'lease.lost': [{ actions: 'waitForRetry', guard: 'reacquires' }, { target: 'failed' }],
-        '*': [{ target: 'failed', guard: 'overflows' }, { actions: 'stash' }],
+        'lease.resign': { actions: 'stop' },
+        '*': [
+          { actions: 'dropOrHandOver', guard: 'onStandby' },
+          { target: 'failed', guard: 'overflows' },
+          { actions: 'stash' },
+        ],
       },
     },
     active: {
@@ -24,9 +30,11 @@ export const statechart = {
         'lease.unstash': [{ actions: 'unstash', guard: 'valid' }, { actions: 'waitForRetry' }],
         'lease.retry': [{ actions: 'unstash', guard: 'valid' }, { actions: 'waitForRetry' }],
         'lease.lost': [{ target: 'acquiringLease', guard: 'reacquires' }, { target: 'failed' }],
+        'lease.resign': [{ actions: 'drain', guard: 'drains' }, { actions: 'stop' }],
         'xstate.done.actor.worker': { target: 'done' },
         'xstate.error.actor.worker': { target: 'failed' },
         '*': [
+          { actions: 'drop', guard: 'draining' },
           { actions: 'forward', guard: 'validAndNothingStashed' },
           { target: 'failed', guard: 'overflows' },
           { actions: 'stash' },

@@ -44,28 +44,34 @@ function bareLease(
   return { acquire: async () => true, release: vi.fn(async () => true), checkLease: () => true, ...methods }
 }
 
+const no = Symbol('no')
+
 describe('a lease factory that returns no Lease', () => {
-  const promise = (made: Promise<unknown>) => () => made
   it.each([
-    ['nothing', () => undefined, 'returned undefined: return an object with the methods acquire'],
-    [
-      'a promise of a lease',
-      promise(Promise.resolve(new ScriptedLease())),
-      'returned a promise: make the lease before',
-    ],
-    ['a promise that rejects', () => Promise.reject(bare), 'returned a promise'],
-    ['a thenable that fails', () => thenable(() => raise(Symbol('no'))), 'returned an object'],
-    ['a store', () => new MemoryLeaseStore(), 'returned an object'],
-    ['methods that are none', () => ({ acquire: 1, release: 2, checkLease: 3 }), 'returned an object'],
-    ['a function', () => raise, 'returned a function'],
-  ])('%s: the actor ends at once with a LeaseConfigurationError', async (_, make, text) => {
+    ['nothing', () => undefined, 'gave undefined: give, return or resolve with an object with the methods acquire'],
+    ['a store', () => new MemoryLeaseStore(), 'gave an object'],
+    ['methods that are none', () => ({ acquire: 1, release: 2, checkLease: 3 }), 'gave an object'],
+    ['a function', () => raise, 'gave a function'],
+    ['a promise of nothing', () => Promise.resolve(), 'gave undefined'],
+    ['a promise of a store', () => Promise.resolve(new MemoryLeaseStore()), 'gave an object'],
+  ])('%s: the actor ends with a LeaseConfigurationError', async (_, make, text) => {
     const { actor, onError, onDropped } = start(make)
+    await settle()
     expect(onError.mock.calls).toEqual([[expect.any(LeaseConfigurationError)]])
     expect(actor.getSnapshot()).toMatchObject({ status: 'error', error: { message: expect.stringContaining(text) } })
     expect(onDropped.mock.calls).toEqual([[message(1), 'stopped']])
     expect(actor.getSnapshot().matches('active')).toBe(false)
     expect(actor.getPersistedSnapshot()).toMatchObject({ status: 'error' })
+  })
+
+  it.each([
+    ['a promise that rejects', () => Promise.reject(bare), bare] as const,
+    ['a thenable that fails', () => thenable(() => raise(no)), no] as const,
+  ])('%s: the actor ends with that value', async (_, make, thrown) => {
+    const { onError, onDropped } = start(make)
     await settle()
+    expect(onError.mock.calls[0]?.[0]).toBe(thrown)
+    expect(onDropped.mock.calls).toEqual([[message(1), 'stopped']])
   })
 
   it.each([

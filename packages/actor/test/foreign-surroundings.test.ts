@@ -135,7 +135,7 @@ describe('a clock', () => {
     expect(actor.getSnapshot().status).toBe('stopped')
     expect(recorder.alive).toBe(0)
     expect(lease.freed).toBe(1)
-    expect(logger.mock.calls).toEqual([['the retry timer of a guarded actor could not be cleared', error]])
+    expect(logger.mock.calls).toEqual([['a timer of a guarded actor could not be cleared', error]])
   })
 
   it('that returns no timer and calls back twice, or after the end: one attempt per timer', async () => {

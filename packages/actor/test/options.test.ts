@@ -1,4 +1,4 @@
-import { LeaseConfigurationError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseProvider } from '@leasehold/core'
 import { describe, expect, it, vi } from 'vitest'
 import { type AnyActorRef, createActor } from 'xstate'
 import { type LeaseGuardedOptions, leaseGuarded } from '../src/index.js'
@@ -27,6 +27,17 @@ describe('options', () => {
     ['stash.capacity', { ...good, stash: { capacity: Number.NaN } }],
     ['stash.overflow', { ...good, stash: { overflow: 'block' } }],
     ['onLeaseLost', { ...good, onLeaseLost: 'retry' }],
+    ['lease', { ...good, lease: { provider: {}, name: 'orders', configPath: 'orders.lease' } }],
+    ['lease', { ...good, lease: { provider: new LeaseProvider({}), name: 'orders' } }],
+    ['whileAcquiring', { ...good, whileAcquiring: 'forward' }],
+    ['metadata', { ...good, metadata: 'http://localhost' }],
+    ['drain', { ...good, drain: null }],
+    ['drain', { ...good, drain: 5_000 }],
+    ['drain.event', { ...good, drain: { event: 'finish', timeout: 5_000 } }],
+    ['drain.event', { ...good, drain: { event: { type: 'xstate.stop' }, timeout: 5_000 } }],
+    ['drain.timeout', { ...good, drain: { event: { type: 'finish' } } }],
+    ['drain.timeout', { ...good, drain: { event: { type: 'finish' }, timeout: 0 } }],
+    ['drain.timeout', { ...good, drain: { event: { type: 'finish' }, timeout: Number.POSITIVE_INFINITY } }],
     ['onDropped', { ...good, onDropped: 'log' }],
   ]
   for (const [option, options] of wrong) {
@@ -41,14 +52,6 @@ describe('options', () => {
     const give = (): unknown => leaseGuarded(wrong as unknown as typeof worker, good)
     expect(give).toThrow(LeaseConfigurationError)
     expect(give).toThrow('worker must be actor logic')
-  })
-
-  it('a promise for a lease is rejected, and causes no unhandled rejection', async () => {
-    const lease = Promise.reject(new Error('the store is away')) as unknown as ScriptedLease
-    const give = (): unknown => leaseGuarded(worker, { ...good, lease })
-    expect(give).toThrow(LeaseConfigurationError)
-    expect(give).toThrow('lease must be a Lease, or a function that makes one, not a promise')
-    await settle()
   })
 
   it('an unbounded stash is allowed', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createActor, waitFor } from 'xstate'
+import { actor as attached, configured, provider } from './readme/configured.js'
 import { actor as orders } from './readme/orders.js'
 import { service } from './readme/service.js'
+import { actor as draining, lease, shutDown } from './readme/shutdown.js'
 
 describe('the examples of the README', () => {
   it('a guarded reducer', async () => {
@@ -20,5 +22,23 @@ describe('the examples of the README', () => {
     await waitFor(guard, (snapshot) => snapshot.matches('active'))
     actor.stop()
     expect(guard.getSnapshot().status).toBe('stopped')
+  })
+
+  it('leases of a provider, by reference and by the actor system', async () => {
+    await waitFor(attached, (snapshot) => snapshot.matches('active'))
+    const actor = createActor(configured).start()
+    await waitFor(actor, ({ context }) => context.attempts > 0)
+    actor.stop()
+    attached.stop()
+    await provider.close()
+  })
+
+  it('a shutdown that drains', async () => {
+    draining.start()
+    await waitFor(draining, (snapshot) => snapshot.matches('active'))
+    process.removeListener('SIGTERM', shutDown)
+    await shutDown()
+    expect(draining.getSnapshot().status).toBe('done')
+    expect(lease.checkLease()).toBe(false)
   })
 })

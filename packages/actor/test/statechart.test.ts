@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { type AnyActorRef, createActor, createMachine, type InspectionEvent, SimulatedClock } from 'xstate'
-import { leaseGuarded, StashOverflowError } from '../src/index.js'
+import {
+  type AnyActorLogic,
+  type AnyActorRef,
+  createActor,
+  createMachine,
+  type InspectionEvent,
+  SimulatedClock,
+} from 'xstate'
+import { type LeaseGuardedOptions, leaseGuarded, resign, StashOverflowError } from '../src/index.js'
 import { statechart } from '../src/statechart.js'
 import { toMermaid } from './support/mermaid.js'
 import { message, Recorder, settle } from './support/recorder.js'
@@ -16,17 +23,25 @@ interface Move {
 }
 
 /** A guarded actor whose transitions are recorded together with those of the statechart. */
-function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
+function setUpWatched(
+  onLeaseLost: 'stop' | 'reacquire',
+  isMade = true,
+  options: Partial<LeaseGuardedOptions<AnyActorLogic>> = {},
+) {
   const lease = new ScriptedLease()
   const clock = new SimulatedClock()
   const moves: Move[] = []
   const stash = { capacity: 10 }
+  let onStandby = false
   const guards = {
     overflows: () => actor.getSnapshot().error instanceof StashOverflowError,
     valid: () => lease.checkLease(),
     held: () => lease.checkLease(),
     reacquires: () => onLeaseLost === 'reacquire',
     validAndNothingStashed: () => lease.checkLease(),
+    onStandby: () => onStandby,
+    drains: () => options.drain !== undefined,
+    draining: () => actor.getSnapshot().context.draining,
   }
   const twin = createActor(createMachine(statechart).provide({ guards })).start()
   const inspect = (event: InspectionEvent): void => {
@@ -34,6 +49,7 @@ function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
     if (event.event.type === 'xstate.init') return
     const from = String(twin.getSnapshot().value)
     twin.send(event.event)
+    if (event.event.type === 'lease.standby') onStandby = true
     const { status, value } = actor.getSnapshot()
     const to = status === 'error' ? 'failed' : status === 'done' ? 'done' : value
     moves.push({ from, type: event.event.type, to, expected: String(twin.getSnapshot().value) })
@@ -50,7 +66,7 @@ function setUpWatched(onLeaseLost: 'stop' | 'reacquire', isMade = true) {
     },
   })
   const make = (): ScriptedLease => (isMade ? lease : (undefined as unknown as ScriptedLease))
-  const logic = leaseGuarded(worker, { lease: make, retryInterval: 1_000, onLeaseLost, stash })
+  const logic = leaseGuarded(worker, { lease: make, retryInterval: 1_000, onLeaseLost, stash, ...options })
   const actor = createActor(logic, { id: 'guard', clock, inspect })
   actor.subscribe({ error: () => {} })
   actor.start()
@@ -112,6 +128,24 @@ describe('the statechart', () => {
     }
 
     seen.push(...setUpWatched('stop', false).moves)
+
+    const standby = setUpWatched('stop', true, { whileAcquiring: 'drop' })
+    standby.lease.deny()
+    await settle()
+    for (let id = 1; id <= 11; id += 1) standby.actor.send(message(id))
+    standby.clock.increment(1_000)
+    standby.lease.grant()
+    await settle()
+    seen.push(...standby.moves)
+
+    const draining = setUpWatched('stop', true, { drain: { event: { type: 'message' }, timeout: 1_000 } })
+    draining.lease.grant()
+    await settle()
+    void resign(draining.actor)
+    draining.actor.send(message(1))
+    draining.lease.lose()
+    seen.push(...draining.moves)
+    expect(seen.map(({ type }) => type)).toEqual(expect.arrayContaining(['lease.standby', 'lease.resign']))
 
     expect(seen.filter(({ to, expected }) => to !== expected)).toEqual([])
     const between = seen.filter(({ from, to }) => from !== to).map(({ from, type, to }) => `${from} ${type} ${to}`)

@@ -32,6 +32,7 @@ type Kept<T> = Map<string, Promise<T>>
 
 /** Makes leases from a configuration, one instance for each name, path and owner, and ends them all together. */
 export class LeaseProvider implements AsyncDisposable {
+  static readonly #attached = new WeakMap<object, LeaseProvider>()
   readonly #config: ConfigSource | object
   readonly #factories: Readonly<Record<string, LeaseFactory>>
   /** For the leases; the provider itself uses {@link LeaseProvider.#timers}. */
@@ -60,6 +61,36 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'error', 'the clock of a provider failed', error),
     )
     this.#logger = logger
+  }
+
+  /**
+   * The provider that was attached to an actor system, as in Akka's `LeaseProvider.Get(system)`. Throws a
+   * `LeaseConfigurationError` if no provider is attached to it.
+   */
+  static get(system: object): LeaseProvider {
+    const provider = LeaseProvider.#attached.get(system)
+    if (provider !== undefined) return provider
+    throw new LeaseConfigurationError(
+      'no LeaseProvider is attached to this actor system: call provider.attach(actor.system) before actor.start()',
+    )
+  }
+
+  /**
+   * Makes this the provider that {@link LeaseProvider.get} returns for an actor system, such as the `system` of an XState
+   * actor. Any object can be a system; it is not changed. Throws a `LeaseConfigurationError` if another provider is
+   * attached to it already.
+   */
+  attach(system: object): this {
+    if ((typeof system !== 'object' && typeof system !== 'function') || system === null) {
+      throw new LeaseConfigurationError(`the actor system must be an object, not ${shownValue(system)}`)
+    }
+    if ((LeaseProvider.#attached.get(system) ?? this) !== this) {
+      throw new LeaseConfigurationError(
+        'another LeaseProvider is attached to this actor system: use one provider for all leases of a system',
+      )
+    }
+    LeaseProvider.#attached.set(system, this)
+    return this
   }
 
   /**

@@ -1,36 +1,31 @@
 import type { AnyActorScope } from 'xstate'
 import { report } from './report.js'
 
-/** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
-const JITTER = 0.2
-
-/** Notified by a {@link RetryTimer}. */
-export interface RetryListener {
-  onRetry(): void
+/** Notified by an {@link ActorTimer}. */
+export interface TimerListener {
+  onTimeUp(): void
 }
 
 /**
- * Calls its listener once after 80 to 100 % of an interval.
+ * Calls its listener once after a delay.
  *
  * It uses the clock of the actor system, not XState's scheduler: the scheduler searches all timers of the system each
  * time an actor stops, so stopping many waiting actors would take quadratic time.
  */
-export class RetryTimer {
+export class ActorTimer {
   readonly #scope: AnyActorScope
-  readonly #listener: RetryListener
+  readonly #listener: TimerListener
   #timer: unknown
   #isArmed = false
 
-  constructor(scope: AnyActorScope, listener: RetryListener) {
+  constructor(scope: AnyActorScope, listener: TimerListener) {
     this.#scope = scope
     this.#listener = listener
   }
 
-  /** `interval` is in milliseconds. Does nothing if the timer is already armed. Rethrows errors of the clock. */
-  arm(interval: number): void {
+  /** `delay` is in milliseconds. Does nothing if the timer is already armed. Rethrows errors of the clock. */
+  arm(delay: number): void {
     if (this.#isArmed) return
-    // Whole milliseconds, because Node keeps one list per timer duration.
-    const delay = Math.ceil(interval * (1 - JITTER * Math.random()))
     this.#isArmed = true
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
     this.#timer = this.#scope.system._clock.setTimeout(this.#fire.bind(this), delay)
@@ -44,7 +39,7 @@ export class RetryTimer {
     try {
       this.#scope.system._clock.clearTimeout(this.#timer)
     } catch (error) {
-      report(this.#scope, 'the retry timer of a guarded actor could not be cleared', error)
+      report(this.#scope, 'a timer of a guarded actor could not be cleared', error)
     }
   }
 
@@ -52,7 +47,7 @@ export class RetryTimer {
     // A custom clock may call back twice, or after the timer was cleared.
     if (!this.#isArmed) return
     this.#isArmed = false
-    this.#listener.onRetry()
+    this.#listener.onTimeUp()
   }
 }
 

@@ -1,0 +1,130 @@
+import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
+import type { AnyActorScope } from 'xstate'
+import { ActorTimer, type TimerListener } from './actor-timer.js'
+import { Attempt, type AttemptListener } from './attempt.js'
+import { Drain } from './drain.js'
+import type { GuardedPlan } from './lease-guarded-options.js'
+import { isWorthRetry, settingsOf, supplyLease } from './lease-of-actor.js'
+import { Release } from './release.js'
+
+/** Default for a lease without this setting, in milliseconds. */
+const RETRY_INTERVAL = 5_000
+
+/** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
+const JITTER = 0.2
+
+/** Notified of attempts, of a lease that could not be made, and of the time for the next step. */
+export interface ClaimListener extends AttemptListener, TimerListener {
+  onNoLease(error: unknown): void
+}
+
+/** The claim of one guarded actor on its lease: makes the lease, attempts to acquire it, and releases it at the end. */
+export class Claim {
+  readonly #plan: GuardedPlan
+  readonly #scope: AnyActorScope
+  readonly #input: unknown
+  readonly #listener: ClaimListener
+  #lease: Lease | undefined
+  /** Whether the promise of a lease is pending. */
+  #isAwaitingLease = false
+  #attempt: Attempt | undefined
+  #timer: ActorTimer | undefined
+  /** Created when it is needed. */
+  #release: Release | undefined
+  #isOver = false
+
+  constructor(plan: GuardedPlan, scope: AnyActorScope, input: unknown, listener: ClaimListener) {
+    this.#plan = plan
+    this.#scope = scope
+    this.#input = input
+    this.#listener = listener
+  }
+
+  get lease(): Lease | undefined {
+    return this.#lease
+  }
+
+  get isHeld(): boolean {
+    return this.#attempt?.isHeld === true
+  }
+
+  /** Rethrows errors of `checkLease`. */
+  get isValid(): boolean {
+    return this.#lease?.checkLease() === true
+  }
+
+  /** Attempts to acquire the lease, which is made first if it does not exist. Does nothing while an attempt is under way. */
+  begin(wait: number): void {
+    if (this.#attempt !== undefined || this.#isOver) return
+    const lease = this.#lease
+    if (lease === undefined) {
+      this.#makeLease(wait)
+      return
+    }
+    const drained = Drain.endOf(lease)
+    if (drained !== undefined) {
+      void drained.then(() => this.#listener.onTimeUp())
+      return
+    }
+    this.#attempt = new Attempt(lease, { wait, metadata: this.#plan.metadata }, this.#listener)
+    this.#attempt.begin()
+  }
+
+  /** The attempt was refused, or its grant was lost. */
+  drop(): void {
+    this.#attempt = undefined
+  }
+
+  /** Notifies the listener after `retryInterval`. */
+  retryLater(): void {
+    const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
+    this.#timer ??= new ActorTimer(this.#scope, this.#listener)
+    // Whole milliseconds, because Node keeps one list per timer duration.
+    this.#timer.arm(Math.ceil(interval * (1 - JITTER * Math.random())))
+  }
+
+  cancelRetry(): void {
+    this.#timer?.disarm()
+  }
+
+  /** Ends the claim. `ready` calls back when the lease may be released. */
+  end(ready: (release: () => void) => void): void {
+    this.#isOver = true
+    this.cancelRetry()
+    const { done } = this.#ensureRelease()
+    const attempt = this.#attempt
+    ready(() => (attempt === undefined ? done() : attempt.end(done)))
+  }
+
+  /** Resolves when the claim has ended and nothing is left to release. */
+  whenReleased(): Promise<void> {
+    return this.#ensureRelease().whenDone()
+  }
+
+  lossOf(lost: LeaseLost = { reason: 'expired' }): LeaseLostError {
+    const { name, owner } = settingsOf(this.#lease)
+    const { reason, cause } = lost
+    return new LeaseLostError(`lease '${name}' was lost: ${reason}`, { leaseName: name, owner, reason, cause })
+  }
+
+  #makeLease(wait: number): void {
+    if (this.#isAwaitingLease) return
+    this.#isAwaitingLease = true
+    const source = this.#plan.lease
+    const made = (lease: Lease): void => {
+      this.#lease = lease
+      this.begin(wait)
+    }
+    const failed = (error: unknown): void => {
+      this.#isAwaitingLease = false
+      if (isWorthRetry(source, error)) this.#listener.onRefused(error)
+      else this.#listener.onNoLease(error)
+    }
+    supplyLease(source, { input: this.#input, self: this.#scope.self }, made, failed)
+  }
+
+  #ensureRelease(): Release {
+    this.#release ??= new Release()
+    return this.#release
+  }
+}

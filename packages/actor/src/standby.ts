@@ -1,0 +1,84 @@
+import type { Lease, LeaseRecord } from '@leasehold/core'
+import type { AnyEventObject } from 'xstate'
+import type { StandbyPolicy } from './lease-guarded-options.js'
+import { onRejection } from './report.js'
+import type { Stash } from './stash.js'
+
+/**
+ * The time in which an actor knows that it does not hold its lease: from the answer to an attempt until a grant. Before
+ * the first answer, messages are stashed, because the actor may be the one that gets the lease.
+ */
+export class Standby {
+  readonly #policy: StandbyPolicy
+  readonly #log: (message: string, error: unknown) => void
+  #holder: LeaseRecord | undefined
+  #isEntered = false
+  #reading: object | undefined
+
+  constructor(policy: StandbyPolicy, log: (message: string, error: unknown) => void) {
+    this.#policy = policy
+    this.#log = log
+  }
+
+  get isEntered(): boolean {
+    return this.#isEntered
+  }
+
+  enter(): void {
+    this.#isEntered = true
+  }
+
+  leave(): void {
+    this.#isEntered = false
+    this.#reading = undefined
+    this.#holder = undefined
+  }
+
+  /** Reads the holder if the policy needs it, then calls back. If the holder cannot be read, keeps the last one known. */
+  update(lease: Lease | undefined, updated: () => void): void {
+    if (this.#reading !== undefined) return
+    const reading = {}
+    const ended = (): void => {
+      if (this.#reading !== reading) return
+      this.#reading = undefined
+      updated()
+    }
+    this.#reading = reading
+    if (typeof this.#policy !== 'function') {
+      ended()
+      return
+    }
+    readHolder(lease)
+      .then((holder) => {
+        if (this.#reading === reading) this.#holder = holder
+      })
+      .then(ended, ended)
+  }
+
+  handOver(stash: Stash): void {
+    for (let event = stash.shift(); event !== undefined; event = stash.shift()) this.hand(event, stash)
+  }
+
+  hand(event: AnyEventObject, stash: Stash): void {
+    const policy = this.#policy
+    if (typeof policy !== 'function') {
+      stash.drop(event, 'standby')
+      return
+    }
+    const failed = (error: unknown): void => {
+      this.#log(`whileAcquiring failed for message '${event.type}'`, error)
+      stash.drop(event, 'standby')
+    }
+    try {
+      onRejection(policy(event, { holder: this.#holder }), failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+}
+
+/** A custom lease may have no method `holder`. */
+async function readHolder(lease: Lease | undefined): Promise<LeaseRecord | undefined> {
+  const { holder } = (lease ?? {}) as { holder?: () => Promise<LeaseRecord | undefined> }
+  return typeof holder === 'function' ? await holder.call(lease) : undefined
+}
