@@ -20,7 +20,7 @@ import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
-import type { LeasedWork, LeaseRun } from './run/lease-run.js'
+import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
 import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
@@ -83,11 +83,7 @@ export class StoreLease extends Lease {
     return this.grant?.fencingToken
   }
 
-  /**
-   * Aborted when the current grant is lost, with a `LeaseLostError`; not by a release. While nothing is held: a signal
-   * that is aborted already.
-   */
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     if (this.grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
     this.#controller ??= new AbortController()
     return this.#controller.signal
@@ -149,17 +145,10 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Acquires the lease, does the work and releases. Runs of one object never overlap: a run waits for its turn, first come,
-   * first served, and that time counts towards `wait`. If the lease is held already by an `acquire()` of this object, the
-   * work runs under that grant, and the lease stays held. The same is true if `acquire()` is called during the run.
-   *
-   * Rejects with a `LeaseHeldError` if another owner holds the name, or another run of this object is in progress, for
-   * longer than `wait`; with a `LeaseConflictError` if it is called inside its own work; and at once with a
-   * `LeaseLostError` when the grant ends, even if the work ignores its signal. The reason is `released` after a `release()`,
-   * or a `handOff()` from outside the work, during the run. Otherwise it settles as the work does. A failed release at the
-   * end is an `error` event and does not change the outcome.
+   * As of every `Lease`. The lease also stays held if `acquire()` is called during the run. A `handOff()` from outside the
+   * work ends the run as a `release()` does. A failed release at the end is an `error` event.
    */
-  async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
+  override async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
     this.#runs ??= new LeaseRuns({
       clock: this.#clock,
@@ -169,10 +158,12 @@ export class StoreLease extends Lease {
       isValid: () => this.checkLease(),
       isKept: () => this.#isKept,
       claim: (claimed, run) => this.#claim(claimed, undefined, run),
+      holder: () => this.#refusedFor(),
       release: () => this.release(),
       report: (error) => this.#report(error),
     })
-    return await this.#runs.run(this, work, options)
+    // Every grant of a store has a fencing token.
+    return await this.#runs.run(this, work as (held: Held) => Promise<T>, options)
   }
 
   /**
@@ -255,6 +246,12 @@ export class StoreLease extends Lease {
 
   get #details(): ReturnType<typeof detailsOf> {
     return detailsOf(this.#engine.rules)
+  }
+
+  /** The owner that the last attempt was refused for: asks the store if its refusal did not say. */
+  async #refusedFor(): Promise<string | undefined> {
+    const owner = this.#engine.refusedFor ?? (await this.holder().catch(() => undefined))?.owner
+    return owner === '' ? undefined : owner
   }
 
   #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
