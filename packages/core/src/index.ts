@@ -29,7 +29,7 @@ export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory
 export { LeaseProvider } from './provider/lease-provider.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { Held, LeasedWork } from './run/lease-run.js'
-export type { Grant, LeaseRecord, LeaseState, Metadata } from './store/lease-record.js'
+export { Grant, LeaseRecord, type LeaseState, type Metadata } from './store/lease-record.js'
 export type { LeaseStore, StoreLimits } from './store/lease-store.js'
 export { breakLease, listLeases, readLease, type StoreOperationOptions } from './store/operations.js'
 export { StoreLease } from './store-lease.js'

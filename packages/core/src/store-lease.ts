@@ -26,6 +26,7 @@ import { workContext } from './run/work-context.js'
 import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readLease } from './store/operations.js'
+import { withJSON } from './store/record-json.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { callGuarded } from './user-code.js'
 
@@ -308,16 +309,16 @@ export class StoreLease extends Lease {
       case 'granted':
         this.#previous = effect.previous
         this.#onGranted(effect.grant, effect.claims)
-        this.#emitter?.emit('acquired', effect.grant)
+        this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
-        this.#emitter?.emit('renewed', effect.grant)
+        this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':
         this.#updates?.onUpdated(effect.error)
         return
       case 'recovered':
-        this.#emitter?.emit('recovered', effect.grant)
+        this.#emitter?.emit('recovered', withJSON(effect.grant))
         return
       case 'jeopardy':
         this.#log('debug', 'a heartbeat failed or is late', effect.cause)
