@@ -9,15 +9,16 @@ import { createGrantId } from './engine/grant-id.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
-import { LeaseLostError } from './errors/lease-lost-error.js'
+import type { LeaseLostError } from './errors/lease-lost-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease, type ReleaseOptions } from './lease.js'
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
-import { describeLoss, type LeaseLost } from './lease-lost.js'
+import { type LeaseLost, lossError } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
+import { LongHold } from './long-hold.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
@@ -39,6 +40,7 @@ export class StoreLease extends Lease {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #engine: LeaseEngine
+  readonly #longHold: LongHold
   #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
   #controller: AbortController | undefined
   #previous: Metadata | undefined
@@ -59,6 +61,7 @@ export class StoreLease extends Lease {
     this.#logger = environment.logger ?? defaultLogger
     const guarded = guardEnvironment(environment, (error) => this.#report(error))
     this.#clock = guarded.clock
+    this.#longHold = new LongHold(settings, this.#clock, (message) => this.#log('warn', message))
     this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
   }
 
@@ -146,8 +149,8 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * As of every `Lease`. The lease also stays held if `acquire()` is called during the run. A `handOff()` from outside the
-   * work ends the run as a `release()` does. A failed release at the end is an `error` event.
+   * As of every `Lease`. The lease also stays held if `acquire()` is called during the run. A `handOff()` from outside of it
+   * ends the run as a `release()` does. A failed release at the end is an `error` event.
    */
   override async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
@@ -163,7 +166,6 @@ export class StoreLease extends Lease {
       release: () => this.release(),
       report: (error) => this.#report(error),
     })
-    // Every grant of a store has a fencing token.
     return await this.#runs.run(this, work as (held: Held) => Promise<T>, options)
   }
 
@@ -308,10 +310,12 @@ export class StoreLease extends Lease {
     switch (effect.type) {
       case 'granted':
         this.#previous = effect.previous
+        this.#longHold.onGranted()
         this.#onGranted(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
+        this.#longHold.onRenewed()
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':
@@ -364,8 +368,7 @@ export class StoreLease extends Lease {
   }
 
   #lossOf(lost: LeaseLost): LeaseLostError {
-    const { reason, cause } = lost
-    return new LeaseLostError(describeLoss(this.settings.name, lost), { ...this.#details, reason, cause })
+    return lossError(lost, this.#details)
   }
 
   #report(error: unknown): void {
@@ -376,7 +379,7 @@ export class StoreLease extends Lease {
     this.#log('error', 'an error in the background', error)
   }
 
-  #log(level: keyof Logger, message: string, details: unknown): void {
+  #log(level: keyof Logger, message: string, details?: unknown): void {
     const { name, owner } = this.settings
     logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
   }

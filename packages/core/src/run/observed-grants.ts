@@ -1,8 +1,7 @@
 import { AbortListeners } from '../abort-listeners.js'
 import { createGrantId } from '../engine/grant-id.js'
-import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { AcquireOptions, Lease } from '../lease.js'
-import { describeLoss, type LeaseLost } from '../lease-lost.js'
+import { type LeaseLost, lossError } from '../lease-lost.js'
 import { defaultLogger, logSafely } from '../logger.js'
 import { systemClock } from '../system-clock.js'
 import { callGuarded } from '../user-code.js'
@@ -40,7 +39,7 @@ export class ObservedGrants implements RunHost {
 
   get signal(): AbortSignal {
     if (this.#lease.checkLease()) return this.#current().lost.signal
-    return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
+    return AbortSignal.abort(lossError({ reason: 'expired' }, this.details))
   }
 
   currentGrant(): RunGrant | undefined {
@@ -100,7 +99,7 @@ export class ObservedGrants implements RunHost {
   #lose(grant: ObservedGrant, lost: LeaseLost): void {
     if (grant.lost.signal.aborted) return
     if (this.#grant === grant) this.#grant = undefined
-    const error = this.#lossOf(lost)
+    const error = lossError(lost, this.details)
     const run = this.runs.under(grant)
     grant.lost.abort(error)
     run?.end(error)
@@ -130,10 +129,5 @@ export class ObservedGrants implements RunHost {
       return released
     }
     Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
-  }
-
-  #lossOf(lost: LeaseLost): LeaseLostError {
-    const { reason, cause } = lost
-    return new LeaseLostError(describeLoss(this.details.leaseName, lost), { ...this.details, reason, cause })
   }
 }
