@@ -33,7 +33,7 @@ export interface LeaseLost {
 }
 
 /** The message of the error that reports a loss. */
-export function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
+function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
   const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
   return `lease '${name}' was lost: ${reason}${by}`
 }

@@ -100,7 +100,8 @@ export class LeaseRuns {
     run.throwIfEnded()
     if (isHeld) return
     const holder = await this.#host.holder()
-    const by = holder === undefined ? 'another owner' : `another owner, '${holder}'`
+    const other = holder === details.owner ? 'another grant of this owner' : 'another owner'
+    const by = holder === undefined ? other : `${other}, '${holder}'`
     const message = `lease '${details.leaseName}' is held by ${by}: raise wait, or try later`
     throw new LeaseHeldError(message, { ...details, ...(holder === undefined ? {} : { holder }) })
   }
