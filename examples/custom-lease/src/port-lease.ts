@@ -20,16 +20,18 @@ export class PortLease extends Lease {
 
   override async acquire({ onLost, signal }: AcquireOptions = {}): Promise<boolean> {
     signal?.throwIfAborted()
-    this.#attempt ??= this.#listen().finally(() => {
-      this.#attempt = undefined
-    })
-    const held = this.checkLease() || (await this.#attempt)
-    if (held && onLost !== undefined) this.#onLost.push(onLost)
-    return held
+    if (!this.checkLease()) {
+      this.#attempt ??= this.#listen().finally(() => {
+        this.#attempt = undefined
+      })
+      if (!(await this.#attempt)) return false
+    }
+    if (onLost !== undefined) this.#onLost.push(onLost)
+    return true
   }
 
   override async release(): Promise<boolean> {
-    await this.#attempt
+    if (this.#attempt !== undefined) await this.#attempt
     const server = this.#server
     this.#server = undefined
     this.#onLost = []

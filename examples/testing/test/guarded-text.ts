@@ -7,13 +7,11 @@ export class GuardedText {
   text: string | undefined
   #largestToken = 0n
 
-  write(text: string, fencingToken: bigint): void {
-    checkFencingToken(fencingToken)
-    if (fencingToken < this.#largestToken) {
-      throw new LeaseLostError(`the token ${fencingToken} is old`, { reason: 'taken' })
-    }
+  write(text: string, fencingToken: bigint | string): void {
+    const token = checkFencingToken(fencingToken)
+    if (token < this.#largestToken) throw new LeaseLostError(`the token ${token} is old`, { reason: 'taken' })
     if (text.length > 1_000) throw new RangeError('the text is too long')
-    this.#largestToken = fencingToken
+    this.#largestToken = token
     this.text = text
   }
 }

@@ -45,19 +45,19 @@ export class AzureBlobGuard {
    */
   async write<T>(
     blobName: string,
-    fencingToken: bigint,
+    fencingToken: bigint | string,
     write: (blob: BlockBlobClient, fenced: FencedWrite) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     const details = { leaseName: blobName, store: 'azure-blob' }
-    checkFencingToken(fencingToken, details)
+    const token = checkFencingToken(fencingToken, details)
     const limit = signal === undefined ? {} : { abortSignal: signal }
     const { result } = await inRounds(blobName, details, async () => {
       const blob = this.#container.getBlockBlobClient(blobName)
-      const fenced = await compare(blob, fencingToken, limit)
+      const fenced = await compare(blob, token, limit)
       const { ifMatch } = fenced.conditions
       try {
-        return { result: await write(withoutDeletion(blob, fencingToken, fenced), fenced) }
+        return { result: await write(withoutDeletion(blob, token, fenced), fenced) }
       } catch (error) {
         if (isLeased(error, blob)) throw failureOf('write', blobName, error)
         if (!(await isRace(error, blob, ifMatch, limit))) throw error
@@ -73,7 +73,7 @@ export class AzureBlobGuard {
    * rejected. Readers have to treat it as deleted. Remove it without the guard when no process with an older token can run
    * any more.
    */
-  async delete(blobName: string, fencingToken: bigint, signal?: AbortSignal): Promise<void> {
+  async delete(blobName: string, fencingToken: bigint | string, signal?: AbortSignal): Promise<void> {
     await this.write(blobName, fencingToken, (blob) => blob.delete(), signal)
   }
 }

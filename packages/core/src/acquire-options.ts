@@ -10,7 +10,7 @@ import type { StoreLimits } from './store/lease-store.js'
  */
 export function acquireOptionsError(
   options: unknown,
-  limits: StoreLimits,
+  limits: Pick<StoreLimits, 'metadata'>,
   details: LeaseErrorDetails,
 ): LeaseConfigurationError | undefined {
   const fault = faultOf(options, roomOf(limits))

@@ -1,9 +1,9 @@
-import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { Grant } from './store/lease-record.js'
+import { grantFrom, toPlainJSON } from './store/record-json.js'
 
 /**
  * A lease on its way from one owner to another: made by `handOff`, taken once by `adopt`. Plain JSON, so that it can
- * be sent to another process.
+ * be sent to another process: `JSON.stringify(handOff)`, and there `lease.adopt(JSON.parse(text))`.
  */
 export interface HandOff {
   readonly name: string
@@ -17,26 +17,12 @@ export interface HandOff {
 }
 
 export function toHandOff({ name, owner, grantId, fencingToken, ttl }: Grant): HandOff {
-  return {
-    name,
-    owner,
-    grantId,
-    fencingToken: String(fencingToken),
-    ttl: ttl === Number.POSITIVE_INFINITY ? 'infinite' : ttl,
-  }
+  return toPlainJSON({ name, owner, grantId, fencingToken, ttl }) as unknown as HandOff
 }
 
 /** The grant behind a hand-off, which may come from another process. Throws a `LeaseConfigurationError` if it is not valid. */
 export function fromHandOff(handOff: HandOff): Grant {
-  // A null or a primitive has no fields, and is rejected as any other value that is not a hand-off.
-  const { name, owner, grantId, fencingToken, ttl } = Object(handOff) as HandOff
-  const texts = [name, owner, grantId, fencingToken]
-  const isWhole = texts.every((text) => typeof text === 'string') && /^\d+$/.test(fencingToken)
-  if (!isWhole || !(ttl === 'infinite' || (typeof ttl === 'number' && ttl > 0))) {
-    throw new LeaseConfigurationError('this is not a hand-off: pass the value that handOff() resolved with, unchanged')
-  }
-  const duration = ttl === 'infinite' ? Number.POSITIVE_INFINITY : ttl
-  return { name, owner, grantId, fencingToken: BigInt(fencingToken), ttl: duration }
+  return grantFrom(handOff, 'this is not a hand-off: pass the value that handOff() resolved with, unchanged')
 }
 
 /** Why a hand-off is not for this lease, if it is not. */

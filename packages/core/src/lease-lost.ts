@@ -1,3 +1,6 @@
+import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { LeaseLostError } from './errors/lease-lost-error.js'
+
 /**
  * Why a grant ended without a release.
  *
@@ -30,7 +33,16 @@ export interface LeaseLost {
 }
 
 /** The message of the error that reports a loss. */
-export function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
+function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
   const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
   return `lease '${name}' was lost: ${reason}${by}`
+}
+
+/** The error that reports a loss. */
+export function lossError(
+  lost: LeaseLost,
+  details: LeaseErrorDetails & { readonly leaseName: string },
+): LeaseLostError {
+  const { reason, cause } = lost
+  return new LeaseLostError(describeLoss(details.leaseName, lost), { ...details, reason, cause })
 }

@@ -1,5 +1,8 @@
+import { acquireOptionsError } from './acquire-options.js'
 import type { LeaseLost } from './lease-lost.js'
 import type { LeaseSettings } from './lease-settings.js'
+import type { Held } from './run/lease-run.js'
+import { ObservedGrants } from './run/observed-grants.js'
 
 export interface AcquireOptions {
   /**
@@ -34,6 +37,7 @@ export interface ReleaseOptions {
  */
 export abstract class Lease implements AsyncDisposable {
   readonly settings: LeaseSettings
+  #grants: ObservedGrants | undefined
 
   protected constructor(settings: LeaseSettings) {
     this.settings = settings
@@ -65,8 +69,44 @@ export abstract class Lease implements AsyncDisposable {
     return undefined
   }
 
+  /**
+   * Aborted when the current grant is lost, with a `LeaseLostError`; not by a release. While nothing is held: a signal
+   * that is aborted already.
+   */
+  get signal(): AbortSignal {
+    return this.#observed.signal
+  }
+
+  /**
+   * Acquires the lease, does the work and releases. Runs of one object never overlap: a run waits for its turn, first come,
+   * first served, and that time counts towards `wait`. If the lease is held already by an `acquire()` of this object, the
+   * work runs under that grant, and the lease stays held.
+   *
+   * Rejects with a `LeaseHeldError` if another owner holds the name, or another run of this object is in progress, for
+   * longer than `wait`; its `holder` is that owner, where it is known. Rejects with a `LeaseConflictError` if it is called
+   * inside its own work. Rejects at once with a `LeaseLostError` when the grant ends, even if the work ignores its signal;
+   * the reason is `released` after a `release()` during the run. Otherwise it settles as the work does. A failed release at
+   * the end is reported and does not change the outcome.
+   *
+   * It uses `acquire`, `checkLease` and `release` only, so a subclass has it without writing it.
+   */
+  async run<T>(work: (held: Held) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    const error = acquireOptionsError(options, anyRoom, { leaseName: this.settings.name, owner: this.settings.owner })
+    if (error !== undefined) throw error
+    return await this.#observed.runs.run(this, work, options)
+  }
+
+  /** Made when first used. A lease over a store knows its grants and does not need it. */
+  get #observed(): ObservedGrants {
+    this.#grants ??= new ObservedGrants(this)
+    return this.#grants
+  }
+
   /** Releases the lease at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release()
   }
 }
+
+/** The backend decides how much metadata it has room for. */
+const anyRoom = { metadata: Number.POSITIVE_INFINITY }

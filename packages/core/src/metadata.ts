@@ -8,7 +8,7 @@ import type { StoreLimits } from './store/lease-store.js'
 const USUAL_ROOM = 4_096
 
 /** How many bytes of metadata a record of a store has room for. */
-export function roomOf({ metadata = USUAL_ROOM }: StoreLimits): number {
+export function roomOf({ metadata = USUAL_ROOM }: Pick<StoreLimits, 'metadata'>): number {
   return metadata
 }
 

@@ -9,23 +9,25 @@ import { createGrantId } from './engine/grant-id.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
-import { LeaseLostError } from './errors/lease-lost-error.js'
+import type { LeaseLostError } from './errors/lease-lost-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
 import { type AcquireOptions, Lease, type ReleaseOptions } from './lease.js'
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
-import { describeLoss, type LeaseLost } from './lease-lost.js'
+import { type LeaseLost, lossError } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
+import { LongHold } from './long-hold.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
-import type { LeasedWork, LeaseRun } from './run/lease-run.js'
+import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
 import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readLease } from './store/operations.js'
+import { withJSON } from './store/record-json.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { callGuarded } from './user-code.js'
 
@@ -38,6 +40,7 @@ export class StoreLease extends Lease {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #engine: LeaseEngine
+  readonly #longHold: LongHold
   #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
   #controller: AbortController | undefined
   #previous: Metadata | undefined
@@ -58,6 +61,7 @@ export class StoreLease extends Lease {
     this.#logger = environment.logger ?? defaultLogger
     const guarded = guardEnvironment(environment, (error) => this.#report(error))
     this.#clock = guarded.clock
+    this.#longHold = new LongHold(settings, this.#clock, (message) => this.#log('warn', message))
     this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
   }
 
@@ -83,11 +87,7 @@ export class StoreLease extends Lease {
     return this.grant?.fencingToken
   }
 
-  /**
-   * Aborted when the current grant is lost, with a `LeaseLostError`; not by a release. While nothing is held: a signal
-   * that is aborted already.
-   */
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     if (this.grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
     this.#controller ??= new AbortController()
     return this.#controller.signal
@@ -149,17 +149,10 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Acquires the lease, does the work and releases. Runs of one object never overlap: a run waits for its turn, first come,
-   * first served, and that time counts towards `wait`. If the lease is held already by an `acquire()` of this object, the
-   * work runs under that grant, and the lease stays held. The same is true if `acquire()` is called during the run.
-   *
-   * Rejects with a `LeaseHeldError` if another owner holds the name, or another run of this object is in progress, for
-   * longer than `wait`; with a `LeaseConflictError` if it is called inside its own work; and at once with a
-   * `LeaseLostError` when the grant ends, even if the work ignores its signal. The reason is `released` after a `release()`,
-   * or a `handOff()` from outside the work, during the run. Otherwise it settles as the work does. A failed release at the
-   * end is an `error` event and does not change the outcome.
+   * As of every `Lease`. The lease also stays held if `acquire()` is called during the run. A `handOff()` from outside of it
+   * ends the run as a `release()` does. A failed release at the end is an `error` event.
    */
-  async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
+  override async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
     this.#runs ??= new LeaseRuns({
       clock: this.#clock,
@@ -169,10 +162,11 @@ export class StoreLease extends Lease {
       isValid: () => this.checkLease(),
       isKept: () => this.#isKept,
       claim: (claimed, run) => this.#claim(claimed, undefined, run),
+      holder: () => this.#refusedFor(),
       release: () => this.release(),
       report: (error) => this.#report(error),
     })
-    return await this.#runs.run(this, work, options)
+    return await this.#runs.run(this, work as (held: Held) => Promise<T>, options)
   }
 
   /**
@@ -257,6 +251,12 @@ export class StoreLease extends Lease {
     return detailsOf(this.#engine.rules)
   }
 
+  /** The owner that the last attempt was refused for: asks the store if its refusal did not say. */
+  async #refusedFor(): Promise<string | undefined> {
+    const owner = this.#engine.refusedFor ?? (await this.holder().catch(() => undefined))?.owner
+    return owner === '' ? undefined : owner
+  }
+
   #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
     const { wait = 0, signal } = options
     if (this.#closed) return Promise.reject(leaseClosed(this.#engine.rules))
@@ -310,17 +310,19 @@ export class StoreLease extends Lease {
     switch (effect.type) {
       case 'granted':
         this.#previous = effect.previous
+        this.#longHold.onGranted()
         this.#onGranted(effect.grant, effect.claims)
-        this.#emitter?.emit('acquired', effect.grant)
+        this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
-        this.#emitter?.emit('renewed', effect.grant)
+        this.#longHold.onRenewed()
+        this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':
         this.#updates?.onUpdated(effect.error)
         return
       case 'recovered':
-        this.#emitter?.emit('recovered', effect.grant)
+        this.#emitter?.emit('recovered', withJSON(effect.grant))
         return
       case 'jeopardy':
         this.#log('debug', 'a heartbeat failed or is late', effect.cause)
@@ -366,8 +368,7 @@ export class StoreLease extends Lease {
   }
 
   #lossOf(lost: LeaseLost): LeaseLostError {
-    const { reason, cause } = lost
-    return new LeaseLostError(describeLoss(this.settings.name, lost), { ...this.#details, reason, cause })
+    return lossError(lost, this.#details)
   }
 
   #report(error: unknown): void {
@@ -378,7 +379,7 @@ export class StoreLease extends Lease {
     this.#log('error', 'an error in the background', error)
   }
 
-  #log(level: keyof Logger, message: string, details: unknown): void {
+  #log(level: keyof Logger, message: string, details?: unknown): void {
     const { name, owner } = this.settings
     logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
   }

@@ -53,16 +53,16 @@ export class KubernetesGuard {
    */
   async update(
     guarded: GuardedObject,
-    fencingToken: bigint,
+    fencingToken: bigint | string,
     change: (object: KubernetesObject) => Record<string, unknown>,
     signal?: AbortSignal,
   ): Promise<KubernetesObject> {
-    checkFencingToken(fencingToken, { store: 'kubernetes' })
+    const token = checkFencingToken(fencingToken, { store: 'kubernetes' })
     const call = new AbortableCall()
     const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
     const subject = `${guarded.resource}/${guarded.name}`
     try {
-      const round = () => this.#round(guarded, fencingToken, change, call)
+      const round = () => this.#round(guarded, token, change, call)
       return await inRounds(subject, { store: 'kubernetes' }, round, ROUNDS)
     } finally {
       unlisten?.()

@@ -36,13 +36,13 @@ export class LocalGuard {
    * Runs the synchronous `action` and returns its result. Throws a `LeaseLostError` and does not run it after an action
    * for the resource with a larger token. No action with a smaller token runs at the same time or later.
    */
-  run<T>(resource: string, fencingToken: bigint, action: () => T): T {
+  run<T>(resource: string, fencingToken: bigint | string, action: () => T): T {
     checkLeaseName(resource)
-    checkFencingToken(fencingToken, { leaseName: resource, store: 'local' })
+    const token = checkFencingToken(fencingToken, { leaseName: resource, store: 'local' })
     // Creates the folder again if it was deleted.
     this.#tokens.refresh()
     return this.#gate.hold(() => {
-      this.#see(resource, fencingToken)
+      this.#see(resource, token)
       return runSynchronous(action)
     })
   }

@@ -79,7 +79,12 @@ export class RedisGuard {
    * Runs a command that writes one key: `guard.write(token, 'HSET', 'account:1', 'balance', '5')`. A command that fails
    * leaves the fence as it was. Throws a `LeaseConfigurationError` for more than 7,900 arguments.
    */
-  async write(fencingToken: bigint, command: string, key: string, ...args: readonly string[]): Promise<unknown> {
+  async write(
+    fencingToken: bigint | string,
+    command: string,
+    key: string,
+    ...args: readonly string[]
+  ): Promise<unknown> {
     if (args.length > MOST_ARGUMENTS) {
       throw new LeaseConfigurationError(
         `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: split it into several commands, ` +
@@ -94,29 +99,29 @@ export class RedisGuard {
    * Runs a script that writes keys of one slot, the first of which is guarded. Redis does not undo what a script has written
    * before it fails: the fence then keeps the new token.
    */
-  async run(fencingToken: bigint, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
+  async run(fencingToken: bigint | string, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
     return await this.#run(fencingToken, guarded(script), keys, args, signal)
   }
 
   async #run(
-    fencingToken: bigint,
+    fencingToken: bigint | string,
     script: string,
     keys: readonly [string, ...string[]],
     args: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
-    checkFencingToken(fencingToken, { store: 'redis' })
+    const token = checkFencingToken(fencingToken, { store: 'redis' })
     signal?.throwIfAborted()
     const [key] = keys
     const all = keys.map((one) => this.#client.keyPrefix + one)
     const fence = fenceOf(all[0] ?? key)
     const answer = await this.#client
-      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(fencingToken)] }, signal)
+      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(token)] }, signal)
       .catch((error: unknown) => {
         throw isReply(error) ? error : unreached(key, error, signal)
       })
     const [result = null, why] = answer as readonly unknown[]
-    if (why === 'fenced') throw fenced(key, fencingToken, String(result), 'redis')
+    if (why === 'fenced') throw fenced(key, token, String(result), 'redis')
     if (why === 'failed') throw fenceFailure(key, fence, String(result))
     return result
   }

@@ -1,4 +1,13 @@
-import { type AcquireOptions, Lease, type LeaseLost, type LeaseLostReason, LeaseSettings } from '@leasehold/core'
+import {
+  type AcquireOptions,
+  type Held,
+  Lease,
+  type LeasedWork,
+  type LeaseLost,
+  LeaseLostError,
+  type LeaseLostReason,
+  LeaseSettings,
+} from '@leasehold/core'
 
 export interface TestLeaseOptions {
   readonly name?: string | undefined
@@ -32,6 +41,7 @@ export class TestLease extends Lease {
   #isHeld = false
   #isValid = false
   #token = 0n
+  #controller = new AbortController()
 
   constructor({ name = 'test', owner = 'test', answer = true }: TestLeaseOptions = {}) {
     super(new LeaseSettings({ name, owner }))
@@ -40,6 +50,16 @@ export class TestLease extends Lease {
 
   override get fencingToken(): bigint | undefined {
     return this.#isHeld ? this.#token : undefined
+  }
+
+  /** As of every `Lease`; does not count as a call of `acquire`. */
+  override get signal(): AbortSignal {
+    return this.#isHeld ? this.#controller.signal : AbortSignal.abort(this.#lossOf('expired'))
+  }
+
+  /** As of every `Lease`. A test lease always has a fencing token. */
+  override run<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
+    return super.run(work as (held: Held) => Promise<T>, options)
   }
 
   /** Whether an acquisition waits for its answer. */
@@ -97,10 +117,12 @@ export class TestLease extends Lease {
    * of one of them after the others were called as well. Has no effect if the lease is not held.
    */
   async lose(reason: LeaseLostReason = 'expired', details: Omit<LeaseLost, 'reason'> = {}): Promise<void> {
-    const holders = this.#holders
+    const [holders, controller] = [this.#holders, this.#controller]
+    if (!this.#isHeld) return
     this.#end()
     // Callers that were granted the lease a moment ago must see that first.
     await new Promise<void>((resolve) => setImmediate(resolve))
+    controller.abort(this.#lossOf(reason, details.cause))
     await Promise.all(holders.map(async ({ onLost }) => void onLost?.({ ...details, reason })))
   }
 
@@ -109,6 +131,7 @@ export class TestLease extends Lease {
     this.#isHeld = true
     this.#isValid = true
     this.#token += 1n
+    this.#controller = new AbortController()
     this.#holders = [...holders]
   }
 
@@ -116,6 +139,11 @@ export class TestLease extends Lease {
     this.#isHeld = false
     this.#isValid = false
     this.#holders = []
+  }
+
+  #lossOf(reason: LeaseLostReason, cause?: unknown): LeaseLostError {
+    const { name: leaseName, owner } = this.settings
+    return new LeaseLostError(`lease '${leaseName}' was lost: ${reason}`, { leaseName, owner, reason, cause })
   }
 
   #answered(): readonly Asking[] {

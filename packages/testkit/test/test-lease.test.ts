@@ -83,4 +83,36 @@ describe('TestLease', () => {
     lease.stall()
     expect([lease.checkLease(), lease.fencingToken]).toEqual([false, 1n])
   })
+
+  it('does work under run, and ends it at a loss or a release', async () => {
+    const lease = new TestLease()
+    const never = (): Promise<never> => new Promise(() => {})
+    expect(await lease.run(async ({ fencingToken }) => fencingToken)).toBe(1n)
+    expect([lease.checkLease(), lease.acquired, lease.released]).toEqual([false, 1, 1])
+    const losses: LeaseLost[] = []
+    const lost = lease.run(never, { onLost: (loss) => losses.push(loss) })
+    const lostAsExpected = expect(lost).rejects.toMatchObject({ code: 'lost', reason: 'taken' })
+    await lease.lose('taken')
+    await lostAsExpected
+    expect(losses).toEqual([{ reason: 'taken' }])
+    const released = expect(lease.run(never)).rejects.toMatchObject({ code: 'lost', reason: 'released' })
+    await new Promise((resolve) => setImmediate(resolve))
+    await lease.release()
+    await released
+    lease.answer = false
+    await expect(lease.run(never)).rejects.toMatchObject({ code: 'held' })
+  })
+
+  it('has a signal that aborts at the loss of its grant, and is aborted while nothing is held', async () => {
+    const lease = new TestLease()
+    expect(lease.signal.aborted).toBe(true)
+    await lease.acquire()
+    const { signal } = lease
+    await lease.release()
+    await lease.acquire()
+    const next = lease.signal
+    await lease.lose('broken')
+    expect([signal.aborted, next.reason]).toMatchObject([false, { code: 'lost', reason: 'broken' }])
+    expect([lease.signal.aborted, lease.acquired]).toEqual([true, 2])
+  })
 })

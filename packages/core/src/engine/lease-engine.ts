@@ -58,6 +58,7 @@ export class LeaseEngine implements Caller, GroupMember {
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
   #hasReclaimed = false
+  #refusedFor: string | undefined
   #cancelTimer: (() => void) | undefined
   #armedFor = Number.POSITIVE_INFINITY
   /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
@@ -80,6 +81,11 @@ export class LeaseEngine implements Caller, GroupMember {
 
   get state(): EngineState {
     return this.#state
+  }
+
+  /** The owner that the last attempt was refused for, where the store named it. */
+  get refusedFor(): string | undefined {
+    return this.#refusedFor
   }
 
   /** Whether nothing is held and no caller waits. */
@@ -210,6 +216,7 @@ export class LeaseEngine implements Caller, GroupMember {
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
+    this.#refusedFor = undefined
     this.dispatch({ type: 'acquire', grantId: createGrantId(), queue: this.#queues, adopted })
   }
 
@@ -267,6 +274,7 @@ export class LeaseEngine implements Caller, GroupMember {
 
   #onRefused(holder: LeaseRecord | undefined, context: EventContext): void {
     if (this.#isReclaiming) return
+    this.#refusedFor = holder?.owner
     if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
       void this.#reclaim()
       return

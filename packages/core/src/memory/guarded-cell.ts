@@ -47,12 +47,12 @@ export class GuardedCell<T> {
   /**
    * The fencing guard of a resource that does not know leases, only tokens: throws a `LeaseLostError` after a write with
    * a larger token. A holder whose lease is over can write until the next holder has written. Throws a
-   * `LeaseConfigurationError` if the token is not a bigint of 0 or more.
+   * `LeaseConfigurationError` if the token is neither a bigint of 0 or more nor the text of its digits.
    */
-  writeFenced(value: T, fencingToken: bigint): void {
-    checkFencingToken(fencingToken, { leaseName: this.#name, store: 'memory' })
-    checkFence(this.#name, fencingToken, this.#largestToken, 'memory')
-    this.#largestToken = fencingToken
+  writeFenced(value: T, fencingToken: bigint | string): void {
+    const token = checkFencingToken(fencingToken, { leaseName: this.#name, store: 'memory' })
+    checkFence(this.#name, token, this.#largestToken, 'memory')
+    this.#largestToken = token
     this.#value = value
   }
 }

@@ -1,10 +1,23 @@
 import { Deferred } from '../deferred.js'
 import type { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseLost } from '../lease-lost.js'
-import type { Grant } from '../store/lease-record.js'
 
-/** The work of `run`. It starts once the lease is held. */
+/** The lease as the work of a run gets it. */
+export interface Held {
+  /** Aborted when the grant ends. */
+  readonly signal: AbortSignal
+  /** The number that the guarded resource compares; `undefined` where the backend has none. */
+  readonly fencingToken: bigint | undefined
+}
+
+/** The work of `run` of a lease over a store, whose grants all have fencing tokens. It starts once the lease is held. */
 export type LeasedWork<T> = (held: { signal: AbortSignal; fencingToken: bigint }) => Promise<T>
+
+/** The grant that a run works under. */
+export interface RunGrant {
+  readonly grantId: string
+  readonly fencingToken: bigint | undefined
+}
 
 /** One run: gets a grant, does its work, and ends with the work or with the grant, whichever ends first. */
 export class LeaseRun {
@@ -12,7 +25,7 @@ export class LeaseRun {
   readonly onLost: ((lost: LeaseLost) => void) | undefined
   readonly #controller = new AbortController()
   readonly #ended = new Deferred<never>()
-  #grant: Grant | undefined
+  #grant: RunGrant | undefined
 
   constructor(onLost: ((lost: LeaseLost) => void) | undefined) {
     this.onLost = onLost
@@ -21,11 +34,11 @@ export class LeaseRun {
   }
 
   /** Whether the run works under this grant. */
-  isUnder(grant: Grant | undefined): boolean {
+  isUnder(grant: RunGrant | undefined): boolean {
     return this.#grant !== undefined && this.#grant.grantId === grant?.grantId
   }
 
-  begin(grant: Grant): void {
+  begin(grant: RunGrant): void {
     this.#grant = grant
   }
 
@@ -43,7 +56,7 @@ export class LeaseRun {
    * Does the work, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its signal; the
    * outcome of such work is dropped.
    */
-  async do<T>(work: LeasedWork<T>): Promise<T> {
+  async do<T>(work: (held: Held) => Promise<T>): Promise<T> {
     this.throwIfEnded()
     const grant = this.#grant
     if (grant === undefined) throw new Error('a run was started without a grant')

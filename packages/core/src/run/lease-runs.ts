@@ -6,8 +6,7 @@ import { LeaseHeldError } from '../errors/lease-held-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { AcquireOptions } from '../lease.js'
-import type { Grant } from '../store/lease-record.js'
-import { type LeasedWork, LeaseRun } from './lease-run.js'
+import { type Held, LeaseRun, type RunGrant } from './lease-run.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
 
@@ -17,12 +16,14 @@ export interface RunHost {
   readonly aborts: AbortListeners
   readonly details: LeaseErrorDetails & { readonly leaseName: string; readonly owner: string }
   /** The grant that was neither lost nor released yet, valid or not. */
-  currentGrant(): Grant | undefined
+  currentGrant(): RunGrant | undefined
   isValid(): boolean
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   isKept(): boolean
   /** Asks for a grant for the run; `true` once the run has begun under one. */
   claim(options: AcquireOptions, run: LeaseRun): Promise<boolean>
+  /** The owner that a claim was refused for, where it is known. Never rejects. */
+  holder(): Promise<string | undefined>
   release(): Promise<unknown>
   report(error: unknown): void
 }
@@ -39,11 +40,11 @@ export class LeaseRuns {
   }
 
   /** The run in progress, if it works under this grant. */
-  under(grant: Grant): LeaseRun | undefined {
+  under(grant: RunGrant): LeaseRun | undefined {
     return this.#current?.isUnder(grant) === true ? this.#current : undefined
   }
 
-  async run<T>(subject: object, work: LeasedWork<T>, options: AcquireOptions): Promise<T> {
+  async run<T>(subject: object, work: (held: Held) => Promise<T>, options: AcquireOptions): Promise<T> {
     const { clock, details } = this.#host
     if (workContext.includes(subject)) {
       // The inner run would wait for the outer one, and the outer one for its work.
@@ -97,7 +98,12 @@ export class LeaseRuns {
     }
     const isHeld = await this.#host.claim({ ...options, wait }, run)
     run.throwIfEnded()
-    if (!isHeld) throw new LeaseHeldError(`lease '${details.leaseName}' is held by another owner`, details)
+    if (isHeld) return
+    const holder = await this.#host.holder()
+    const other = holder === details.owner ? 'another grant of this owner' : 'another owner'
+    const by = holder === undefined ? other : `${other}, '${holder}'`
+    const message = `lease '${details.leaseName}' is held by ${by}: raise wait, or try later`
+    throw new LeaseHeldError(message, { ...details, ...(holder === undefined ? {} : { holder }) })
   }
 
   /** Releases the grant of a run, unless it has ended, another grant has replaced it, or an `acquire()` shares it. */

@@ -3,10 +3,15 @@ import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { shownValue } from '../shown-value.js'
 
-/** Throws a `LeaseConfigurationError` unless this is a fencing token: a bigint of 0 or more. For fencing guards. */
-export function checkFencingToken(token: unknown, details: LeaseErrorDetails = {}): asserts token is bigint {
-  if (typeof token === 'bigint' && token >= 0n) return
-  throw new LeaseConfigurationError(`fencingToken must be a bigint of 0 or more, not ${shownValue(token)}`, details)
+/**
+ * The fencing token as a bigint. Throws a `LeaseConfigurationError` unless it is a bigint of 0 or more, or the text of its
+ * decimal digits. For fencing guards: call it first, and use its result.
+ */
+export function checkFencingToken(token: unknown, details: LeaseErrorDetails = {}): bigint {
+  if (typeof token === 'bigint' && token >= 0n) return token
+  if (typeof token === 'string' && /^\d+$/.test(token)) return BigInt(token)
+  const message = `fencingToken must be a bigint of 0 or more, or the text of its digits, not ${shownValue(token)}`
+  throw new LeaseConfigurationError(message, details)
 }
 
 /**
@@ -14,7 +19,13 @@ export function checkFencingToken(token: unknown, details: LeaseErrorDetails = {
  * is the largest token so far; `undefined` if there was none. Throws a `LeaseConfigurationError` if `seen` is a text that is
  * not a token.
  */
-export function checkFence(resource: string, token: bigint, seen: bigint | string | undefined, store: string): void {
+export function checkFence(
+  resource: string,
+  token: bigint | string,
+  seen: bigint | string | undefined,
+  store: string,
+): void {
+  const own = checkFencingToken(token, { leaseName: resource, store })
   if (seen === undefined) return
   if (typeof seen === 'string' && !/^\d+$/.test(seen)) {
     throw new LeaseConfigurationError(
@@ -22,11 +33,11 @@ export function checkFence(resource: string, token: bigint, seen: bigint | strin
       { leaseName: resource, store },
     )
   }
-  if (token < BigInt(seen)) throw fenced(resource, token, seen, store)
+  if (own < BigInt(seen)) throw fenced(resource, own, seen, store)
 }
 
 /** The error of a fencing guard, for one that compares tokens elsewhere, such as in a script on the server. */
-export function fenced(resource: string, token: bigint, seen: bigint | string, store: string): LeaseLostError {
+export function fenced(resource: string, token: bigint | string, seen: bigint | string, store: string): LeaseLostError {
   return new LeaseLostError(
     `the fencing token ${token} for '${resource}' is older than ${seen}, which was seen already: another holder has the ` +
       'lease now',

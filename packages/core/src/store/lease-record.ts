@@ -1,3 +1,5 @@
+import { grantFromJSON, recordFromJSON, toPlainJSON } from './record-json.js'
+
 /** A small map of texts in a record. */
 export type Metadata = Readonly<Record<string, string>>
 
@@ -35,4 +37,20 @@ export interface LeaseRecord extends Grant {
    * ttl, of a `breaking` one that of the break period. `Infinity` for a lease that does not expire.
    */
   readonly remaining?: number
+}
+
+/** Grants as JSON: tokens are texts of digits, and a ttl without an end is `infinite`. */
+export const Grant = {
+  /** The value that `JSON.stringify` writes; for grants of a store, which have no `toJSON` of their own. */
+  toJSON: (grant: Grant): Record<string, unknown> => toPlainJSON(grant),
+  /** The grant again, from the text or from its parsed value. Throws a `LeaseConfigurationError` if it is not valid. */
+  fromJSON: (json: unknown): Grant => grantFromJSON(json),
+}
+
+/** Records as JSON: tokens are texts of digits, and a duration without an end is `infinite`. */
+export const LeaseRecord = {
+  /** The value that `JSON.stringify` writes; for records of a store, which have no `toJSON` of their own. */
+  toJSON: (record: LeaseRecord): Record<string, unknown> => toPlainJSON(record),
+  /** The record again, from the text or from its parsed value. Throws a `LeaseConfigurationError` if it is not valid. */
+  fromJSON: (json: unknown): LeaseRecord => recordFromJSON(json),
 }

@@ -4,6 +4,7 @@ import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { systemClock } from '../system-clock.js'
 import type { LeaseRecord } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
+import { withJSON } from './record-json.js'
 import { AbortableCall, type StoreCall } from './store-call.js'
 
 /** Akka's. */
@@ -18,13 +19,17 @@ export interface StoreOperationOptions {
   readonly clock?: Clock | undefined
 }
 
-/** The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read. */
+/**
+ * The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read.
+ * `JSON.stringify` accepts the record, and `LeaseRecord.fromJSON` reads it back.
+ */
 export async function readLease(
   store: LeaseStore,
   name: string,
   options: StoreOperationOptions = {},
 ): Promise<LeaseRecord | undefined> {
-  return await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
+  const record = await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
+  return record === undefined ? undefined : withJSON(record)
 }
 
 /**
@@ -63,7 +68,7 @@ export async function* listLeases(
         return records.next()
       })
       if (done === true) return
-      yield value
+      yield withJSON(value)
     }
   } finally {
     listing.abort()

@@ -75,8 +75,9 @@ export class RunMonitor {
   }
 
   onSettled(run: ObservedRun, how: 'resolved' | 'rejected', error: unknown): void {
-    const { owner } = run.lease.settings
-    if (error instanceof LeaseHeldError && error.holder === owner && this.#alone.has(run)) {
+    // Not by the store: that may name this owner too, for an earlier grant of it.
+    const isByRun = error instanceof LeaseHeldError && error.message.includes('another run of this same object')
+    if (isByRun && this.#alone.has(run)) {
       this.#surroundings.fail('needless-refusal', `to a run of ${of(run.lease)}: ${error.message}`)
     }
     if (how === 'resolved' && (run.work !== 'ended' || run.signal?.aborted === true)) {

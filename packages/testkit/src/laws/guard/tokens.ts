@@ -19,7 +19,12 @@ const noTokens: readonly unknown[] = [
   7,
   7.5,
   Number.NaN,
-  '7',
+  '',
+  '-7',
+  '7.5',
+  ' 7',
+  '0x7',
+  '7n',
   undefined,
   null,
   {},
@@ -41,7 +46,18 @@ export const guardTokenLaws: readonly GuardLaw[] = guardLawsOf('tokens', [], {
       await trial.rejected(() => guard.write('late', smaller))
     }
   },
-  async 'other than a bigint of 0 or more are rejected with a typed error, and change nothing'(trial, guard) {
+  async 'as decimal text are compared as numbers, unless the guard takes no texts'(trial, guard) {
+    await trial.accepted(guard, 10n)
+    await assert.rejects(async () => guard.write('late', '9' as never), LeaseError)
+    await trial.holds('10')
+    const refusal = await rejectionOf(() => guard.write('text', '0100' as never))
+    if (refusal instanceof LeaseError && refusal.code === 'configuration') return
+    assert.equal(refusal, undefined)
+    await trial.holds('text')
+    await trial.rejected(() => guard.write('late', 99n))
+    await trial.accepted(guard, 100n)
+  },
+  async 'other than whole numbers of 0 or more are rejected with a typed error, and change nothing'(trial, guard) {
     await trial.accepted(guard, 5n)
     for (const token of noTokens) {
       for (const call of [guard.write.bind(guard, 'none'), guard.delete?.bind(guard)]) {

@@ -15,6 +15,7 @@ export type GuardBug =
   | 'compares as numbers'
   | 'compares as text'
   | 'takes numbers'
+  | 'compares texts as text'
   | 'wraps errors'
   | 'lets the write fail first'
   | 'moves the fence beyond a failed write'
@@ -62,7 +63,8 @@ class TestGuard implements GuardedResource {
   }
 
   async run(token: bigint, make: () => Promise<string | undefined> | string | undefined): Promise<void> {
-    if (this.#bug !== 'takes numbers' && (typeof token !== 'bigint' || token < 0n)) {
+    const isText = this.#bug === 'compares texts as text' && /^\d+$/.test(String(token))
+    if (this.#bug !== 'takes numbers' && !isText && (typeof token !== 'bigint' || token < 0n)) {
       throw new LeaseConfigurationError('no token')
     }
     for (;;) {
@@ -105,7 +107,8 @@ class TestGuard implements GuardedResource {
 
   #isOld(token: bigint, seen: bigint): boolean {
     if (this.#bug === 'compares as numbers') return Number(token) < Number(seen)
-    if (this.#bug === 'compares as text') return String(token) < String(seen)
+    const isText = this.#bug === 'compares texts as text' && typeof token !== 'bigint'
+    if (isText || this.#bug === 'compares as text') return String(token) < String(seen)
     if (this.#bug === 'accepts a token smaller by one') return token < seen - 1n
     return this.#bug === 'refuses the same token' ? token <= seen : token < seen
   }
