@@ -24,12 +24,15 @@ export class LocalGuard {
   readonly #tokens: RegisterLog<string, string>
   readonly #gate: FileLock
 
-  /** Throws the errors of `LocalLeaseStore` for a folder that cannot be used. */
+  /**
+   * Throws a `LeaseConfigurationError` if this platform has no lock of files, such as Alpine Linux, and the errors of
+   * `LocalLeaseStore` for a folder that cannot be used.
+   */
   constructor(options: LocalGuardOptions) {
     const folder = new LeaseFolder(options)
+    this.#gate = new FileLock(folder, GATE)
     // A token is on the disk before its action runs: a power failure must not undo it.
     this.#tokens = new RegisterLog({ folder, file: FILE, durable: true, kind: tokens })
-    this.#gate = new FileLock(folder, GATE)
   }
 
   /**
