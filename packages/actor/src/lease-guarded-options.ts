@@ -1,4 +1,5 @@
 import { isLease, type Lease, LeaseConfigurationError } from '@leasehold/core'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { describe, type LeaseSource } from './lease-of-actor.js'
 import { onRejection } from './report.js'
@@ -62,6 +63,15 @@ export interface GuardedPlan {
 
 const DEFAULT_CAPACITY = 1_000_000
 
+const optionNames: OptionNames<LeaseGuardedOptions<AnyActorLogic>> = {
+  lease: true,
+  retryInterval: true,
+  wait: true,
+  stash: true,
+  onLeaseLost: true,
+  onDropped: true,
+}
+
 const overflows: readonly StashOverflow[] = ['drop-newest', 'drop-oldest', 'fail']
 const policies = ['stop', 'reacquire'] as const
 
@@ -69,8 +79,10 @@ const policies = ['stop', 'reacquire'] as const
 export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardedPlan {
   check(isObject(options), 'options', 'an object', options)
   check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
+  checkOptionNames<LeaseGuardedOptions<W>>('leaseGuarded', options, optionNames)
   const { lease, retryInterval, wait = 0, stash = {}, onLeaseLost = 'stop', onDropped = () => {} } = options
   check(isObject(stash), 'stash', 'an object', stash)
+  checkOptionNames<StashOptions>('stash', stash, { capacity: true, overflow: true })
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
   onRejection(lease, () => {})
   check(isLease(lease) || typeof lease === 'function', 'lease', 'a Lease, or a function that makes one', lease)
