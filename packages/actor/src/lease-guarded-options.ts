@@ -6,6 +6,7 @@ import {
   type LeaseRecord,
   type Metadata,
 } from '@leasehold/core'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { isReserved } from './control-event.js'
 import type { DrainPlan } from './drain.js'
@@ -118,6 +119,17 @@ const DEFAULT_CAPACITY = 1_000_000
 
 /** The longest delay of a Node timer. A longer one fires at once. */
 const LONGEST_TIMER = 2_147_483_647
+const optionNames: OptionNames<LeaseGuardedOptions<AnyActorLogic>> = {
+  lease: true,
+  retryInterval: true,
+  wait: true,
+  stash: true,
+  metadata: true,
+  whileAcquiring: true,
+  drain: true,
+  onLeaseLost: true,
+  onDropped: true,
+}
 
 const overflows: readonly StashOverflow[] = ['drop-newest', 'drop-oldest', 'fail']
 const policies: readonly unknown[] = ['stop', 'reacquire']
@@ -127,9 +139,11 @@ const standbyPolicies: readonly unknown[] = ['stash', 'drop']
 export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuardedOptions<W>): GuardedPlan {
   check(isObject(options), 'options', 'an object', options)
   check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
+  checkOptionNames<LeaseGuardedOptions<W>>('leaseGuarded', options, optionNames)
   const { lease, retryInterval, wait = 0, metadata, stash = {}, onDropped = () => {} } = options
   const { whileAcquiring = 'stash', onLeaseLost = 'stop', drain } = options
   check(isObject(stash), 'stash', 'an object', stash)
+  checkOptionNames<StashOptions>('stash', stash, { capacity: true, overflow: true })
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
   checkLease(lease)
   const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)

@@ -15,6 +15,7 @@ import {
   type AcquireRequest,
   type BreakOptions,
   checkLeaseName,
+  checkOptionNames,
   inRounds,
   RecentMap,
   type ReleaseOutcome,
@@ -67,6 +68,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
+    const names = { create: true, prefix: true, clock: true } as const
+    checkOptionNames<AzureBlobLeaseStoreOptions>('AzureBlobLeaseStore', options, names, { store: 'azure-blob' })
     const { create = true, prefix, clock = systemClock } = options
     this.#resources = new LeaseResources(client, prefix)
     this.#create = create

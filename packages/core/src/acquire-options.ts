@@ -1,6 +1,8 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
+import type { AcquireOptions, ReleaseOptions } from './lease.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
+import { faultOfNames, type OptionNames } from './option-names.js'
 import { shownValue } from './shown-value.js'
 import type { StoreLimits } from './store/lease-store.js'
 
@@ -17,10 +19,28 @@ export function acquireOptionsError(
   return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
 }
 
+/** Returns the options. Throws a `LeaseConfigurationError` if they are not valid as `ReleaseOptions`. */
+export function checkedReleaseOptions(
+  options: ReleaseOptions,
+  limits: StoreLimits,
+  details: LeaseErrorDetails,
+): ReleaseOptions {
+  const { metadata } = options
+  const fault =
+    faultOfNames('release', options, ['metadata']) ??
+    (metadata === undefined ? undefined : faultOfMetadata(metadata, roomOf(limits)))
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+  return options
+}
+
+const optionNames: OptionNames<AcquireOptions> = { wait: true, signal: true, onLost: true, metadata: true }
+
 function faultOf(options: unknown, room: number): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
+  const unknown = faultOfNames('acquire', options, Object.keys(optionNames))
+  if (unknown !== undefined) return unknown
   const { wait, signal, onLost, metadata } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`

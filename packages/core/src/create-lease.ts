@@ -1,5 +1,6 @@
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseSettings } from './lease-settings.js'
+import { checkOptionNames, type OptionNames } from './option-names.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { StoreLease } from './store-lease.js'
 import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
@@ -11,9 +12,25 @@ export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
   readonly maxHold?: number | undefined
 }
 
-/** A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` if a setting is invalid. */
+/**
+ * A lease on `name` in the store. Throws a `LeaseNameError` or a `LeaseConfigurationError` if a setting is invalid, or
+ * unknown.
+ */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
+  checkOptionNames('createLease', options, optionNames, { leaseName: name })
   const { owner, maxHold, clock, logger, random } = options
   const timeouts = new TimeoutSettings(options)
   return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger, random })
+}
+
+const optionNames: OptionNames<CreateLeaseOptions> = {
+  owner: true,
+  heartbeatTimeout: true,
+  heartbeatInterval: true,
+  operationTimeout: true,
+  strategy: true,
+  maxHold: true,
+  clock: true,
+  logger: true,
+  random: true,
 }

@@ -23,8 +23,8 @@ export {
   MemoryLeaseStore,
   type MemoryLeaseStoreOptions,
 } from './memory/memory-lease-store.js'
+export type { ConfigSource } from './provider/config-source.js'
 export { isLease } from './provider/is-lease.js'
-export type { ConfigSource } from './provider/lease-block.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'
 export { LeaseProvider } from './provider/lease-provider.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { checkLeaseName, checkOwner } from './lease-name.js'
+import { checkOptionNames, type OptionNames } from './option-names.js'
 import { createOwner } from './owner.js'
 import { TimeoutSettings } from './timeout-settings.js'
 
@@ -31,7 +32,9 @@ export class LeaseSettings {
   /** Not enumerable, so that printing the settings prints no password. */
   declare readonly options: Readonly<Record<string, unknown>>
 
-  constructor({ name, owner = createOwner(), timeouts, maxHold, retryInterval, options }: LeaseSettingsOptions) {
+  constructor(given: LeaseSettingsOptions) {
+    const { name, owner = createOwner(), timeouts, maxHold, retryInterval, options } = given
+    checkOptionNames('LeaseSettings', given, optionNames, { leaseName: name })
     checkLeaseName(name)
     checkOwner(owner)
     this.name = name
@@ -49,6 +52,15 @@ export class LeaseSettings {
       )
     }
   }
+}
+
+const optionNames: OptionNames<LeaseSettingsOptions> = {
+  name: true,
+  owner: true,
+  timeouts: true,
+  maxHold: true,
+  retryInterval: true,
+  options: true,
 }
 
 const defaultTimeouts = new TimeoutSettings()

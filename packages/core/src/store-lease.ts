@@ -1,4 +1,4 @@
-import { acquireOptionsError } from './acquire-options.js'
+import { acquireOptionsError, checkedReleaseOptions } from './acquire-options.js'
 import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
@@ -33,7 +33,8 @@ import { callGuarded } from './user-code.js'
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
- * can be granted the name; each safety rule is in `docs/guide/guarantees.md`, with its test.
+ * can be granted the name. The safety rules, with their tests:
+ * https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
  */
 export class StoreLease extends Lease {
   readonly #store: LeaseStore
@@ -134,8 +135,8 @@ export class StoreLease extends Lease {
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
-  override async release({ metadata }: ReleaseOptions = noOptions): Promise<boolean> {
-    if (metadata !== undefined) this.#checkMetadata(metadata)
+  override async release(options: ReleaseOptions = noOptions): Promise<boolean> {
+    const { metadata } = checkedReleaseOptions(options, this.#store.limits, this.#details)
     this.#runs?.onReleased()
     if (this.grant !== undefined) {
       const left = this.#leave()

@@ -1,5 +1,6 @@
 import { akkaTimes, fittingTimes, type GivenTimes } from './default-timeouts.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import { faultOfNames, type OptionNames } from './option-names.js'
 import { adaptiveStrategy } from './renewal/adaptive-strategy.js'
 import { eagerStrategy, lazyStrategy } from './renewal/fraction-strategy.js'
 import { intervalStrategy } from './renewal/interval-strategy.js'
@@ -26,6 +27,13 @@ export interface TimeoutOptions {
 
 /** The margin and the drift leave nothing worth having of a shorter ttl. */
 const LEAST_HEARTBEAT_TIMEOUT = 100
+
+const optionNames: OptionNames<TimeoutOptions> = {
+  heartbeatTimeout: true,
+  heartbeatInterval: true,
+  operationTimeout: true,
+  strategy: true,
+}
 
 const strategies: Readonly<Record<RenewalStrategyName, () => RenewalStrategy>> = {
   interval: intervalStrategy,
@@ -64,7 +72,11 @@ function timesFor(strategy: RenewalStrategy, given: GivenTimes): RenewalTimes {
   return times
 }
 
-function checkGiven({ heartbeatInterval, heartbeatTimeout, operationTimeout }: TimeoutOptions): void {
+function checkGiven(options: TimeoutOptions): void {
+  const { heartbeatInterval, heartbeatTimeout, operationTimeout } = options
+  // The options of a lease, which include these, may be passed as they are.
+  const fault = faultOfNames('TimeoutSettings', options, Object.keys(optionNames), true)
+  if (fault !== undefined) throw new LeaseConfigurationError(fault)
   if (heartbeatInterval !== undefined) checkDuration('heartbeatInterval', heartbeatInterval)
   if (operationTimeout !== undefined) checkDuration('operationTimeout', operationTimeout)
   if (heartbeatTimeout === undefined || heartbeatTimeout === Number.POSITIVE_INFINITY) return

@@ -79,7 +79,10 @@ describe('LeaseProvider.getLease', () => {
   })
 
   it.each([
-    [{ 'lease-class': 'redys' }, 'is not installed: npm install redys; or name one of the factories given (memory)'],
+    [
+      { 'lease-class': 'postgres' },
+      'is not installed: npm install postgres; or name one of the factories given (memory)',
+    ],
     [{ 'lease-class': '@nobody/leases/redis' }, 'is not installed: npm install @nobody/leases;'],
     [{ 'lease-class': '#factory' }, "has no module before the '#'"],
     [{ 'lease-class': './modules/throwing.mjs' }, 'throwing.mjs, cannot be loaded'],

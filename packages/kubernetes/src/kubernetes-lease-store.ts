@@ -1,8 +1,8 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, CasLeaseStore, type CasStoreOptions } from '@leasehold/core/store'
+import { AbortableCall, CasLeaseStore, type CasStoreOptions, checkOptionNames } from '@leasehold/core/store'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
-import type { KubernetesLeaseStoreOptions } from './kubernetes-options.js'
+import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
 import { jvmLayout } from './layouts/jvm-layout.js'
 import type { Layout } from './layouts/layout.js'
 import { leaseLayout } from './layouts/lease-layout.js'
@@ -32,6 +32,7 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
+    checkOptionNames('KubernetesLeaseStore', options, optionNames, { store: 'kubernetes' })
     const { clock = systemClock, logger = defaultLogger, watch: watches = true } = options
     const { layout, ...limits } = chooseLayout(options)
     const client = new ApiClient(options)

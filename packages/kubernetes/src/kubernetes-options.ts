@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@leasehold/core'
-import { ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, ProviderOptions } from '@leasehold/core/store'
 import type { KubeConfigLike } from './api/kube-config.js'
 import type { LayoutName } from './layouts/layout.js'
 
@@ -101,4 +101,21 @@ export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
   readonly maxClockSkew?: number | undefined
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
+}
+
+/** The names of the options in code. */
+export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
+  kubeConfig: true,
+  kubeconfigFile: true,
+  context: true,
+  namespace: true,
+  serviceAccountFolder: true,
+  clock: true,
+  layout: true,
+  maxTtl: true,
+  watch: true,
+  jvmHeartbeatTimeout: true,
+  jvmHeartbeatInterval: true,
+  maxClockSkew: true,
+  logger: true,
 }

@@ -1,9 +1,8 @@
-/// <reference path="./fs-native-extensions.d.ts" />
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
-import { unlock, waitForLockSync } from 'fs-native-extensions'
 import { failureOf } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { identityOf } from './log-file.js'
+import { loadSystemLock, type SystemLock } from './system-lock.js'
 
 /**
  * The files that this thread has locked, by identity. The system's lock belongs to one open file description: a second
@@ -22,11 +21,14 @@ const locked = registry[KEY]
 export class FileLock {
   readonly #folder: LeaseFolder
   readonly #path: string
+  readonly #system: SystemLock
   #file: number | undefined
   #isHeld = false
   #isClosed = false
 
+  /** Throws a `LeaseConfigurationError` if this platform has no such lock. */
   constructor(folder: LeaseFolder, name: string) {
+    this.#system = loadSystemLock()
     this.#folder = folder
     this.#path = folder.file(name)
   }
@@ -46,7 +48,7 @@ export class FileLock {
     } finally {
       this.#isHeld = false
       locked.delete(identity)
-      unlock(file)
+      this.#system.unlock(file)
       if (this.#isClosed) this.close()
     }
   }
@@ -65,7 +67,7 @@ export class FileLock {
         const file = this.#open()
         const identity = identityOf(fstatSync(file))
         if (locked.has(identity)) return { file: undefined, identity }
-        waitForLockSync(file)
+        this.#system.waitForLockSync(file)
         // The file may have been replaced during the wait.
         const place = statSync(this.#path, { throwIfNoEntry: false })
         if (place !== undefined && identityOf(place) === identity) return { file, identity }

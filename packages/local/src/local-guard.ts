@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import { checkFence, checkFencingToken, checkLeaseName } from '@leasehold/core/store'
+import { checkFence, checkFencingToken, checkLeaseName, checkOptionNames } from '@leasehold/core/store'
 import { FileLock } from './file-lock.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'
@@ -24,12 +24,17 @@ export class LocalGuard {
   readonly #tokens: RegisterLog<string, string>
   readonly #gate: FileLock
 
-  /** Throws the errors of `LocalLeaseStore` for a folder that cannot be used. */
+  /**
+   * Throws a `LeaseConfigurationError` if this platform has no lock of files, such as Alpine Linux, and the errors of
+   * `LocalLeaseStore` for a folder that cannot be used.
+   */
   constructor(options: LocalGuardOptions) {
+    const names = { folder: true, mode: true, statfs: true } as const
+    checkOptionNames<LocalGuardOptions>('LocalGuard', options, names, { store: 'local' })
     const folder = new LeaseFolder(options)
+    this.#gate = new FileLock(folder, GATE)
     // A token is on the disk before its action runs: a power failure must not undo it.
     this.#tokens = new RegisterLog({ folder, file: FILE, durable: true, kind: tokens })
-    this.#gate = new FileLock(folder, GATE)
   }
 
   /**

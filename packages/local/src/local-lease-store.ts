@@ -1,10 +1,12 @@
 import { type Clock, systemClock } from '@leasehold/core'
 import {
   AbortableCall,
+  checkOptionNames,
   type Decision,
   isLocked,
   LifeCycleStore,
   type NameState,
+  type OptionNames,
   type StoreCall,
   type TurnState,
 } from '@leasehold/core/store'
@@ -35,6 +37,14 @@ export interface LocalLeaseStoreOptions extends LeaseFolderOptions {
   readonly bootId?: string | undefined
 }
 
+const optionNames: OptionNames<LocalLeaseStoreOptions> = {
+  folder: true,
+  mode: true,
+  statfs: true,
+  clock: true,
+  bootId: true,
+}
+
 /**
  * Leases for the processes of one machine, kept in a folder. No server. A committed change survives SIGKILL. After a
  * restart of the machine all leases are over, and fencing tokens still grow.
@@ -54,6 +64,7 @@ export class LocalLeaseStore extends LifeCycleStore {
    * full or the database fails.
    */
   constructor(options: LocalLeaseStoreOptions) {
+    checkOptionNames('LocalLeaseStore', options, optionNames, { store: 'local' })
     const folder = new LeaseFolder(options)
     const boot = bootOf(options, folder.path)
     folder.checkSpace(boot.id)

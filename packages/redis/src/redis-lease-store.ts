@@ -13,6 +13,7 @@ import {
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
+  checkOptionNames,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -88,6 +89,8 @@ export class RedisLeaseStore implements LeaseStore {
   /** @internal */
   constructor(client: RedisClient, options: RedisLeaseStoreOptions, role: 'member')
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
+    const names = { prefix: true, recordLife: true, clock: true } as const
+    checkOptionNames<RedisLeaseStoreOptions>('RedisLeaseStore', options, names, { store: 'redis' })
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)

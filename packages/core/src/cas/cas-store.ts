@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
@@ -87,6 +88,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly #written = new Map<string, CasEntry<V>>()
 
   constructor(register: CasRegister<V>, options: CasStoreOptions = {}) {
+    const names = { clock: true, minTtl: true, maxTtl: true, longest: true, metadata: true } as const
+    checkOptionNames<CasStoreOptions>('casStore', options, names)
     const { clock = systemClock, minTtl = 1_000, maxTtl = HOUR, longest = maxTtl, metadata } = options
     if (!(minTtl > 0 && maxTtl >= minTtl && maxTtl < Number.POSITIVE_INFINITY)) {
       throw new LeaseConfigurationError(

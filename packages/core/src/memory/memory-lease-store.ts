@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { checkOptionNames } from '../option-names.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
 import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
 import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
@@ -36,7 +37,9 @@ export class MemoryLeaseStore extends LifeCycleStore {
   /** The largest token of all deleted names: a name without a record continues from it. */
   #deletedToken = 0n
 
-  constructor({ clock = systemClock }: MemoryLeaseStoreOptions = {}) {
+  constructor(options: MemoryLeaseStoreOptions = {}) {
+    checkOptionNames<MemoryLeaseStoreOptions>('MemoryLeaseStore', options, { clock: true }, { store: 'memory' })
+    const { clock = systemClock } = options
     super({
       store: 'memory',
       limits: { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true },

@@ -1,18 +1,13 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseSettings, type LeaseSettingsOptions } from '../lease-settings.js'
+import { suggestionFor } from '../suggestion.js'
 import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
+import { blockPaths, type ConfigBlock, type ConfigSource, findBlock, originOf } from './config-source.js'
 import { toMilliseconds } from './duration.js'
 import { toCamelCase } from './key-case.js'
 
-/** A configuration: a parsed file, or any value that can be turned into a plain object. */
-export interface ConfigSource {
-  toObject(): unknown
-  /** Where the value at a path came from; `source` is the path of a file, where it was one. */
-  originOf?(path: string): { readonly source: string; readonly line: number } | undefined
-}
-
 /** The block that every lease falls back to. */
-const DEFAULT_PATH = 'leasehold.lease'
+export const DEFAULT_PATH = 'leasehold.lease'
 
 /** One lease's block of the configuration, its keys in the camel case of the code. */
 export type LeaseBlock = Readonly<Record<string, unknown>>
@@ -38,16 +33,23 @@ export const engineKeys: readonly string[] = [
 
 /** The block at the path with fallback to `leasehold.lease`; throws a `LeaseConfigurationError` if there is none. */
 export function readLeaseBlock(config: ConfigSource | object, path: string): LeaseBlock {
-  const block = lookUp(config, path)
-  if (block === undefined) {
-    throw new LeaseConfigurationError(`the configuration has no block '${path}': add it, or change the config path`)
-  }
-  return { ...lookUp(config, DEFAULT_PATH), ...block }
+  const block = findBlock(config, path)
+  if (block !== undefined) return { ...inCamelCase(findBlock(config, DEFAULT_PATH)), ...inCamelCase(block) }
+  const paths = blockPaths(config)
+  const meant = suggestionFor(path, paths) ?? paths.find((other) => other.endsWith(`.${path}`))
+  throw new LeaseConfigurationError(
+    `the configuration has no block '${path}': ` +
+      (meant === undefined ? 'add it, or change the config path' : `did you mean '${meant}'?`),
+  )
 }
 
-/** The keys that the block at the path has itself, as they are written there. */
-export function keysOfBlock(config: ConfigSource | object, path: string): readonly string[] {
-  return Object.keys(find(config, path) ?? {})
+/** The file that a setting of the block at the path, or of its fallback, was read from. */
+export function fileOfSetting(config: ConfigSource | object, path: string, key: string): string | undefined {
+  return (originOf(config, [...path.split('.'), key]) ?? originOf(config, [...DEFAULT_PATH.split('.'), key]))?.source
+}
+
+function inCamelCase(block: ConfigBlock | undefined): LeaseBlock {
+  return Object.fromEntries(Object.entries(block?.settings ?? {}).map(([key, value]) => [toCamelCase(key), value]))
 }
 
 /** The settings of a lease from its block; the whole block becomes the provider's options. */
@@ -65,33 +67,4 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
   })
   const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
   return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
-}
-
-/** The origin of a key of the block at the path, or of its fallback. */
-export function originOfKey(config: ConfigSource | object, path: string, key: string): string | undefined {
-  if (!isConfigSource(config) || config.originOf === undefined) return undefined
-  return (config.originOf(`${path}.${key}`) ?? config.originOf(`${DEFAULT_PATH}.${key}`))?.source
-}
-
-function isConfigSource(config: ConfigSource | object): config is ConfigSource {
-  return 'toObject' in config && typeof config.toObject === 'function'
-}
-
-function lookUp(config: ConfigSource | object, path: string): LeaseBlock | undefined {
-  const block = find(config, path)
-  if (block === undefined) return undefined
-  return Object.fromEntries(Object.entries(block).map(([key, setting]) => [toCamelCase(key), setting]))
-}
-
-function find(config: ConfigSource | object, path: string): object | undefined {
-  let value: unknown = isConfigSource(config) ? config.toObject() : config
-  for (const key of path.split('.')) {
-    if (!isObject(value)) return undefined
-    value = Object.entries(value).find(([own]) => own === key || toCamelCase(own) === key)?.[1]
-  }
-  return isObject(value) ? value : undefined
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

@@ -8,16 +8,19 @@ import type { LeaseEnvironment } from '../lease-environment.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from '../logger.js'
+import { checkOptionNames } from '../option-names.js'
 import { createOwner } from '../owner.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
 import { guardClock } from '../user-code.js'
+import type { ConfigSource } from './config-source.js'
 import { missingMethods } from './is-lease.js'
-import { type ConfigSource, keysOfBlock, originOfKey, readLeaseBlock, toLeaseSettings } from './lease-block.js'
+import { fileOfSetting, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
+import { placeText, withPlace } from './setting-place.js'
 import { unknownKeys } from './unknown-keys.js'
 
 /** How long a lease may take to be made, and a store to be opened, in milliseconds. */
@@ -49,8 +52,10 @@ export class LeaseProvider implements AsyncDisposable {
   constructor(
     config: ConfigSource | object,
     factories: Readonly<Record<string, LeaseFactory>> = {},
-    { clock = systemClock, logger = defaultLogger }: LeaseEnvironment = {},
+    environment: LeaseEnvironment = {},
   ) {
+    checkOptionNames('LeaseProvider', environment, { clock: true, logger: true, random: true })
+    const { clock = systemClock, logger = defaultLogger } = environment
     if (typeof config !== 'object' || config === null) {
       throw new LeaseConfigurationError(`config must be a configuration or a plain object, not ${shownValue(config)}`)
     }
@@ -115,7 +120,9 @@ export class LeaseProvider implements AsyncDisposable {
       )
     }
     const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
-      const made = this.#make(name, configPath, owner)
+      const made = this.#make(name, configPath, owner).catch((error: unknown) => {
+        throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, configPath, name) : error
+      })
       return this.#inTime(made, `lease '${name}' of '${configPath}'`, details)
     })
     this.#checkOpen(details)
@@ -141,9 +148,9 @@ export class LeaseProvider implements AsyncDisposable {
 
   async #make(name: string, configPath: string, owner: string): Promise<Lease> {
     const block = readLeaseBlock(this.#config, configPath)
-    const file = originOfKey(this.#config, configPath, 'lease-class')
+    const file = fileOfSetting(this.#config, configPath, 'lease-class')
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
-    this.#warnOfUnknownKeys(configPath, factory)
+    this.#warnOfUnknownKeys(name, configPath, factory)
     const settings = toLeaseSettings(name, owner, block)
     const made: unknown = await this.#call(factory, settings, configPath)
     const missing = missingMethods(made)
@@ -167,7 +174,8 @@ export class LeaseProvider implements AsyncDisposable {
       })
     } catch (error) {
       if (error instanceof LeaseError) throw error
-      const message = `the lease-class of '${configPath}' failed: ${reasonOf(error)}`
+      const place = placeText(this.#config, configPath, settings.name, [...configPath.split('.'), 'lease-class'])
+      const message = `the lease-class of '${configPath}' failed: ${reasonOf(error)}${place}`
       throw new LeaseUnavailableError(message, { ...details, cause: error })
     }
   }
@@ -190,11 +198,15 @@ export class LeaseProvider implements AsyncDisposable {
   }
 
   /** Once for each path, however many leases it makes. */
-  #warnOfUnknownKeys(path: string, { optionKeys }: LeaseFactory): void {
-    if (this.#checked.has(path)) return
-    this.#checked.add(path)
-    for (const warning of unknownKeys(path, keysOfBlock(this.#config, path), optionKeys))
-      logSafely(this.#logger, 'warn', warning)
+  #warnOfUnknownKeys(lease: string, block: string, { optionKeys }: LeaseFactory): void {
+    if (this.#checked.has(block)) return
+    this.#checked.add(block)
+    for (const { path, warning } of unknownKeys(this.#config, block, optionKeys)) {
+      // Several blocks have the same fallback.
+      if (this.#checked.has(warning)) continue
+      this.#checked.add(warning)
+      logSafely(this.#logger, 'warn', warning + placeText(this.#config, path.slice(0, -1).join('.'), lease, path))
+    }
   }
 
   /** A value under construction is kept at once, so that two concurrent requests share it. A failure is not kept. */

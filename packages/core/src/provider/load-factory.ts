@@ -6,8 +6,10 @@ import { Lease } from '../lease.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import { StoreLease } from '../store-lease.js'
+import { suggestionFor } from '../suggestion.js'
 import { isLease } from './is-lease.js'
 import type { LeaseFactory } from './lease-factory.js'
+import { similarFile, similarPackage } from './similar-module.js'
 
 /** Where a `lease-class` stands. */
 export interface LeaseClassContext {
@@ -56,7 +58,11 @@ export async function loadFactory(leaseClass: unknown, context: LeaseClassContex
 function named(exported: Record<string, unknown>, specifier: string, name: string): unknown {
   if (Object.hasOwn(exported, name)) return exported[name]
   const names = Object.keys(exported).join(', ') || 'nothing'
-  throw new LeaseConfigurationError(`the module '${specifier}' does not export '${name}'; it exports ${names}`)
+  const meant = suggestionFor(name, Object.keys(exported))
+  throw new LeaseConfigurationError(
+    `the module '${specifier}' does not export '${name}'; it exports ${names}` +
+      (meant === undefined ? '' : `. Did you mean '${specifier}#${meant}'?`),
+  )
 }
 
 /** The one export that is a factory by its name, as every provider has one: `localLease`, `redisLease`. */
@@ -143,9 +149,16 @@ function isMissing(error: unknown, specifier: string): boolean {
 
 function explain(error: unknown, specifier: string, location: string, { path, factories }: LeaseClassContext): string {
   const reason = reasonOf(error)
-  if (location.startsWith('file:')) return `the lease-class of '${path}', ${location}, cannot be loaded: ${reason}`
+  if (location.startsWith('file:')) {
+    const similar = similarFile(location)
+    const meant = similar === undefined ? '' : `. Did you mean '${similar}'?`
+    return `the lease-class of '${path}', ${location}, cannot be loaded: ${reason}${meant}`
+  }
   if (!isMissing(error, specifier)) return `the package '${specifier}', the lease-class of '${path}', failed: ${reason}`
   const given = Object.keys(factories)
+  const meant = suggestionFor(specifier, given) ?? similarPackage(specifier)
+  const absent = `the package '${specifier}', the lease-class of '${path}', is not installed: `
+  if (meant !== undefined) return `${absent}did you mean '${meant}'?`
   const others = given.length === 0 ? '' : `; or name one of the factories given (${given.join(', ')})`
   // The specifier may name a part of the package.
   const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [specifier]

@@ -1,25 +1,120 @@
-import { closest, distance } from 'fastest-levenshtein'
+import { ownNameFor, sameWord, suggestionFor } from '../suggestion.js'
+import { type ConfigBlock, type ConfigSource, findBlock, originOf, pathsOfValues } from './config-source.js'
 import { toCamelCase, toKebabCase } from './key-case.js'
-import { engineKeys } from './lease-block.js'
+import { DEFAULT_PATH, engineKeys, settingKeys } from './lease-block.js'
 
-/** Up to how many letters apart two keys are taken for one, misspelled. */
-const MISSPELLED = 2
+/** A key that nothing reads. */
+export interface UnknownKey {
+  readonly path: readonly string[]
+  readonly warning: string
+}
+
+/** The block that all blocks of this library are in. */
+const [ROOT = ''] = DEFAULT_PATH.split('.')
 
 /**
- * One warning for each unknown key of a block, with the nearest known key. If a factory does not declare its keys, only
- * keys that look like misspelled keys of the engine are reported.
+ * The keys that nothing reads, each with the key that was probably meant:
+ *
+ * - in the block at the path, all of them. If a factory does not declare its keys (`optionKeys`), only those that look like
+ *   misspelled keys of the engine;
+ * - in `leasehold.lease`, and beside it, those that look like misspelled keys: other leases may read the others.
  */
 export function unknownKeys(
+  config: ConfigSource | object,
   path: string,
-  keys: readonly string[],
   optionKeys: readonly string[] | undefined,
-): string[] {
-  const known = [...engineKeys, ...(Array.isArray(optionKeys) ? optionKeys : [])]
-  return keys.flatMap((key) => {
+): readonly UnknownKey[] {
+  const own = findBlock(config, path)
+  const fallback = path === DEFAULT_PATH ? undefined : findBlock(config, DEFAULT_PATH)
+  const options = Array.isArray(optionKeys) ? (optionKeys as readonly string[]) : []
+  const known = [...engineKeys, ...options]
+  const isDeclared = optionKeys !== undefined
+  return [
+    ...(own === undefined
+      ? []
+      : unknownIn(config, own, { known, isDeclared, options: isDeclared ? options : undefined })),
+    ...(fallback === undefined
+      ? []
+      : unknownIn(config, fallback, { known, isDeclared, others: keysOfProviders(config), options: undefined })),
+    ...besideFallback(config, path),
+  ]
+}
+
+interface Expected {
+  readonly known: readonly string[]
+  /** Whether all keys are known; then other libraries' names for them are mistakes too. */
+  readonly isDeclared: boolean
+  /** Keys that may be there for other leases. */
+  readonly others?: readonly string[]
+  /** The options of the provider, if every other key is a mistake. */
+  readonly options: readonly string[] | undefined
+}
+
+function unknownIn(config: ConfigSource | object, block: ConfigBlock, expected: Expected): UnknownKey[] {
+  const { known, isDeclared, others = [], options } = expected
+  return Object.entries(block.settings).flatMap(([key, value]) => {
     const name = toCamelCase(key)
-    if (known.includes(name)) return []
-    const nearest = closest(name, known)
-    if (optionKeys === undefined && distance(name, nearest) > MISSPELLED) return []
-    return [`'${path}.${key}' is not a setting that anything reads: did you mean '${toKebabCase(nearest)}'?`]
+    if (known.includes(name) || others.includes(name)) return []
+    const misspelled = pathsOfValues(key, value).flatMap((keys) => {
+      const meant = keyMeantBy(keys, known, isDeclared)
+      return meant === undefined ? [] : [misspelledKey(config, [...block.path, ...keys], [...block.path, meant])]
+    })
+    if (misspelled.length > 0 || options === undefined) return misspelled
+    const path = [...block.path, key]
+    const read = options.length === 0 ? '' : `; the options of this provider are ${options.map(toKebabCase).join(', ')}`
+    return [{ path, warning: `'${path.join('.')}' is not a setting that anything reads: remove it${read}` }]
   })
+}
+
+/** Settings of `leasehold.lease` whose path was mistyped: `leasehold.leas.max-hold`, or `leasehold.max-hold`. */
+function besideFallback(config: ConfigSource | object, path: string): UnknownKey[] {
+  return Object.entries(findBlock(config, ROOT)?.settings ?? {}).flatMap(([name, value]) => {
+    const isBlockOfLease = typeof value === 'object' && value !== null && Object.keys(value).some(isLeaseClass)
+    if (`${ROOT}.${name}` === DEFAULT_PATH || isBlockOfLease || `${path}.`.startsWith(`${ROOT}.${name}.`)) return []
+    return pathsOfValues(name, value).flatMap((keys) => {
+      const isMisspelled = keys.length > 1 && suggestionFor(name, [DEFAULT_PATH.slice(ROOT.length + 1)]) !== undefined
+      // A block with a short name of its own is not half of a key.
+      const isKey = keys.length === 1 || sameWord(keys.join('-'), engineKeys) !== undefined
+      if (!isMisspelled && !isKey) return []
+      const meant = keyMeantBy(isMisspelled ? keys.slice(1) : keys, engineKeys, true)
+      return meant === undefined ? [] : [misspelledKey(config, [ROOT, ...keys], [...DEFAULT_PATH.split('.'), meant])]
+    })
+  })
+}
+
+function misspelledKey(config: ConfigSource | object, path: readonly string[], meant: readonly string[]): UnknownKey {
+  const isInPlace = path.slice(0, meant.length - 1).join('.') === meant.slice(0, -1).join('.')
+  const suggestion = isInPlace ? meant.at(-1) : meant.join('.')
+  const variable = /^environment variable (\S+)$/.exec(originOf(config, path)?.source ?? '')?.[1]
+  const spelling = variable === undefined ? '' : `, which ${variableFor(meant, variable)} sets`
+  const warning = `'${path.join('.')}' is not a setting that anything reads: did you mean '${suggestion}'${spelling}?`
+  return { path, warning }
+}
+
+/** The name of the environment variable that sets a path, of the same kind as another. See `loadConfig`. */
+function variableFor(path: readonly string[], other: string): string {
+  const marks: Readonly<Record<string, string>> = { '.': '_', '-': '__', _: '___' }
+  const name = path.join('.').replaceAll(/[._-]/g, (mark) => marks[mark] ?? mark)
+  return other.startsWith('CONFIG_FORCE_') ? `CONFIG_FORCE_${name}` : name.toUpperCase()
+}
+
+/** The key of a configuration that a mistyped one means. A variable with `_` for `-` has parted a key into several. */
+function keyMeantBy(keys: readonly string[], known: readonly string[], isDeclared: boolean): string | undefined {
+  const word = keys.join('-')
+  const name = suggestionFor(word, known) ?? (isDeclared ? ownNameFor(word, known) : undefined)
+  if (name === undefined) return undefined
+  return (settingKeys as Readonly<Record<string, string>>)[name] ?? toKebabCase(name)
+}
+
+/** The options of all providers whose blocks are in the configuration, as their `reference.conf` puts them there. */
+function keysOfProviders(config: ConfigSource | object): readonly string[] {
+  return Object.entries(findBlock(config, ROOT)?.settings ?? {}).flatMap(([name, block]) => {
+    if (`${ROOT}.${name}` === DEFAULT_PATH) return []
+    const keys = typeof block === 'object' && block !== null ? Object.keys(block) : []
+    return keys.some(isLeaseClass) ? keys.map(toCamelCase) : []
+  })
+}
+
+function isLeaseClass(key: string): boolean {
+  return toCamelCase(key) === 'leaseClass'
 }

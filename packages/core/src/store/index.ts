@@ -3,6 +3,7 @@ export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '.
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
 export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
+export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
 export type {

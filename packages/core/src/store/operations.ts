@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { systemClock } from '../system-clock.js'
 import type { LeaseRecord } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
@@ -19,6 +20,8 @@ export interface StoreOperationOptions {
   readonly clock?: Clock | undefined
 }
 
+const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true }
+
 /**
  * The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read.
  * `JSON.stringify` accepts the record, and `LeaseRecord.fromJSON` reads it back.
@@ -28,6 +31,7 @@ export async function readLease(
   name: string,
   options: StoreOperationOptions = {},
 ): Promise<LeaseRecord | undefined> {
+  checkOptionNames('readLease', options, optionNames, { leaseName: name })
   const record = await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
   return record === undefined ? undefined : withJSON(record)
 }
@@ -40,8 +44,10 @@ export async function readLease(
 export async function breakLease(
   store: LeaseStore,
   name: string,
-  { period, reason, ...options }: BreakOptions & StoreOperationOptions = {},
+  given: BreakOptions & StoreOperationOptions = {},
 ): Promise<{ readonly remaining: number }> {
+  checkOptionNames('breakLease', given, { ...optionNames, period: true, reason: true }, { leaseName: name })
+  const { period, reason, ...options } = given
   const breaking = { ...(period === undefined ? {} : { period }), ...(reason === undefined ? {} : { reason }) }
   return await within(options, store, `breaking lease '${name}'`, async (call) => {
     if (store.break === undefined) throw cannot(store, 'break leases')
@@ -58,6 +64,7 @@ export async function* listLeases(
   prefix = '',
   options: StoreOperationOptions = {},
 ): AsyncGenerator<LeaseRecord, void, undefined> {
+  checkOptionNames('listLeases', options, optionNames)
   if (store.list === undefined) throw cannot(store, 'list leases')
   const listing = new AbortableCall(options.timeout ?? DEFAULT_TIMEOUT)
   const records = store.list(prefix, listing)[Symbol.asyncIterator]()

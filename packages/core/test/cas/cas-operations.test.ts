@@ -11,9 +11,9 @@ const MARGIN = 25
 const call = new AbortableCall()
 const details = { leaseName: 'job', store: 'map' }
 
-function setUp(options: CasStoreOptions & { readonly forgets?: boolean } = {}) {
+function setUp({ forgets, ...options }: CasStoreOptions & { readonly forgets?: boolean } = {}) {
   const clock = new VirtualClock()
-  const register = new MapRegister(options.forgets)
+  const register = new MapRegister(forgets)
   const open = () => casStore(register, { clock, ...options })
   const store = open()
   const claim = (grantId: string, more: { ttl?: number; metadata?: Record<string, string> } = {}, by = store) =>

@@ -187,7 +187,10 @@ describe('a factory that fails', () => {
       await using provider = providerOf(fail)
       const error = await failureOf(provider)
       expect(error).toBeInstanceOf(LeaseUnavailableError)
-      expect(error).toMatchObject({ message: `the lease-class of 'a' failed: ${text}`, leaseName: 'job' })
+      expect(error).toMatchObject({
+        message: `the lease-class of 'a' failed: ${text} (block 'a', lease 'job')`,
+        leaseName: 'job',
+      })
       expect((error as LeaseUnavailableError).cause).toBe(thrown)
     }
   })

@@ -23,9 +23,12 @@ export interface Fixture {
 }
 
 /** A lease in virtual time over a scripted store. */
-export function setUp(options: CreateLeaseOptions & { readonly ordered?: boolean } = {}): Fixture {
+export function setUp({
+  ordered = false,
+  ...options
+}: CreateLeaseOptions & { readonly ordered?: boolean } = {}): Fixture {
   const clock = new VirtualClock()
-  const store = new ScriptedStore({ ordered: options.ordered ?? false })
+  const store = new ScriptedStore({ ordered })
   const lease = createLease(store, 'job', {
     owner: 'me',
     heartbeatTimeout: TTL,

@@ -51,7 +51,13 @@ export class Scene {
   async player(
     owner: string,
     { port }: { readonly port: number } = this.server,
-    { token, ...options }: KubernetesLeaseStoreOptions & TimeoutOptions & { readonly token?: string } = {},
+    {
+      token,
+      heartbeatTimeout,
+      heartbeatInterval,
+      operationTimeout,
+      ...options
+    }: KubernetesLeaseStoreOptions & TimeoutOptions & { readonly token?: string } = {},
   ): Promise<Player> {
     const store = new KubernetesLeaseStore({
       kubeConfig: await kubeConfigFor(port, token),
@@ -61,7 +67,12 @@ export class Scene {
     this.#stores.push(store)
     // The client is loaded, and connected, by the first call: it must not count in the time limit of a claim.
     await store.read('job', new AbortableCall())
-    const lease = createLease(store, 'job', { ...TIMES, ...options, owner, logger: silentLogger })
+    const lease = createLease(store, 'job', {
+      ...TIMES,
+      ...(heartbeatTimeout === undefined ? {} : { heartbeatTimeout, heartbeatInterval, operationTimeout }),
+      owner,
+      logger: silentLogger,
+    })
     const player: Player = { lease, losses: [], events: [], overlaps: [] }
     for (const event of ['acquired', 'renewed', 'jeopardy', 'recovered', 'lost', 'released'] as const) {
       lease.on(event, () => void player.events.push(event))

@@ -1,0 +1,52 @@
+import {
+  createLease,
+  LeaseProvider,
+  LeaseSettings,
+  listLeases,
+  MemoryLeaseStore,
+  readLease,
+  TimeoutSettings,
+} from '@leasehold/core'
+import { casStore } from '@leasehold/core/store'
+import { describe, expect, it } from 'vitest'
+import { MapRegister } from './cas/map-register.js'
+import { silentLogger } from './support/held-lease.js'
+
+const store = new MemoryLeaseStore()
+const lease = createLease(store, 'job', { logger: silentLogger })
+
+describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
+  it.each([
+    ['createLease', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => createLease(store, 'job', o)],
+    ['createLease', 'ttl', 'heartbeatTimeout', (o: object) => createLease(store, 'job', o)],
+    ['createLease', 'leaseDuration', 'heartbeatTimeout', (o: object) => createLease(store, 'job', o)],
+    ['createLease', 'renewInterval', 'heartbeatInterval', (o: object) => createLease(store, 'job', o)],
+    ['createLease', 'max-hold', 'maxHold', (o: object) => createLease(store, 'job', o)],
+    ['TimeoutSettings', 'operationTimeOut', 'operationTimeout', (o: object) => new TimeoutSettings(o)],
+    ['LeaseSettings', 'retryIntervall', 'retryInterval', (o: object) => new LeaseSettings({ name: 'job', ...o })],
+    ['LeaseProvider', 'loger', 'logger', (o: object) => new LeaseProvider({}, {}, o)],
+    ['acquire', 'timeout', 'wait', (o: object) => lease.acquire(o)],
+    ['acquire', 'onLoss', 'onLost', (o: object) => lease.acquire(o)],
+    ['acquire', 'waits', 'wait', (o: object) => lease.run(async () => {}, o)],
+    ['release', 'metaData', 'metadata', (o: object) => lease.release(o)],
+    ['readLease', 'timeOut', 'timeout', (o: object) => readLease(store, 'job', o)],
+    ['listLeases', 'singal', 'signal', (o: object) => listLeases(store, '', o).next()],
+    ['MemoryLeaseStore', 'clok', 'clock', (o: object) => new MemoryLeaseStore(o)],
+    ['casStore', 'maxTTL', 'maxTtl', (o: object) => casStore(new MapRegister(), o)],
+  ])('%s: %s, meant is %s', async (of, option, meant, use) => {
+    const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ name: 'LeaseConfigurationError' })
+    expect((error as Error).message).toBe(`${of} has no option '${option}': did you mean '${meant}'?`)
+  })
+
+  it('without a similar name: the error lists the options', async () => {
+    expect(() => new MemoryLeaseStore({ folder: 'x' } as object)).toThrow(
+      "MemoryLeaseStore has no option 'folder': its options are clock",
+    )
+  })
+
+  it('options that are undefined do not count, and TimeoutSettings accept the options of a lease', () => {
+    expect(() => createLease(store, 'job', { ttl: undefined } as object)).not.toThrow()
+    expect(() => new TimeoutSettings({ heartbeatTimeout: 60_000, owner: 'me', maxHold: 1 } as object)).not.toThrow()
+  })
+})
