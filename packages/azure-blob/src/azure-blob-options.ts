@@ -28,12 +28,25 @@ export const azureBlobOptions = new ProviderOptions('azure-blob', {
   },
   prefix: {
     type: 'text',
-    description: 'The prefix of the names of blobs, such as leases/. The default for containers is lease-.',
+    description:
+      'The prefix of the names of blobs, such as leases/. The default for containers is lease-, unless names = exact.',
   },
   create: {
     type: 'switch',
+    description:
+      'Whether to create the container and the blobs if they are missing. Default: on, but off with names = exact.',
+  },
+  names: {
+    type: 'choice',
+    words: ['escaped', 'exact'],
+    default: '"escaped"',
+    description:
+      '`escaped`: any lease name, on a blob or container of its own. `exact`: the lease is on your blob or container of that name.',
+  },
+  metadata: {
+    type: 'switch',
     default: 'on',
-    description: 'Whether to create the container and the blobs if they are missing.',
+    description: 'Whether the record is written to the metadata. `off`: nothing is written, and owners are unknown.',
   },
   resource: {
     type: 'choice',
@@ -71,9 +84,12 @@ const ways = ['connectionString', 'accountKey', 'sasToken', 'credential'] as con
 
 /** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
 export function checkOptions(options: AzureBlobOptions): void {
-  const { account, endpoint, layout, resource } = options
+  const { account, endpoint, layout, resource, names, metadata } = options
   if (layout === 'akka' && resource === 'container') {
     throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
+  }
+  if (layout === 'akka' && (names === 'exact' || metadata === false)) {
+    throw wrong('layout = akka has names and records of its own: leave out names and metadata')
   }
   const chosen = ways.filter((way) => options[way] !== undefined)
   const [way] = chosen

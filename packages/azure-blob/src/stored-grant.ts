@@ -93,6 +93,11 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
   )
 }
 
+/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
+export function toSeconds(duration: number): number {
+  return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
+}
+
 /** Whether a lease is in force. */
 export function isLocked(state: LeaseState): boolean {
   return state === 'leased' || state === 'breaking'

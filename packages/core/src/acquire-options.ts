@@ -13,15 +13,15 @@ export function acquireOptionsError(
   limits: StoreLimits,
   details: LeaseErrorDetails,
 ): LeaseConfigurationError | undefined {
-  const fault = faultOf(options, roomOf(limits))
+  const fault = faultOf(options, limits)
   return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
 }
 
-function faultOf(options: unknown, room: number): string | undefined {
+function faultOf(options: unknown, limits: StoreLimits): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
-  const { wait, signal, onLost, metadata } = options as Record<string, unknown>
+  const { wait, signal, onLost, metadata, ifMatch } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
@@ -29,5 +29,9 @@ function faultOf(options: unknown, room: number): string | undefined {
     return `signal must be an AbortSignal, not ${shownValue(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function')
     return `onLost must be a function, not ${shownValue(onLost)}`
-  return metadata === undefined ? undefined : faultOfMetadata(metadata, room)
+  if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
+    return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
+  if (ifMatch !== undefined && limits.versions !== true)
+    return 'ifMatch was given, but the resources of this store have no versions: leave it out'
+  return metadata === undefined ? undefined : faultOfMetadata(metadata, roomOf(limits))
 }

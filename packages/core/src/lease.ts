@@ -16,6 +16,12 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal
   /** Kept in the record, for readers and for the next holder (`previous`). At most 4,096 bytes unless the store says otherwise. */
   readonly metadata?: Readonly<Record<string, string>>
+  /**
+   * The version that the resource must still have, such as the ETag of a blob at the last release. If it has another one,
+   * `acquire` rejects with a `LeaseConflictError`. Only for stores whose limits have `versions`. Not checked while this
+   * object holds the lease already; concurrent calls share the version of the first.
+   */
+  readonly ifMatch?: string
 }
 
 export interface ReleaseOptions {

@@ -306,7 +306,7 @@ export class LeaseEngine implements Caller, GroupMember {
 
   #call(op: number, request: StoreRequest, context: EventContext): void {
     const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
-    this.#caller.call(op, request, timeout, this.#claims.metadata)
+    this.#caller.call(op, request, timeout, this.#claims.wishes)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
