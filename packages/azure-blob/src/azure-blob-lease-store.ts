@@ -103,6 +103,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
+    this.#checks.guid(grantId, name)
     return await this.#inRounds('acquire', name, call, async (resource, signal) => {
       if (this.#unrecorded !== undefined) return await this.#unrecorded.acquire(resource, request, call)
       const isOnContainer = resource.blob === undefined
@@ -132,7 +133,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const previous = isRepeated ? stored.previous : stored?.metadata
       const left = previous === undefined ? {} : { previous }
       const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...left }
-      const isWritten = isRepeated && isDeepStrictEqual(metadata, stored.metadata)
+      const isWritten = isRepeated && stored.ttl === ttl && isDeepStrictEqual(metadata, stored.metadata)
       // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
       return await this.#grant(resource, found, grant, isWritten, call, (options) =>
         resource.leaseClient(grantId).acquireLease(toSeconds(ttl), options),
@@ -222,6 +223,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   ): Promise<AcquireOutcome> {
     const { name, grantId } = held
     this.#checks.change(held, to, call)
+    this.#checks.guid(to.grantId, name)
     return await this.#inRounds('change', name, call, async (resource, signal) => {
       if (this.#unrecorded !== undefined) return await this.#unrecorded.change(resource, held, to, call)
       const found = await resource.find(signal)

@@ -113,7 +113,7 @@ export function toRecord(name: string, stored: StoredGrant | undefined, state: L
     return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), state }
   }
   if (state === 'available') return undefined
-  return { name, owner: '', grantId: '', fencingToken: 0n, ttl: Number.NaN, metadata: {}, state }
+  return { name, owner: '', grantId: '', fencingToken: 0n, metadata: {}, state }
 }
 
 function lowerCased(found: BlobMetadata): ReadonlyMap<string, string> {

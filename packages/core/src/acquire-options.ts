@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { faultOfGuid, isGuid } from './guid.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { shownValue } from './shown-value.js'
 import type { StoreLimits } from './store/lease-store.js'
@@ -21,7 +22,7 @@ function faultOf(options: unknown, limits: StoreLimits): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
-  const { wait, signal, onLost, metadata, ifMatch } = options as Record<string, unknown>
+  const { wait, signal, onLost, metadata, ifMatch, grantId } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
@@ -29,6 +30,7 @@ function faultOf(options: unknown, limits: StoreLimits): string | undefined {
     return `signal must be an AbortSignal, not ${shownValue(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function')
     return `onLost must be a function, not ${shownValue(onLost)}`
+  if (grantId !== undefined && !isGuid(grantId)) return faultOfGuid(grantId)
   if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
   if (ifMatch !== undefined && limits.versions !== true)

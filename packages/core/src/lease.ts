@@ -22,6 +22,12 @@ export interface AcquireOptions {
    * object holds the lease already; concurrent calls share the version of the first.
    */
   readonly ifMatch?: string
+  /**
+   * The id of the grant, a GUID; a new one unless given. If the grant in force has this id, `acquire` succeeds at once and
+   * restarts its ttl: a process that has kept its id goes on with its lease after a restart. Never give two processes that
+   * run at the same time the same id: both would hold the lease.
+   */
+  readonly grantId?: string
 }
 
 export interface ReleaseOptions {

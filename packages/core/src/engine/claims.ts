@@ -4,7 +4,7 @@ import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
 
 /** The parts of a request that a caller of `acquire` may choose. */
-export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch'>
+export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>
 
 const noWishes: Wishes = {}
 
@@ -19,11 +19,11 @@ export class Claim extends Deferred<boolean> {
   /** Stops listening to the caller's signal. */
   unlisten: (() => void) | undefined
 
-  constructor(waitUntil: number, { onLost, metadata, ifMatch }: AcquireOptions, run?: LeaseRun) {
+  constructor(waitUntil: number, { onLost, metadata, ifMatch, grantId }: AcquireOptions, run?: LeaseRun) {
     super()
     this.waitUntil = waitUntil
     this.onLost = onLost
-    this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }) }
+    this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
     this.run = run
   }
 }

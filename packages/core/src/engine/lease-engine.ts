@@ -210,7 +210,8 @@ export class LeaseEngine implements Caller, GroupMember {
     this.#adopted = undefined
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
-    this.dispatch({ type: 'acquire', grantId: createGrantId(), queue: this.#queues, adopted })
+    const { grantId = createGrantId() } = this.#claims.wishes
+    this.dispatch({ type: 'acquire', grantId, queue: this.#queues, adopted })
   }
 
   get #queues(): boolean {

@@ -82,7 +82,7 @@ export class StoreCaller {
     switch (request.method) {
       case 'acquire': {
         const { grantId, queue } = request
-        return await store.acquire({ name, owner, grantId, ttl, queue, ...wishes }, call)
+        return await store.acquire({ ...wishes, name, owner, grantId, ttl, queue }, call)
       }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
