@@ -15,7 +15,6 @@ import {
   type AcquireRequest,
   type BreakOptions,
   checkLeaseName,
-  checkOptionNames,
   inRounds,
   RecentMap,
   type ReleaseOutcome,
@@ -24,56 +23,57 @@ import {
   StoreChecks,
   withoutBreakReason,
 } from '@leasehold/core/store'
+import { type AzureBlobLeaseStoreOptions, checkStoreOptions } from './azure-blob-options.js'
 import { createIsOff, failureOf } from './failure-of.js'
 import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
-import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, withGrant } from './stored-grant.js'
+import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
+import { otherVersion, UnrecordedGrants } from './unrecorded-grants.js'
 import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime } from './write-time.js'
 
 /** The service's limits for the ttl of a lease that expires, in milliseconds. */
 const SHORTEST = 15_000
 const LONGEST = 60_000
 
-export interface AzureBlobLeaseStoreOptions {
-  /** Whether to create the container and the blobs if they are missing; `true` unless given. */
-  readonly create?: boolean | undefined
-  /** The prefix of the names of blobs or containers, such as `leases/`; unless given, `lease-` for containers, none for blobs. */
-  readonly prefix?: string | undefined
-  /** For the pause until the second of a write is over; the machine's unless given. */
-  readonly clock?: Clock | undefined
-}
-
 /**
  * Leases over the native leases of Azure Blob Storage: one blob per name in the given container, or one container per name
  * in the account of the given service client. The service times them: 15 to 60 s, or infinite. Owner, fencing token and
- * metadata are in the metadata of the blob, written under its lease. The content of the blob is never touched.
+ * metadata are in the metadata of the blob, written under its lease, unless `metadata` is `false`. The content of the blob is never touched.
  */
 export class AzureBlobLeaseStore implements LeaseStore {
   readonly kind = 'azure-blob'
-  readonly limits: StoreLimits = {
-    minTtl: SHORTEST,
-    maxTtl: LONGEST,
-    infinite: true,
-    ordered: false,
-    metadata: METADATA_ROOM,
-  }
+  readonly limits: StoreLimits
   readonly #resources: LeaseResources
   readonly #create: boolean
   readonly #clock: Clock
-  readonly #checks = new StoreChecks(this.kind, this.limits)
+  readonly #checks: StoreChecks
+  /** Absent if grants have records. */
+  readonly #unrecorded: UnrecordedGrants | undefined
+  /** The ETags of the blobs at the last releases, by grant id. */
+  readonly #released = new RecentMap<string>(KNOWN_NAMES)
   /** See {@link KNOWN_NAMES}. */
   readonly #known = new RecentMap<string | undefined>(KNOWN_NAMES)
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
-    const names = { create: true, prefix: true, clock: true } as const
-    checkOptionNames<AzureBlobLeaseStoreOptions>('AzureBlobLeaseStore', options, names, { store: 'azure-blob' })
-    const { create = true, prefix, clock = systemClock } = options
-    this.#resources = new LeaseResources(client, prefix)
+    checkStoreOptions(options)
+    const { names = 'escaped', metadata = true, prefix, clock = systemClock } = options
+    const { create = names === 'escaped' } = options
+    this.#resources = new LeaseResources(client, { names, prefix, isRecorded: metadata })
     this.#create = create
     this.#clock = clock
+    this.#unrecorded = metadata ? undefined : new UnrecordedGrants(create, clock)
+    this.limits = {
+      minTtl: SHORTEST,
+      maxTtl: LONGEST,
+      infinite: true,
+      ordered: false,
+      metadata: metadata ? METADATA_ROOM : 0,
+      versions: !('getContainerClient' in client),
+    }
+    this.#checks = new StoreChecks(this.kind, this.limits)
   }
 
   /** Aborted by `close`. */
@@ -84,14 +84,18 @@ export class AzureBlobLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
+    this.#checks.guid(grantId, name)
     return await this.#inRounds('acquire', name, call, async (resource, signal) => {
+      if (this.#unrecorded !== undefined) return await this.#unrecorded.acquire(resource, request, call)
       const isOnContainer = resource.blob === undefined
       let found = await resource.find(signal)
-      if (found === undefined && !this.#create) throw createIsOff(isOnContainer ? 'container' : 'blob', name)
+      if (found === undefined && !this.#create) throw createIsOff(resource.kind, name)
       found ??= await resource.make(signal)
       if (found === undefined) return undefined
       const stored = grantIn(name, found.metadata)
       const isRepeated = found.state === 'leased' && stored?.grantId === grantId
+      if (request.ifMatch !== undefined && request.ifMatch !== found.etag && !isRepeated)
+        throw otherVersion(name, request.ifMatch)
       // An older record may have returned within this second, over a grant of this second. On a container, another write
       // in this second would not be noticed either.
       if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
@@ -111,7 +115,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const previous = isRepeated ? stored.previous : stored?.metadata
       const left = previous === undefined ? {} : { previous }
       const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...left }
-      const isWritten = isRepeated && isDeepStrictEqual(metadata, stored.metadata)
+      const isWritten = isRepeated && stored.ttl === ttl && isDeepStrictEqual(metadata, stored.metadata)
       // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
       return await this.#grant(resource, found, grant, isWritten, call, (options) =>
         resource.leaseClient(grantId).acquireLease(toSeconds(ttl), options),
@@ -129,6 +133,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
       const outcome = await this.#renew(resource, grant, signal)
       if (!outcome.renewed) return outcome
+      if (this.#unrecorded !== undefined) return outcome
       return (await this.#writeMetadata(resource, grant, metadata, signal)) ? outcome : undefined
     })
   }
@@ -142,13 +147,14 @@ export class AzureBlobLeaseStore implements LeaseStore {
       name,
       call,
       async (resource, signal): Promise<ReleaseOutcome | undefined> => {
-        if (metadata !== undefined) {
+        if (metadata !== undefined && this.#unrecorded === undefined) {
           const outcome = await this.#renew(resource, grant, signal)
           if (!outcome.renewed) return { released: false, ...(outcome.holder && { holder: outcome.holder }) }
           if (!(await this.#writeMetadata(resource, grant, metadata, signal))) return undefined
         }
         try {
-          await resource.leaseClient(grantId).releaseLease({ abortSignal: signal })
+          const { etag } = await resource.leaseClient(grantId).releaseLease({ abortSignal: signal })
+          if (etag !== undefined && resource.blob !== undefined) this.#released.set(grantId, etag)
           return { released: true }
         } catch (error) {
           if (isStatus(error, 404)) return { released: false }
@@ -168,7 +174,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const stored = grantIn(name, found.metadata)
       if (stored === undefined || !isLocked(found.state)) return [toRecord(name, stored, found.state)]
       // Between the lease and the write of the record, the record is that of the last holder.
-      const isInForce = await resource.isLeasedUnder(stored.grantId, signal)
+      const isInForce = (await resource.findUnder(stored.grantId, signal)) !== undefined
       return [toRecord(name, isInForce ? stored : undefined, found.state)]
     })
     return record
@@ -199,7 +205,9 @@ export class AzureBlobLeaseStore implements LeaseStore {
   ): Promise<AcquireOutcome> {
     const { name, grantId } = held
     this.#checks.change(held, to, call)
+    this.#checks.guid(to.grantId, name)
     return await this.#inRounds('change', name, call, async (resource, signal) => {
+      if (this.#unrecorded !== undefined) return await this.#unrecorded.change(resource, held, to, call)
       const found = await resource.find(signal)
       const stored = found && grantIn(name, found.metadata)
       if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
@@ -254,6 +262,11 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (blob !== undefined) return blob
     const message = 'these leases are on containers: they have no blob'
     throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
+  }
+
+  /** The ETag that the blob had when the grant with this id was released by this store; `undefined` if unknown. */
+  etagAtRelease(grantId: string): string | undefined {
+    return this.#released.get(grantId)
   }
 
   async close(): Promise<void> {
@@ -329,15 +342,18 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (!isLeaseConflict(error)) throw error
       return { granted: false, ...holderOf(name, found) }
     }
-    const granted = { name, owner, grantId, fencingToken, ttl }
-    const outcome = { granted: true, grant: granted, ...(previous && { previous }) } as const
-    if (isWritten) return outcome
+    const outcomeAt = (etag: string | undefined): AcquireOutcome => {
+      const version = resource.blob === undefined || etag === undefined ? {} : { etag }
+      const granted = { name, owner, grantId, fencingToken, ttl, ...version }
+      return { granted: true, grant: granted, ...(previous && { previous }) }
+    }
+    if (isWritten) return outcomeAt(found.etag)
     // The token is already that of the next second.
     if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
     try {
       const written = await resource.write(record, grantId, found, abortSignal)
       this.#known.set(name, written?.etag)
-      return written && outcome
+      return written && outcomeAt(written.etag)
     } catch (error) {
       // No owner knows of a lease without a record.
       if (isRefusal(error))
@@ -365,9 +381,4 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (this.#known.get(grant.name) === found.etag) this.#known.set(grant.name, written?.etag)
     return written !== undefined
   }
-}
-
-/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
-function toSeconds(duration: number): number {
-  return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
 }

@@ -1,10 +1,12 @@
 import type { BlockBlobClient } from '@azure/storage-blob'
 import {
   type CreateLeaseOptions,
+  type Grant,
   type LeaseEnvironment,
   LeaseLostError,
   LeaseSettings,
   type LeaseStore,
+  type ReleaseOptions,
   StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
@@ -17,6 +19,7 @@ import { openServiceClient } from './service-client.js'
 /** A lease on a blob or a container. With its id, the service rejects writes after the lease is lost. */
 export class AzureBlobLease extends StoreLease {
   readonly #store: AzureBlobLeaseStore
+  #etag: string | undefined
 
   constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: LeaseEnvironment = {}) {
     super(settings, store, environment)
@@ -37,6 +40,22 @@ export class AzureBlobLease extends StoreLease {
       store: this.#store.kind,
       reason: 'expired',
     })
+  }
+
+  /**
+   * The ETag of the blob at the grant, while the lease is held; after that, at the release. For `acquire({ ifMatch })`:
+   * whether the blob is unchanged since this lease was released. `undefined` for a container, and after a loss.
+   */
+  get etag(): string | undefined {
+    const grant: (Grant & { readonly etag?: string }) | undefined = this.grant
+    return grant === undefined ? this.#etag : grant.etag
+  }
+
+  override async release(options?: ReleaseOptions): Promise<boolean> {
+    const { grant } = this
+    const isReleased = await super.release(options)
+    if (grant !== undefined) this.#etag = this.#store.etagAtRelease(grant.grantId)
+    return isReleased
   }
 
   /**
@@ -71,12 +90,12 @@ export const azureBlobLease = providerFactory(azureBlobOptions, openStore, (sett
 
 async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Promise<LeaseStore> {
   checkOptions(values)
-  const { layout, resource, create, prefix } = values
+  const { layout, resource, create, prefix, names, metadata } = values
   const container = values.container ?? (layout === 'akka' ? 'akka-coordination-lease' : 'leases')
   const service = await openServiceClient(values)
   if (layout !== 'akka') {
     const client = resource === 'container' ? service : service.getContainerClient(container)
-    return new AzureBlobLeaseStore(client, { create, prefix, clock })
+    return new AzureBlobLeaseStore(client, { create, prefix, names, metadata, clock })
   }
   const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }

@@ -1,5 +1,41 @@
-import { LeaseConfigurationError } from '@leasehold/core'
-import { type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import { checkOptionNames, type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+
+/** Options of an {@link AzureBlobLeaseStore}. */
+export interface AzureBlobLeaseStoreOptions {
+  /** Whether to create the container and the blobs if they are missing; `true` unless given, but `false` with exact names. */
+  readonly create?: boolean | undefined
+  /**
+   * The prefix of the names of blobs or containers, such as `leases/`; none unless given, but `lease-` for containers with
+   * escaped names.
+   */
+  readonly prefix?: string | undefined
+  /**
+   * `escaped`, the default: any lease name, as the name of a blob or container of its own. `exact`: the lease is on the blob
+   * or container of that name, which may be yours: the service then rejects the writes, or the deletion, of everyone else.
+   */
+  readonly names?: 'escaped' | 'exact' | undefined
+  /**
+   * Whether the record of a grant is written to the metadata of the blob or container; `true` unless given. With `false`
+   * nothing is written: owners are unknown, and each grant takes a second longer.
+   */
+  readonly metadata?: boolean | undefined
+  /** For the pause until the second of a write is over; the machine's unless given. */
+  readonly clock?: Clock | undefined
+}
+
+const storeOptionNames: OptionNames<AzureBlobLeaseStoreOptions> = {
+  create: true,
+  prefix: true,
+  names: true,
+  metadata: true,
+  clock: true,
+}
+
+/** Throws a `LeaseConfigurationError` for an unknown option. */
+export function checkStoreOptions(options: AzureBlobLeaseStoreOptions): void {
+  checkOptionNames('AzureBlobLeaseStore', options, storeOptionNames, { store: 'azure-blob' })
+}
 
 /** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:options`. */
 export const azureBlobOptions = new ProviderOptions('azure-blob', {
@@ -28,12 +64,25 @@ export const azureBlobOptions = new ProviderOptions('azure-blob', {
   },
   prefix: {
     type: 'text',
-    description: 'The prefix of the names of blobs, such as leases/. The default for containers is lease-.',
+    description:
+      'The prefix of the names of blobs, such as leases/. The default for containers is lease-, unless names = exact.',
   },
   create: {
     type: 'switch',
+    description:
+      'Whether to create the container and the blobs if they are missing. Default: on, but off with names = exact.',
+  },
+  names: {
+    type: 'choice',
+    words: ['escaped', 'exact'],
+    default: '"escaped"',
+    description:
+      '`escaped`: any lease name, on a blob or container of its own. `exact`: the lease is on your blob or container of that name.',
+  },
+  metadata: {
+    type: 'switch',
     default: 'on',
-    description: 'Whether to create the container and the blobs if they are missing.',
+    description: 'Whether the record is written to the metadata. `off`: nothing is written, and owners are unknown.',
   },
   resource: {
     type: 'choice',
@@ -71,9 +120,12 @@ const ways = ['connectionString', 'accountKey', 'sasToken', 'credential'] as con
 
 /** Throws a `LeaseConfigurationError` for options that contradict each other. It shows no secret. */
 export function checkOptions(options: AzureBlobOptions): void {
-  const { account, endpoint, layout, resource } = options
+  const { account, endpoint, layout, resource, names, metadata } = options
   if (layout === 'akka' && resource === 'container') {
     throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
+  }
+  if (layout === 'akka' && (names === 'exact' || metadata === false)) {
+    throw wrong('layout = akka has names and records of its own: leave out names and metadata')
   }
   const chosen = ways.filter((way) => options[way] !== undefined)
   const [way] = chosen

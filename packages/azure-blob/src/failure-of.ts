@@ -31,7 +31,9 @@ export function failureOf(operation: string, leaseName: string | undefined, erro
     cause: withoutRequest(error),
   }
   const subject = leaseName === undefined ? 'leases' : `lease '${leaseName}'`
-  const failed = `${operation} of ${subject} failed: ${reasonOf(error)}`
+  const requestId = requestIdOf(error)
+  const request = requestId === undefined ? '' : ` [x-ms-request-id ${requestId}]`
+  const failed = `${operation} of ${subject} failed: ${reasonOf(error)}${request}`
   if (error instanceof Error && error.name === 'AbortError') return new LeaseTimeoutError(failed, details)
   if (error instanceof Error && credentialFailures.has(error.name)) {
     return new LeaseUnauthorisedError(`${failed}: the credential gave no token`, details)
@@ -97,11 +99,18 @@ function reasonOf(error: unknown): string {
 
 /** The cause without the request and its headers. */
 function withoutRequest(error: unknown): Error {
-  const cause: Error & { code?: string | undefined; statusCode?: number | undefined } = new Error(reasonOf(error))
+  const cause: Error & { code?: string | undefined; statusCode?: number | undefined; requestId?: string | undefined } =
+    new Error(reasonOf(error))
   cause.name = error instanceof Error ? error.name : 'Error'
   cause.code = codeOf(error)
   cause.statusCode = restFailureOf(error)?.statusCode
+  cause.requestId = requestIdOf(error)
   return cause
+}
+
+/** The id under which the support of the service finds the request. */
+function requestIdOf(error: unknown): string | undefined {
+  return restFailureOf(error)?.response?.headers.get('x-ms-request-id')
 }
 
 /** Addresses can contain a signature. */

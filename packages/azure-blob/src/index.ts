@@ -2,5 +2,6 @@ export { type AkkaBlobStoreOptions, akkaBlobStore } from './akka/akka-blob-store
 export type { AkkaPeerOptions } from './akka/akka-peers.js'
 export { AzureBlobGuard, type FencedWrite } from './azure-blob-guard.js'
 export { type AzureBlobLease, azureBlobLease, createAzureBlobLease } from './azure-blob-lease.js'
-export { AzureBlobLeaseStore, type AzureBlobLeaseStoreOptions } from './azure-blob-lease-store.js'
+export { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
+export type { AzureBlobLeaseStoreOptions } from './azure-blob-options.js'
 export { type AzureBlobOptions, azureBlobOptions } from './azure-blob-options.js'

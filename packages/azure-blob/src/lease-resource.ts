@@ -29,16 +29,23 @@ export class LeaseResource {
   readonly blob: BlockBlobClient | undefined
   readonly #container: ContainerClient
   readonly #client: BlockBlobClient | ContainerClient
+  readonly #isRecorded: boolean
 
-  constructor(container: ContainerClient, blobName?: string) {
+  /** `isRecorded`: whether grants have records; without them, the metadata is not looked at. */
+  constructor(container: ContainerClient, blobName: string | undefined, isRecorded: boolean) {
+    this.#isRecorded = isRecorded
     this.blob = blobName === undefined ? undefined : container.getBlockBlobClient(blobName)
     this.#container = container
     this.#client = this.blob ?? container
   }
 
+  get kind(): 'blob' | 'container' {
+    return this.blob === undefined ? 'container' : 'blob'
+  }
+
   async find(abortSignal: AbortSignal): Promise<Found | undefined> {
     const found = await unless([404], () => this.#client.getProperties({ abortSignal }))
-    return found && toFound(found)
+    return found && this.#toFound(found)
   }
 
   /** Creates it. Resolves with `undefined` if another process was faster, or the container of the blob was missing. */
@@ -48,17 +55,18 @@ export class LeaseResource {
     const made = await createOnce(this.#container, abortSignal, () =>
       blob === undefined ? this.#container.create({ abortSignal }) : blob.upload('', 0, { conditions, abortSignal }),
     )
-    return made && toFound(made)
+    return made && this.#toFound(made)
   }
 
   leaseClient(grantId: string): BlobLeaseClient {
     return this.#client.getBlobLeaseClient(grantId)
   }
 
-  /** Whether the lease in force is that of the grant. */
-  async isLeasedUnder(leaseId: string, abortSignal: AbortSignal): Promise<boolean> {
+  /** As `find`; `undefined` also if the lease in force is not that of the grant. */
+  async findUnder(leaseId: string, abortSignal: AbortSignal): Promise<Found | undefined> {
     const request = () => this.#client.getProperties({ conditions: { leaseId }, abortSignal })
-    return (await unless([404, 409, 412], request)) !== undefined
+    const found = await unless([404, 409, 412], request)
+    return found && this.#toFound(found)
   }
 
   /**
@@ -80,10 +88,11 @@ export class LeaseResource {
     const conditions = this.blob === undefined ? { leaseId } : { leaseId, ifMatch: found.etag }
     return await unless([404, 412], () => this.#client.setMetadata(metadata, { conditions, abortSignal }))
   }
-}
 
-function toFound(properties: LeaseProperties): Found {
-  const { leaseState = 'available', leaseDuration, metadata = {}, etag = '', lastModified, date } = properties
-  if (lastModified === undefined || date === undefined) throw new TypeError('the answer of the service has no time')
-  return { state: leaseState, infinite: leaseDuration === 'infinite', metadata, etag, lastModified, date }
+  #toFound(properties: LeaseProperties): Found {
+    const { leaseState: state = 'available', leaseDuration, etag = '', lastModified, date } = properties
+    if (lastModified === undefined || date === undefined) throw new TypeError('the answer of the service has no time')
+    const { metadata = {} } = this.#isRecorded ? properties : {}
+    return { state, infinite: leaseDuration === 'infinite', metadata, etag, lastModified, date }
+  }
 }

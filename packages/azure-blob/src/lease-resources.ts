@@ -1,6 +1,7 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
 import { LeaseConfigurationError, type LeaseState } from '@leasehold/core'
 import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { exactName } from './exact-name.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, nameIn } from './stored-grant.js'
@@ -37,16 +38,31 @@ interface ListedItem {
   readonly properties: { readonly leaseState?: LeaseState }
 }
 
+/** How lease names become blobs or containers, and whether these have records. */
+interface NamedResources {
+  readonly names: 'escaped' | 'exact'
+  readonly prefix: string | undefined
+  readonly isRecorded: boolean
+}
+
 /** The blobs of a container, or the containers of an account, that stand for lease names. Two names never share one. */
 export class LeaseResources {
   readonly #client: ContainerClient | BlobServiceClient
   readonly #prefix: string
   readonly #alphabet: NameAlphabet
+  readonly #isExact: boolean
+  readonly #isRecorded: boolean
 
-  constructor(client: ContainerClient | BlobServiceClient, prefix: string | undefined) {
+  constructor(client: ContainerClient | BlobServiceClient, { names, prefix, isRecorded }: NamedResources) {
     const isAccount = 'getContainerClient' in client
     this.#client = client
-    this.#prefix = prefix ?? (isAccount ? 'lease-' : '')
+    this.#isExact = names === 'exact'
+    this.#isRecorded = isRecorded
+    this.#prefix = prefix ?? (isAccount && !this.#isExact ? 'lease-' : '')
+    if (this.#isExact) {
+      this.#alphabet = { ...inBlobNames, maxLength: Number.POSITIVE_INFINITY }
+      return
+    }
     if (isAccount && !containerPrefix.test(this.#prefix)) {
       throw invalid(this.#prefix, "container names have lower-case letters, digits and single hyphens, as in 'lease-'")
     }
@@ -63,8 +79,9 @@ export class LeaseResources {
   of(leaseName: string): LeaseResource {
     const client = this.#client
     const name = this.#nameOf(leaseName)
-    if ('getContainerClient' in client) return new LeaseResource(client.getContainerClient(name))
-    return new LeaseResource(client, name)
+    if ('getContainerClient' in client)
+      return new LeaseResource(client.getContainerClient(name), undefined, this.#isRecorded)
+    return new LeaseResource(client, name, this.#isRecorded)
   }
 
   /** Yields what has a lease name with this prefix. Blobs and containers that have no lease may be among them. */
@@ -90,15 +107,18 @@ export class LeaseResources {
   *#named(items: readonly ListedItem[], leasePrefix: string): Generator<ListedResource> {
     for (const { name, metadata = {}, properties } of items) {
       const written = nameIn(metadata)
-      const isOwn = written !== undefined && this.#nameOf(written) === name
+      const rest = name.slice(this.#prefix.length)
+      const isOwn = !this.#isExact && written !== undefined && this.#nameOf(written) === name
       // Earlier versions wrote no name, and copies have the name of another blob.
-      const leaseName = isOwn ? written : decodeLeaseName(name.slice(this.#prefix.length), this.#alphabet)
+      const decoded = this.#isExact ? rest : decodeLeaseName(rest, this.#alphabet)
+      const leaseName = isOwn ? written : decoded
       if (leaseName?.startsWith(leasePrefix) !== true) continue
-      yield { name: leaseName, metadata, state: properties.leaseState ?? 'available' }
+      yield { name: leaseName, metadata: this.#isRecorded ? metadata : {}, state: properties.leaseState ?? 'available' }
     }
   }
 
   #nameOf(leaseName: string): string {
+    if (this.#isExact) return exactName(this.#prefix, leaseName, 'getContainerClient' in this.#client)
     return this.#prefix + encodeLeaseName(leaseName, this.#alphabet)
   }
 
@@ -106,6 +126,7 @@ export class LeaseResources {
   #listPrefix(leasePrefix: string): string {
     // Half a surrogate pair at its end has no UTF-8 to look for.
     if (!leasePrefix.isWellFormed()) return this.#prefix
+    if (this.#isExact) return this.#prefix + leasePrefix
     const encoded = encodeLeaseName(leasePrefix, { ...this.#alphabet, maxLength: Number.POSITIVE_INFINITY })
     return this.#prefix + encoded.slice(0, this.#alphabet.maxLength - HASH_SUFFIX)
   }

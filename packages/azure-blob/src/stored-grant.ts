@@ -93,6 +93,11 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
   )
 }
 
+/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
+export function toSeconds(duration: number): number {
+  return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
+}
+
 /** Whether a lease is in force. */
 export function isLocked(state: LeaseState): boolean {
   return state === 'leased' || state === 'breaking'
@@ -108,7 +113,7 @@ export function toRecord(name: string, stored: StoredGrant | undefined, state: L
     return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), state }
   }
   if (state === 'available') return undefined
-  return { name, owner: '', grantId: '', fencingToken: 0n, ttl: Number.NaN, metadata: {}, state }
+  return { name, owner: '', grantId: '', fencingToken: 0n, metadata: {}, state }
 }
 
 function lowerCased(found: BlobMetadata): ReadonlyMap<string, string> {

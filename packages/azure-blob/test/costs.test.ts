@@ -22,7 +22,7 @@ describe.concurrent('the transactions of the service', () => {
     expect(await countOf(proxied, () => proxied.lease.acquire())).toBe(3)
     const grant = await proxied.outside.read(proxied.name, never)
     expect(
-      await countOf(proxied, () => proxied.store.renew(grant ?? { ...claimOf(''), fencingToken: 0n }, never)),
+      await countOf(proxied, () => proxied.store.renew({ ...claimOf(''), fencingToken: 0n, ...grant }, never)),
     ).toBe(1)
     expect(await countOf(proxied, () => proxied.lease.release())).toBe(1)
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
 import { afterAll, expect, it } from 'vitest'
 import { writeUnderLease } from './readme/own-blob.js'
+import { appendToReport } from './readme/own-report.js'
 import { publishOnce } from './readme/report.js'
 import { Azurite } from './support/azurite.js'
 import { never, TTL } from './support/claims.js'
@@ -15,6 +16,17 @@ it('the example of the README writes under the lease and the guard', async () =>
   await publishOnce(container, 'first')
   await publishOnce(container, 'second')
   expect(String(await container.getBlobClient('report.txt').downloadToBuffer())).toBe('second')
+})
+
+it('a report of the user is written under a lease of its own name, and is not written otherwise', async () => {
+  const container = azurite.container(`readme-${randomUUID()}`)
+  await container.create()
+  const blob = container.getBlockBlobClient('reports/2024.csv')
+  await blob.upload('', 0)
+  await appendToReport(container, 'one')
+  const etag = await appendToReport(container, 'two')
+  expect(String(await blob.downloadToBuffer())).toBe('one\ntwo\n')
+  expect(await blob.getProperties()).toMatchObject({ etag, metadata: {} })
 })
 
 it('the blob of the lease is written under its conditions, and keeps the record', async () => {

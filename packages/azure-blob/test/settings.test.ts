@@ -55,6 +55,19 @@ describe('a lease of a configuration', () => {
     expect(() => lease.blob).toThrow(/on containers/)
   })
 
+  it('is on the own blob, without a record, with names = exact and metadata = off', async () => {
+    const container = azurite.container('own-blobs')
+    await container.create()
+    const { etag } = await container.getBlockBlobClient('reports/2024.csv').upload('', 0)
+    const block = { 'connection-string': azurite.connectionString(), container: 'own-blobs' }
+    await using provider = provide({ ...block, names: 'exact', metadata: 'off', prefix: 'reports/' })
+    const lease = (await provider.getLease('2024.csv', 'job')) as AzureBlobLease
+    expect(await lease.acquire()).toBe(true)
+    expect(await lease.blob.getProperties()).toMatchObject({ leaseState: 'leased', etag })
+    const missing = await provider.getLease('2025.csv', 'job')
+    await expect(missing.acquire()).rejects.toThrow(/'create' is off/)
+  })
+
   it("is one of Akka's, with layout = akka", async () => {
     const peers = { 'akka-heartbeat-timeout': '20s', 'akka-heartbeat-interval': '2s', 'akka-clock-skew': '1s' }
     await using provider = provide({ 'connection-string': azurite.connectionString(), layout: 'akka', ...peers })
@@ -108,6 +121,8 @@ describe('an invalid block is rejected when it is read', () => {
     { block: { ...key, resource: 'queue' }, says: /resource must be blob or container, not queue/ },
     { block: { ...key, layout: 'pekko' }, says: /layout must be native or akka, not pekko/ },
     { block: { ...key, layout: 'akka', resource: 'container' }, says: /it excludes resource = container/ },
+    { block: { ...key, layout: 'akka', names: 'exact' }, says: /leave out names and metadata/ },
+    { block: { ...key, layout: 'akka', metadata: 'off' }, says: /leave out names and metadata/ },
     { block: { ...key, layout: 'akka', 'akka-heartbeat-timeout': '20s' }, says: /the Akka side are invalid/ },
     { block: { ...key, 'akka-clock-skew': 'soon' }, says: /akka-clock-skew must be a duration/ },
     { block: { ...key, create: 'perhaps' }, says: /create must be on or off, not perhaps/ },

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { faultOfGuid, isGuid } from './guid.js'
 import type { AcquireOptions, ReleaseOptions } from './lease.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { faultOfNames, type OptionNames } from './option-names.js'
@@ -12,10 +13,10 @@ import type { StoreLimits } from './store/lease-store.js'
  */
 export function acquireOptionsError(
   options: unknown,
-  limits: Pick<StoreLimits, 'metadata'>,
+  limits: Pick<StoreLimits, 'metadata' | 'versions'>,
   details: LeaseErrorDetails,
 ): LeaseConfigurationError | undefined {
-  const fault = faultOf(options, roomOf(limits))
+  const fault = faultOf(options, limits)
   return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
 }
 
@@ -33,15 +34,22 @@ export function checkedReleaseOptions(
   return options
 }
 
-const optionNames: OptionNames<AcquireOptions> = { wait: true, signal: true, onLost: true, metadata: true }
+const optionNames: OptionNames<AcquireOptions> = {
+  wait: true,
+  signal: true,
+  onLost: true,
+  metadata: true,
+  ifMatch: true,
+  grantId: true,
+}
 
-function faultOf(options: unknown, room: number): string | undefined {
+function faultOf(options: unknown, limits: Pick<StoreLimits, 'metadata' | 'versions'>): string | undefined {
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
   const unknown = faultOfNames('acquire', options, Object.keys(optionNames))
   if (unknown !== undefined) return unknown
-  const { wait, signal, onLost, metadata } = options as Record<string, unknown>
+  const { wait, signal, onLost, metadata, ifMatch, grantId } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
@@ -49,5 +57,10 @@ function faultOf(options: unknown, room: number): string | undefined {
     return `signal must be an AbortSignal, not ${shownValue(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function')
     return `onLost must be a function, not ${shownValue(onLost)}`
-  return metadata === undefined ? undefined : faultOfMetadata(metadata, room)
+  if (grantId !== undefined && !isGuid(grantId)) return faultOfGuid(grantId)
+  if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
+    return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
+  if (ifMatch !== undefined && limits.versions !== true)
+    return 'ifMatch was given, but the resources of this store have no versions: leave it out'
+  return metadata === undefined ? undefined : faultOfMetadata(metadata, roomOf(limits))
 }

@@ -22,6 +22,18 @@ export interface AcquireOptions {
    * as the last holder left it. At most 4,096 bytes unless the store says otherwise.
    */
   readonly metadata?: Readonly<Record<string, string>>
+  /**
+   * The version that the resource must still have, such as the ETag of a blob at the last release. If it has another one,
+   * `acquire` rejects with a `LeaseConflictError`. Only for stores whose limits have `versions`. Not checked while this
+   * object holds the lease already; concurrent calls share the version of the first.
+   */
+  readonly ifMatch?: string
+  /**
+   * The id of the grant, a GUID; a new one unless given. If the grant in force has this id, `acquire` succeeds at once and
+   * restarts its ttl: a process that has kept its id goes on with its lease after a restart. Never give two processes that
+   * run at the same time the same id: both would hold the lease.
+   */
+  readonly grantId?: string
 }
 
 export interface ReleaseOptions {
@@ -108,5 +120,5 @@ export abstract class Lease implements AsyncDisposable {
   }
 }
 
-/** The backend decides how much metadata it has room for. */
-const anyRoom = { metadata: Number.POSITIVE_INFINITY }
+/** The backend decides how much metadata it has room for, and whether its resources have versions. */
+const anyRoom = { metadata: Number.POSITIVE_INFINITY, versions: true }

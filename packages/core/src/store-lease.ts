@@ -18,7 +18,7 @@ import { type LeaseLost, lossError } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
-import { LongHold } from './long-hold.js'
+import { longHoldOf, warnOnce } from './long-hold.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
@@ -41,7 +41,8 @@ export class StoreLease extends Lease {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #engine: LeaseEngine
-  readonly #longHold: LongHold
+  /** When to warn of a grant that is held for long. */
+  #warnAt = Number.POSITIVE_INFINITY
   #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
   #controller: AbortController | undefined
   #previous: Metadata | undefined
@@ -62,7 +63,6 @@ export class StoreLease extends Lease {
     this.#logger = environment.logger ?? defaultLogger
     const guarded = guardEnvironment(environment, (error) => this.#report(error))
     this.#clock = guarded.clock
-    this.#longHold = new LongHold(settings, this.#clock, (message) => this.#log('warn', message))
     this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
   }
 
@@ -124,7 +124,8 @@ export class StoreLease extends Lease {
    * Rejects with a typed error when the store refuses the metadata.
    */
   async update(metadata: Metadata): Promise<boolean> {
-    this.#checkMetadata(metadata)
+    const fault = faultOfMetadata(metadata, roomOf(this.#store.limits))
+    if (fault !== undefined) throw new LeaseConfigurationError(fault, this.#details)
     if (this.#store.update === undefined) {
       const message = `the ${this.#engine.rules.kind} store cannot update metadata: give it to acquire, or to release`
       throw new LeaseConfigurationError(message, this.#details)
@@ -284,11 +285,6 @@ export class StoreLease extends Lease {
     return acquireOptionsError(options, this.#store.limits, this.#details)
   }
 
-  #checkMetadata(metadata: unknown): void {
-    const fault = faultOfMetadata(metadata, roomOf(this.#store.limits))
-    if (fault !== undefined) throw new LeaseConfigurationError(fault, this.#details)
-  }
-
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
@@ -311,12 +307,12 @@ export class StoreLease extends Lease {
     switch (effect.type) {
       case 'granted':
         this.#previous = effect.previous
-        this.#longHold.onGranted()
+        this.#warnAt = longHoldOf(this.settings, this.#clock.now())
         this.#onGranted(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
-        this.#longHold.onRenewed()
+        this.#warnAt = warnOnce(this.#warnAt, this.#clock.now(), (message) => this.#log('warn', message))
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':

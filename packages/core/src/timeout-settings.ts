@@ -12,7 +12,10 @@ import { readGuarded } from './user-code.js'
 export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive'
 
 export interface TimeoutOptions {
-  /** How often a grant is renewed, in milliseconds. Default: max(heartbeatTimeout / 10, 5 s), or less if that does not fit. */
+  /**
+   * How often a grant is renewed, in milliseconds. Default: max(heartbeatTimeout / 10, 5 s), or less if that does not fit.
+   * `Infinity` turns heartbeats off, for a lease that does not expire: the holder then does not notice that it was broken.
+   */
   readonly heartbeatInterval?: number | undefined
   /**
    * The ttl of a grant, in milliseconds; `Infinity` where the store allows it. Default: 120 s, or more if the other
@@ -77,9 +80,17 @@ function checkGiven(options: TimeoutOptions): void {
   // The options of a lease, which include these, may be passed as they are.
   const fault = faultOfNames('TimeoutSettings', options, Object.keys(optionNames), true)
   if (fault !== undefined) throw new LeaseConfigurationError(fault)
-  if (heartbeatInterval !== undefined) checkDuration('heartbeatInterval', heartbeatInterval)
+  const isEndless = heartbeatTimeout === Number.POSITIVE_INFINITY
+  if (heartbeatInterval === Number.POSITIVE_INFINITY && !isEndless) {
+    throw new LeaseConfigurationError(
+      'heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity: a lease that expires needs heartbeats',
+    )
+  }
+  if (heartbeatInterval !== undefined && heartbeatInterval !== Number.POSITIVE_INFINITY) {
+    checkDuration('heartbeatInterval', heartbeatInterval)
+  }
   if (operationTimeout !== undefined) checkDuration('operationTimeout', operationTimeout)
-  if (heartbeatTimeout === undefined || heartbeatTimeout === Number.POSITIVE_INFINITY) return
+  if (heartbeatTimeout === undefined || isEndless) return
   checkDuration('heartbeatTimeout', heartbeatTimeout)
   if (heartbeatTimeout < LEAST_HEARTBEAT_TIMEOUT) {
     throw new LeaseConfigurationError(

@@ -8,7 +8,8 @@ import {
   type TimeoutOptions,
   TimeoutSettings,
 } from '@leasehold/core'
-import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it, vi } from 'vitest'
 import { ScriptedStore } from './support/scripted-store.js'
 
 describe('TimeoutSettings', () => {
@@ -65,6 +66,29 @@ describe('TimeoutSettings', () => {
         expect(new TimeoutSettings(pair)).toMatchObject({ heartbeatInterval: duration / 4 })
       }
     }
+  })
+
+  it('sends no heartbeats for a lease that does not expire, if heartbeatInterval is Infinity', async () => {
+    const infinite = { heartbeatTimeout: Number.POSITIVE_INFINITY, heartbeatInterval: Number.POSITIVE_INFINITY }
+    for (const strategy of ['interval', 'eager', 'lazy', 'adaptive'] as const) {
+      expect(new TimeoutSettings({ ...infinite, strategy })).toMatchObject(infinite)
+    }
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const renewals = vi.spyOn(store, 'renew')
+    const batches = vi.spyOn(store, 'renewMany')
+    const lease = createLease(store, 'job', { ...infinite, clock })
+    expect(await lease.acquire()).toBe(true)
+    await clock.advance(30 * 86_400_000)
+    expect(lease.checkLease()).toBe(true)
+    expect([...renewals.mock.calls, ...batches.mock.calls]).toEqual([])
+    expect(await lease.release()).toBe(true)
+  })
+
+  it('refuses a heartbeatInterval of Infinity for a lease that expires', () => {
+    expect(() => new TimeoutSettings({ heartbeatInterval: Number.POSITIVE_INFINITY })).toThrow(
+      'heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity',
+    )
   })
 
   it('requires heartbeatTimeout > 3 × heartbeatInterval + operationTimeout, and says which number to change', () => {

@@ -3,6 +3,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { groupOf } from '../src/engine/lease-group.js'
+import { guidOf } from './support/guid-of.js'
 import { ARMED, INTERVAL, LIMIT, setUp, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 
@@ -145,7 +146,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
 
   it('is granted at the end of the ttl when the holder stops renewing', async () => {
     const { clock, store, create } = setUpInMemory()
-    const silent = { name: 'job', owner: 'dead', grantId: 'dead-grant', ttl: TTL }
+    const silent = { name: 'job', owner: 'dead', grantId: guidOf('dead'), ttl: TTL }
     await store.acquire(silent, new AbortableCall())
     const waiter = create('waiter')
     const acquired = waiter.acquire({ wait: Number.POSITIVE_INFINITY })
@@ -185,7 +186,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     const { clock, store, create } = setUpInMemory()
     const holder = create('holder')
     await holder.acquire()
-    const dead = { name: 'job', owner: 'dead', grantId: 'dead-grant', ttl: TTL, queue: true }
+    const dead = { name: 'job', owner: 'dead', grantId: guidOf('dead'), ttl: TTL, queue: true }
     await store.acquire(dead, new AbortableCall())
     const acquired = create('waiter').acquire({ wait: Number.POSITIVE_INFINITY })
     await clock.settle()

@@ -14,6 +14,9 @@ describe('wrong arguments', () => {
     ['an onLost that is none', { onLost: 'log' }],
     ['metadata that is not texts', { metadata: { attempt: 1 } }],
     ['metadata that is a list', { metadata: ['a'] }],
+    ['a grantId that is no GUID', { grantId: 'my-grant' }],
+    ['ifMatch that is no text', { ifMatch: 7 }],
+    ['ifMatch, on a store without versions', { ifMatch: '7' }],
   ])('%s: acquire, run and adopt reject with a LeaseConfigurationError, held or not', async (_, options) => {
     const clock = new VirtualClock()
     const lease = createLease(new MemoryLeaseStore({ clock }), 'job', { clock, logger: silentLogger })

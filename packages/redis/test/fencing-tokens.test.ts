@@ -81,7 +81,7 @@ const shapes: readonly Shape[] = [
     grant: async (store, id) => {
       const holder = await store.read('job', never)
       if (holder === undefined) throw new Error('the lease has no holder')
-      const outcome = await store.change(holder, { grantId: id, owner: id }, never)
+      const outcome = await store.change({ ttl: 1_000, ...holder }, { grantId: id, owner: id }, never)
       if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
       return outcome.grant
     },

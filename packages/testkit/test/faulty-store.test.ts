@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { createLease, type LeaseStore, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 import { type CallDescription, type Fault, FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 
 const call = new AbortableCall()
-const request: AcquireRequest = { name: 'job', owner: 'me', grantId: 'grant', ttl: 10_000 }
+const request: AcquireRequest = { name: 'job', owner: 'me', grantId: randomUUID(), ttl: 10_000 }
 
 function setUp(plan?: (call: CallDescription) => Fault | undefined) {
   const clock = new VirtualClock()
@@ -105,7 +106,7 @@ describe('FaultyStore', () => {
     expect(await inner.read('job', call)).toBeUndefined()
     store.inject({ kind: 'fail-after', error: new RangeError('mine') })
     await expect(store.acquire(request, call)).rejects.toThrow(RangeError)
-    expect(await inner.read('job', call)).toMatchObject({ state: 'leased', grantId: 'grant' })
+    expect(await inner.read('job', call)).toMatchObject({ state: 'leased', grantId: request.grantId })
   })
 
   it.each([
@@ -137,14 +138,14 @@ describe('FaultyStore', () => {
     if (!outcome.granted) throw new Error('not granted')
     store.inject({ kind: 'duplicate' }, 'release')
     expect(await store.release(outcome.grant, call)).toEqual({ released: true })
-    expect(asked).toEqual(['grant', 'grant'])
+    expect(asked).toEqual([request.grantId, request.grantId])
   })
 
   it('reorder calls the store after the next call', async () => {
     const { store } = setUp()
     store.inject({ kind: 'reorder' })
     const first = store.acquire(request, call)
-    const second = await store.acquire({ ...request, grantId: 'other', owner: 'other' }, call)
+    const second = await store.acquire({ ...request, grantId: randomUUID(), owner: 'other' }, call)
     expect(second.granted).toBe(true)
     expect(await first).toMatchObject({ granted: false, holder: { owner: 'other' } })
   })

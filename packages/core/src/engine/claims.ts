@@ -3,22 +3,27 @@ import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
 
+/** The parts of a request that a caller of `acquire` may choose. */
+export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>
+
+const noWishes: Wishes = {}
+
 /** One caller of `acquire` that waits for the outcome. */
 export class Claim extends Deferred<boolean> {
   readonly onLost: ((lost: LeaseLost) => void) | undefined
   /** When it gives up waiting for its turn; `-Infinity` for a caller that tries once. */
   readonly waitUntil: number
-  readonly metadata: Readonly<Record<string, string>> | undefined
+  readonly wishes: Wishes
   /** The run that wants the grant; `undefined` for a caller of `acquire`. */
   readonly run: LeaseRun | undefined
   /** Stops listening to the caller's signal. */
   unlisten: (() => void) | undefined
 
-  constructor(waitUntil: number, { onLost, metadata }: AcquireOptions, run?: LeaseRun) {
+  constructor(waitUntil: number, { onLost, metadata, ifMatch, grantId }: AcquireOptions, run?: LeaseRun) {
     super()
     this.waitUntil = waitUntil
     this.onLost = onLost
-    this.metadata = metadata
+    this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
     this.run = run
   }
 }
@@ -43,9 +48,9 @@ export class Claims {
     return false
   }
 
-  /** The metadata of the first caller. */
-  get metadata(): Readonly<Record<string, string>> | undefined {
-    return this.#claims[0]?.metadata
+  /** Of the first caller. */
+  get wishes(): Wishes {
+    return this.#claims[0]?.wishes ?? noWishes
   }
 
   add(claim: Claim): void {

@@ -106,7 +106,7 @@ function refused(state: Acquiring, holder: LeaseRecord | undefined, { rules, now
 /** A lost response is settled by reading: if the record bears our grant id, we hold the lease. */
 function onRead(state: Acquiring, record: LeaseRecord | undefined, context: EventContext): Transition {
   if (record?.grantId === state.grantId && record.state === 'leased') {
-    const { owner, grantId, fencingToken, ttl, previous } = record
+    const { owner, grantId, fencingToken, ttl = context.rules.ttl, previous } = record
     const grant = { name: context.rules.name, owner, grantId, fencingToken, ttl }
     const sentAt = state.uncertainSince ?? state.sentAt
     return granted(state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)

@@ -52,7 +52,7 @@ function send(state: Releasing, request: StoreRequest): Transition {
 /** Settles a hand-off whose response was lost, by the grant id that the record bears. */
 function onRead(state: Releasing, record: LeaseRecord | undefined, context: EventContext): Transition {
   if (record?.grantId === state.to?.grantId && record !== undefined) {
-    const { name, owner, grantId, fencingToken, ttl } = record
+    const { name, owner, grantId, fencingToken, ttl = state.grant.ttl } = record
     return end(state, { ended: 'handed-off', grant: { name, owner, grantId, fencingToken, ttl } })
   }
   if (record?.grantId === state.grant.grantId) return repeat(state, context)

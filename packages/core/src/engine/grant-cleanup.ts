@@ -73,7 +73,7 @@ export class GrantCleanup {
   reclaim(holder: LeaseRecord): boolean {
     const isUnknown = holder.grantId === ''
     const strays = this.#straysOnTheWay().filter((grantId) => isUnknown || grantId === holder.grantId)
-    for (const grantId of strays) this.#keep(grantId, isUnknown ? undefined : holder, true)
+    for (const grantId of strays) this.#keep(grantId, isUnknown ? undefined : this.#grantOf(holder), true)
     return strays.length > 0
   }
 
@@ -152,7 +152,11 @@ export class GrantCleanup {
   async #findLocked(): Promise<Grant | undefined> {
     const { name } = this.#rules
     const record = await callWithin(this.#rules, this.#clock, 'read', (call) => this.#store.read(name, call))
-    return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
+    return record?.state === 'leased' || record?.state === 'breaking' ? this.#grantOf(record) : undefined
+  }
+
+  #grantOf(record: LeaseRecord): Grant {
+    return { ...record, ttl: record.ttl ?? this.#rules.ttl }
   }
 
   async #release(grant: Grant): Promise<ReleaseOutcome> {

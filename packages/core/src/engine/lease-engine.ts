@@ -217,7 +217,8 @@ export class LeaseEngine implements Caller, GroupMember {
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
     this.#refusedFor = undefined
-    this.dispatch({ type: 'acquire', grantId: createGrantId(), queue: this.#queues, adopted })
+    const { grantId = createGrantId() } = this.#claims.wishes
+    this.dispatch({ type: 'acquire', grantId, queue: this.#queues, adopted })
   }
 
   get #queues(): boolean {
@@ -314,7 +315,7 @@ export class LeaseEngine implements Caller, GroupMember {
 
   #call(op: number, request: StoreRequest, context: EventContext): void {
     const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
-    this.#caller.call(op, request, timeout, this.#claims.metadata)
+    this.#caller.call(op, request, timeout, this.#claims.wishes)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */

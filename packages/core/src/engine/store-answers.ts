@@ -63,7 +63,7 @@ function faultOfRecord(record: unknown): string | undefined {
   const { state, fencingToken, ttl, previous } = fieldsOf(record)
   if (!states.includes(state)) return wrong('state', states.join(', '), state)
   if (typeof fencingToken !== 'bigint') return wrong('fencingToken', 'a bigint', fencingToken)
-  if (typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
+  if (ttl !== undefined && typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
   return faultOfTexts(record, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)
 }
 

@@ -1,6 +1,7 @@
-import type { LeaseRecord, Metadata } from '../store/lease-record.js'
+import type { LeaseRecord } from '../store/lease-record.js'
 import type { AcquireOutcome, LeaseStore, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import type { Wishes } from './claims.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
@@ -28,10 +29,10 @@ export class StoreCaller {
   }
 
   /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
-  call(op: number, request: StoreRequest, timeout: number, metadata: Metadata | undefined): void {
+  call(op: number, request: StoreRequest, timeout: number, wishes: Wishes): void {
     const call = new AbortableCall(timeout)
     this.#underWay = call
-    this.#send(request, call, metadata).then(
+    this.#send(request, call, wishes).then(
       (answer) => this.#ended(call, this.#eventOf(op, request, answer)),
       (failure) => this.#ended(call, this.#failureOf(op, request, failure)),
     )
@@ -75,14 +76,13 @@ export class StoreCaller {
   }
 
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
-  async #send(request: StoreRequest, call: StoreCall, metadata: Metadata | undefined): Promise<unknown> {
+  async #send(request: StoreRequest, call: StoreCall, wishes: Wishes): Promise<unknown> {
     const store = this.#store
     const { name, owner, ttl, operationTimeout } = this.#caller.rules
     switch (request.method) {
       case 'acquire': {
         const { grantId, queue } = request
-        const claim = { name, owner, grantId, ttl, queue }
-        return await store.acquire(metadata === undefined ? claim : { ...claim, metadata }, call)
+        return await store.acquire({ ...wishes, name, owner, grantId, ttl, queue }, call)
       }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')

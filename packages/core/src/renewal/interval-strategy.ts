@@ -9,6 +9,7 @@ export function intervalStrategy(): RenewalStrategy {
 }
 
 function check({ heartbeatInterval, heartbeatTimeout, operationTimeout }: RenewalTimes): string | undefined {
+  if (heartbeatTimeout === Number.POSITIVE_INFINITY) return undefined
   const least = 3 * heartbeatInterval + operationTimeout
   if (heartbeatTimeout > least) return undefined
   return (

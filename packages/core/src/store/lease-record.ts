@@ -26,7 +26,9 @@ export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'availab
  * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
  * if the name is locked and the store does not know the holder.
  */
-export interface LeaseRecord extends Grant {
+export interface LeaseRecord extends Omit<Grant, 'ttl'> {
+  /** As {@link Grant.ttl}; absent if the name is locked and the store does not know the ttl of the holder. */
+  readonly ttl?: number
   readonly state: LeaseState
   /** Of the holder; after the end of the grant, as the last holder left it. */
   readonly metadata: Metadata

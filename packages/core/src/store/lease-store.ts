@@ -16,6 +16,8 @@ export interface StoreLimits {
    * 0: the layout has no room, and `previous` is always `undefined`.
    */
   readonly metadata?: number
+  /** Whether the resources have versions, so that `acquire` can be conditional on one (`ifMatch`). */
+  readonly versions?: boolean
 }
 
 export interface AcquireRequest {
@@ -34,6 +36,11 @@ export interface AcquireRequest {
    * the `breakReason` of a break: see `withoutBreakReason`. A repeated request keeps the metadata of the grant.
    */
   readonly metadata?: Metadata
+  /**
+   * Where the store has versions: the version that the resource must still have. With another one, the request has no
+   * effect and rejects with a `LeaseConflictError`.
+   */
+  readonly ifMatch?: string
   /**
    * Where the store is ordered: a refused request keeps its place in the queue, under its grant id, until it is
    * granted, withdrawn, or not repeated for a ttl. A request without it does not overtake the requests in the queue.

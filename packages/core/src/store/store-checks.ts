@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { faultOfGuid, isGuid } from '../guid.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
 import { checkMetadata, roomOf } from '../metadata.js'
 import { shownValue } from '../shown-value.js'
@@ -54,6 +55,11 @@ export class StoreChecks {
     checkOwner(owner)
     this.#ttl(ttl, name, owner)
     this.#metadata(metadata, name)
+  }
+
+  /** For `acquire` and `change`, where the backend takes only GUIDs as grant ids. */
+  guid(grantId: unknown, leaseName: string): void {
+    if (!isGuid(grantId)) throw new LeaseConfigurationError(faultOfGuid(grantId), this.#details(leaseName))
   }
 
   /** For `release`. It checks no ttl: a grant that was rebuilt from an incomplete record must be freed as well. */

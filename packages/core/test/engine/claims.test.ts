@@ -21,7 +21,7 @@ describe('the callers that share an attempt', () => {
     expect(claims.isEmpty).toBe(true)
     expect(claims.waits).toBe(false)
     expect(claims.deadline).toBe(Number.POSITIVE_INFINITY)
-    expect(claims.metadata).toBeUndefined()
+    expect(claims.wishes).toEqual({})
   })
 
   it('wait until the earliest end of a wait; callers without wait do not count', () => {
@@ -35,11 +35,11 @@ describe('the callers that share an attempt', () => {
     expect(claims.deadline).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('use the metadata of the first caller', () => {
+  it('use the wishes of the first caller', () => {
     const { claims, each } = setUp(ONCE, ONCE)
-    expect(claims.metadata).toEqual({ place: '0' })
+    expect(claims.wishes).toEqual({ metadata: { place: '0' } })
     claims.remove(each[0] as Claim)
-    expect(claims.metadata).toEqual({ place: '1' })
+    expect(claims.wishes).toEqual({ metadata: { place: '1' } })
   })
 
   it('lose the signal listener of a removed caller only', () => {

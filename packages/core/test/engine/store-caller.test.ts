@@ -40,7 +40,7 @@ describe('a call to the store', () => {
     ],
   ] as const)('is answered under its number: %#', async (call, outcome, answer) => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
-    caller.call(7, call, 500, undefined)
+    caller.call(7, call, 500, {})
     store.last(call.method).answer(outcome)
     await clock.settle()
     expect(answers).toEqual([answer])
@@ -54,7 +54,7 @@ describe('a call to the store', () => {
     { method: 'release', grant, metadata: undefined },
   ] as const)('fails under its number, with its name: $method', async (call) => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
-    caller.call(7, call, 500, undefined)
+    caller.call(7, call, 500, {})
     store.last(call.method).fail(new Error('reset'))
     await clock.settle()
     expect(answers).toEqual([{ type: 'failure', op: 7, error: expect.any(LeaseUnavailableError), definitive: false }])
@@ -66,7 +66,7 @@ describe('a call to the store', () => {
   it('reports whether a failure is definitive', async () => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
     const error = new LeaseConfigurationError('no')
-    caller.call(7, claim, 500, undefined)
+    caller.call(7, claim, 500, {})
     store.last('acquire').fail(error)
     await clock.settle()
     expect(answers).toEqual([{ type: 'failure', op: 7, error, definitive: true }])
@@ -76,17 +76,18 @@ describe('a call to the store', () => {
     const { store, caller } = setUp(new ScriptedStore())
     const acquire = vi.spyOn(store, 'acquire')
     const request = { name: 'job', owner: 'me', grantId: 'mine', ttl: rules.ttl, queue: true }
-    caller.call(1, claim, 500, undefined)
-    caller.call(2, claim, 500, { version: '7' })
-    expect(acquire.mock.calls.map(([asked]) => asked)).toEqual([request, { ...request, metadata: { version: '7' } }])
+    caller.call(1, claim, 500, {})
+    const wishes = { metadata: { version: '7' }, ifMatch: 'etag' }
+    caller.call(2, claim, 500, wishes)
+    expect(acquire.mock.calls.map(([asked]) => asked)).toEqual([request, { ...request, ...wishes }])
     expect(acquire.mock.calls[0]?.[0]).not.toHaveProperty('metadata')
   })
 
   it('reads the record and changes the grant by name', () => {
     const { store, caller } = setUp(new ScriptedStore())
     const [read, change] = [vi.spyOn(store, 'read'), vi.spyOn(store, 'change')]
-    caller.call(1, { method: 'read' }, 500, undefined)
-    caller.call(2, { method: 'change', grant, to }, 500, undefined)
+    caller.call(1, { method: 'read' }, 500, {})
+    caller.call(2, { method: 'change', grant, to }, 500, {})
     expect(read).toHaveBeenCalledWith('job', expect.any(AbortableCall))
     expect(change).toHaveBeenCalledWith(grant, to, expect.any(AbortableCall))
   })
@@ -94,7 +95,7 @@ describe('a call to the store', () => {
   it('fails in a microtask if the store throws, or has no change', async () => {
     const { store, answers, caller } = setUp(new ScriptedStore())
     Object.assign(store, { change: undefined })
-    caller.call(7, { method: 'change', grant, to }, 500, undefined)
+    caller.call(7, { method: 'change', grant, to }, 500, {})
     expect(answers).toEqual([])
     await Promise.resolve()
     expect(answers).toMatchObject([
@@ -110,7 +111,7 @@ describe('a call to the store', () => {
       resolve({ granted: false })
     }
     Object.assign(store, { acquire: () => ({ then }) })
-    caller.call(7, claim, 500, undefined)
+    caller.call(7, claim, 500, {})
     await clock.settle()
     expect(answers).toEqual([{ type: 'acquire-answer', op: 7, outcome: { granted: false } }])
   })
@@ -120,7 +121,7 @@ describe('the call object of a store', () => {
   it('is aborted once when it ends, and its late answer is reported', async () => {
     const { clock, store, answers, caller } = setUp(new ScriptedStore())
     caller.abort()
-    caller.call(7, claim, 500, undefined)
+    caller.call(7, claim, 500, {})
     const { call, answer } = store.last('acquire')
     expect([call.aborted, call.timeout]).toEqual([false, 500])
     caller.abort()
@@ -134,22 +135,22 @@ describe('the call object of a store', () => {
 
   it('is new for every operation, and is not aborted after the answer', async () => {
     const { clock, store, caller } = setUp(new ScriptedStore())
-    caller.call(7, claim, 500, undefined)
+    caller.call(7, claim, 500, {})
     const first = store.last('acquire')
     first.answer({ granted: false })
     await clock.settle()
     caller.abort()
-    caller.call(8, claim, 500, undefined)
+    caller.call(8, claim, 500, {})
     expect(first.call.aborted).toBe(false)
     expect(store.last('acquire').call).not.toBe(first.call)
   })
 
   it('is aborted, although a late answer of an earlier call arrives', async () => {
     const { clock, store, caller } = setUp(new ScriptedStore())
-    caller.call(7, claim, 500, undefined)
+    caller.call(7, claim, 500, {})
     const first = store.last('acquire')
     caller.abort()
-    caller.call(8, claim, 500, undefined)
+    caller.call(8, claim, 500, {})
     first.answer({ granted: false })
     await clock.settle()
     caller.abort()

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { MemoryLeaseStore } from '@leasehold/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 async function create(store: MemoryLeaseStore, ...names: readonly string[]): Promise<void> {
-  for (const name of names) await store.acquire({ name, owner: 'o', grantId: 'g', ttl: 1 })
+  for (const name of names) await store.acquire({ name, owner: 'o', grantId: randomUUID(), ttl: 1 })
 }
 
 async function storeWith(count: number): Promise<MemoryLeaseStore> {

@@ -3,6 +3,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { GuardedCell } from '../../src/memory/guarded-cell.js'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
+import { guidOf } from '../support/guid-of.js'
 
 const NAME = 'invoices'
 const TTL = 15_000
@@ -13,7 +14,7 @@ class Queue {
 
   /** A request whose grant id is the name of its owner. */
   ask(waiter: string, request: Partial<AcquireRequest> = {}): Promise<AcquireOutcome> {
-    return this.store.acquire({ name: NAME, owner: waiter, grantId: waiter, ttl: TTL, queue: true, ...request })
+    return this.store.acquire({ name: NAME, owner: waiter, grantId: guidOf(waiter), ttl: TTL, queue: true, ...request })
   }
 
   async isGranted(waiter: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
@@ -22,7 +23,7 @@ class Queue {
   }
 
   async release(waiter: string): Promise<void> {
-    await this.store.release({ name: NAME, owner: waiter, grantId: waiter, fencingToken: 1n, ttl: TTL })
+    await this.store.release({ name: NAME, owner: waiter, grantId: guidOf(waiter), fencingToken: 1n, ttl: TTL })
   }
 }
 
@@ -87,8 +88,8 @@ describe('the queue', () => {
 
   it('a waiter that has withdrawn has no place', async () => {
     const queue = await queueOf('a', 'b')
-    await queue.store.withdraw(NAME, 'a')
-    await queue.store.withdraw(NAME, 'stranger')
+    await queue.store.withdraw(NAME, guidOf('a'))
+    await queue.store.withdraw(NAME, guidOf('stranger'))
     await queue.store.withdraw('elsewhere', 'a')
     await queue.release('holder')
     expect(await queue.isGranted('b')).toBe(true)
@@ -105,8 +106,8 @@ describe('the queue', () => {
 
   it('a waiter that the lease was passed on to has no place any more', async () => {
     const queue = await queueOf('a', 'b')
-    const holder = { name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 1n, ttl: TTL }
-    expect(await queue.store.change(holder, { grantId: 'a', owner: 'a' })).toMatchObject({ granted: true })
+    const holder = { name: NAME, owner: 'holder', grantId: guidOf('holder'), fencingToken: 1n, ttl: TTL }
+    expect(await queue.store.change(holder, { grantId: guidOf('a'), owner: 'a' })).toMatchObject({ granted: true })
     await queue.release('a')
     expect(await queue.isGranted('b')).toBe(true)
   })
@@ -138,7 +139,7 @@ describe('the queue', () => {
     await queue.ask('holder')
     await queue.ask('a', { ttl: 2 * TTL })
     await queue.clock.advance(TTL)
-    const holder = { name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 2n, ttl: TTL }
+    const holder = { name: NAME, owner: 'holder', grantId: guidOf('holder'), fencingToken: 2n, ttl: TTL }
     expect(await queue.store.renew(holder)).toEqual({ renewed: true })
     expect(await queue.isGranted('a')).toBe(false)
   })
@@ -207,7 +208,7 @@ describe('a queue of 10,000', () => {
     const waiters = Array.from({ length: 10_000 }, (_, place) => `waiter ${place}`)
     const queue = await queueOf(...waiters)
     await queue.release('holder')
-    for (const waiter of waiters) await queue.store.withdraw(NAME, waiter)
+    for (const waiter of waiters) await queue.store.withdraw(NAME, guidOf(waiter))
     expect(await queue.isGranted('stranger', { queue: false })).toBe(true)
   })
 })

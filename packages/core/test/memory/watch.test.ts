@@ -3,6 +3,7 @@ import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeaseStore } from '../../src/memory/memory-lease-store.js'
+import { guidOf } from '../support/guid-of.js'
 
 const NAME = 'invoices'
 const TTL = 15_000
@@ -16,18 +17,18 @@ class Scene {
   #heard: string[] = []
 
   async ask(waiter: string, request: Partial<AcquireRequest> = {}): Promise<boolean> {
-    const full = { name: NAME, owner: waiter, grantId: waiter, ttl: TTL, queue: true, ...request }
+    const full = { name: NAME, owner: waiter, grantId: guidOf(waiter), ttl: TTL, queue: true, ...request }
     const { granted } = await this.store.acquire(full)
     return granted
   }
 
   async release(waiter: string): Promise<void> {
-    await this.store.release({ name: NAME, owner: waiter, grantId: waiter, fencingToken: 1n, ttl: TTL })
+    await this.store.release({ name: NAME, owner: waiter, grantId: guidOf(waiter), fencingToken: 1n, ttl: TTL })
   }
 
   /** Listens for a turn under the grant id `waiter`; as an `onlooker` to the name alone. */
   async listen(waiter: string): Promise<void> {
-    const watch = this.store.watch(NAME, this.call, waiter.startsWith('onlooker') ? undefined : waiter)
+    const watch = this.store.watch(NAME, this.call, waiter.startsWith('onlooker') ? undefined : guidOf(waiter))
     const listening = async (): Promise<void> => {
       for await (const _ of watch) this.#heard.push(waiter)
       this.ended.push(waiter)
@@ -112,7 +113,7 @@ describe('a waiter in the queue is notified of its turn', () => {
     await scene.wait('a', LONG)
     await scene.clock.advance(TTL)
     expect(await scene.heard()).toEqual(['a'])
-    await scene.store.renew({ name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 1n, ttl: TTL })
+    await scene.store.renew({ name: NAME, owner: 'holder', grantId: guidOf('holder'), fencingToken: 1n, ttl: TTL })
     await scene.clock.advance(TTL - 1)
     expect(await scene.heard()).toEqual([])
     await scene.clock.advance(1)
@@ -124,16 +125,16 @@ describe('a waiter in the queue is notified of its turn', () => {
     for (const waiter of ['a', 'b', 'c']) await scene.wait(waiter, LONG)
     await scene.release('holder')
     expect(await scene.heard()).toEqual(['a'])
-    await scene.store.withdraw(NAME, 'c')
+    await scene.store.withdraw(NAME, guidOf('c'))
     expect(await scene.heard()).toEqual([])
-    await scene.store.withdraw(NAME, 'a')
+    await scene.store.withdraw(NAME, guidOf('a'))
     expect(await scene.heard()).toEqual(['b'])
   })
 
   it('the waiter before it withdraws while the lease is held: not before the name is free', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'b']) await scene.wait(waiter, LONG)
-    await scene.store.withdraw(NAME, 'a')
+    await scene.store.withdraw(NAME, guidOf('a'))
     expect(await scene.heard()).toEqual([])
     await scene.release('holder')
     expect(await scene.heard()).toEqual(['b'])
@@ -175,8 +176,8 @@ describe('a waiter in the queue is notified of its turn', () => {
   it('not by a change, for the name is never free in between', async () => {
     const scene = await heldScene()
     for (const waiter of ['a', 'onlooker']) await scene.wait(waiter, LONG)
-    const holder = { name: NAME, owner: 'holder', grantId: 'holder', fencingToken: 1n, ttl: TTL }
-    await scene.store.change(holder, { grantId: 'x', owner: 'x' })
+    const holder = { name: NAME, owner: 'holder', grantId: guidOf('holder'), fencingToken: 1n, ttl: TTL }
+    await scene.store.change(holder, { grantId: guidOf('x'), owner: 'x' })
     expect(await scene.heard()).toEqual([])
     await scene.release('x')
     expect((await scene.heard()).toSorted()).toEqual(['a', 'onlooker'])
@@ -199,7 +200,7 @@ describe('a waiter in the queue is notified of its turn', () => {
     await scene.wait('a', LONG)
     await scene.release('holder')
     expect(await scene.heard()).toEqual(['a'])
-    await scene.store.withdraw(NAME, 'a')
+    await scene.store.withdraw(NAME, guidOf('a'))
     expect((await scene.heard()).toSorted()).toEqual(['a', 'late'])
   })
 })
@@ -273,7 +274,7 @@ describe('a watch that ends', () => {
 
   it('by return leaves nothing behind, and settles a pending call', async () => {
     const scene = await heldScene(TTL)
-    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, guidOf('a'))[Symbol.asyncIterator]()
     const pending = watch.next()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watch.return?.()
@@ -308,7 +309,9 @@ describe('a watch that ends', () => {
 
   it('keeps the timer for other watches, and the last one removes it', async () => {
     const scene = await heldScene(TTL)
-    const watches = ['a', 'b'].map((waiter) => scene.store.watch(NAME, scene.call, waiter)[Symbol.asyncIterator]())
+    const watches = ['a', 'b'].map((waiter) =>
+      scene.store.watch(NAME, scene.call, guidOf(waiter))[Symbol.asyncIterator](),
+    )
     await watches[0]?.return?.()
     expect(scene.left).toEqual({ timers: 1, listeners: 1 })
     await watches[1]?.return?.()
@@ -326,7 +329,7 @@ describe('a watch that ends', () => {
 
   it('does not end others with the same grant id', async () => {
     const scene = await heldScene()
-    const watch = scene.store.watch(NAME, scene.call, 'a')[Symbol.asyncIterator]()
+    const watch = scene.store.watch(NAME, scene.call, guidOf('a'))[Symbol.asyncIterator]()
     await scene.wait('a')
     await watch.return?.()
     await scene.release('holder')
@@ -372,7 +375,7 @@ describe('10,000 watches with one call', () => {
     const heard: number[] = []
     const watches = Array.from({ length: 10_000 }, (_, place) => {
       void scene.ask(`${place}`, LONG)
-      return scene.store.watch(NAME, scene.call, `${place}`)[Symbol.asyncIterator]()
+      return scene.store.watch(NAME, scene.call, guidOf(`${place}`))[Symbol.asyncIterator]()
     })
     const ends = watches.map(async (watch, place) => {
       for (let turn = await watch.next(); turn.done !== true; turn = await watch.next()) heard.push(place)

@@ -114,7 +114,7 @@ export function readOutcome(
 }
 
 function anonymous({ leaseName }: Question, locked: readonly LeaseRecord[]): LeaseRecord {
-  const ttl = Math.max(...locked.map((record) => record.ttl))
+  const ttl = Math.max(...locked.map(({ ttl = 0 }) => ttl))
   const fencingToken = mostRecent(locked)?.fencingToken ?? 0n
   return { name: leaseName, owner: '', grantId: '', fencingToken, ttl, state: 'leased', metadata: {} }
 }

@@ -49,7 +49,7 @@ describe('the laws', () => {
           const record = await store.read(grant.name)
           return record === undefined
             ? { released: false }
-            : await MemoryLeaseStore.prototype.release.call(store, record)
+            : await MemoryLeaseStore.prototype.release.call(store, { ...grant, ...record })
         }
         Object.assign(store, { release, immediate: undefined })
         return {
