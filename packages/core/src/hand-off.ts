@@ -1,5 +1,4 @@
-import type { Grant } from './store/lease-record.js'
-import { grantFrom, toPlainJSON } from './store/record-json.js'
+import { type Grant, grantFrom, toPlainJSON } from './store/lease-record.js'
 
 /**
  * A lease on its way from one owner to another: made by `handOff`, taken once by `adopt`. Plain JSON, so that it can

@@ -1,6 +1,3 @@
-import type { LeaseErrorDetails } from './errors/lease-error.js'
-import { LeaseLostError } from './errors/lease-lost-error.js'
-
 /**
  * Why a grant ended without a release.
  *
@@ -30,19 +27,4 @@ export interface LeaseLost {
   readonly owner?: string
   /** The last failure of a heartbeat, where one led to the loss. */
   readonly cause?: unknown
-}
-
-/** The message of the error that reports a loss. */
-function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
-  const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
-  return `lease '${name}' was lost: ${reason}${by}`
-}
-
-/** The error that reports a loss. */
-export function lossError(
-  lost: LeaseLost,
-  details: LeaseErrorDetails & { readonly leaseName: string },
-): LeaseLostError {
-  const { reason, cause } = lost
-  return new LeaseLostError(describeLoss(details.leaseName, lost), { ...details, reason, cause })
 }

@@ -1,14 +1,15 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
 import { shownValue } from './shown-value.js'
-import type { Metadata } from './store/lease-record.js'
-import type { StoreLimits } from './store/lease-store.js'
+
+/** A small map of texts in a record. */
+export type Metadata = Readonly<Record<string, string>>
 
 /** The size of the metadata of a record, in bytes, unless a store says otherwise. */
 const USUAL_ROOM = 4_096
 
 /** How many bytes of metadata a record of a store has room for. */
-export function roomOf({ metadata = USUAL_ROOM }: Pick<StoreLimits, 'metadata'>): number {
+export function roomOf({ metadata = USUAL_ROOM }: { readonly metadata?: number }): number {
   return metadata
 }
 

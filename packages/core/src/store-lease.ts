@@ -1,4 +1,9 @@
-import { acquireOptionsError, checkedReleaseOptions } from './acquire-options.js'
+import {
+  type AcquireOptions,
+  acquireOptionsError,
+  checkedReleaseOptions,
+  type ReleaseOptions,
+} from './acquire-options.js'
 import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
@@ -9,12 +14,12 @@ import { createGrantId } from './engine/grant-id.js'
 import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
-import type { LeaseLostError } from './errors/lease-lost-error.js'
+import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
 import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
-import { type AcquireOptions, Lease, type ReleaseOptions } from './lease.js'
+import { Lease } from './lease.js'
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
-import { type LeaseLost, lossError } from './lease-lost.js'
+import type { LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
@@ -24,10 +29,9 @@ import { MetadataUpdates } from './metadata-updates.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
-import type { Grant, LeaseRecord, Metadata } from './store/lease-record.js'
+import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readLease } from './store/operations.js'
-import { withJSON } from './store/record-json.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { callGuarded } from './user-code.js'
 

@@ -42,6 +42,11 @@ describe('a record as JSON', () => {
     expect(LeaseRecord.fromJSON(text)).toEqual(record)
   })
 
+  it('may lack the ttl, where the store does not know that of the holder', () => {
+    const { ttl: _, ...foreign } = record
+    expect(LeaseRecord.fromJSON(JSON.stringify(LeaseRecord.toJSON(foreign)))).toEqual(foreign)
+  })
+
   it('has no further enumerable field', async () => {
     const { store, lease } = setUpInMemory()
     await lease.acquire()

@@ -1,5 +1,5 @@
+import type { AcquireOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
-import type { AcquireOptions } from '../lease.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
 

@@ -1,4 +1,4 @@
-import type { LeaseLostReason } from '../lease-lost.js'
+import type { LeaseLost, LeaseLostReason } from '../lease-lost.js'
 import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 
 /** The lease is no longer held. Stop acting on the resource. */
@@ -12,4 +12,19 @@ export class LeaseLostError extends LeaseError {
     super(message, details)
     this.reason = details.reason
   }
+}
+
+/** The message of the error that reports a loss. */
+function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
+  const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
+  return `lease '${name}' was lost: ${reason}${by}`
+}
+
+/** The error that reports a loss. */
+export function lossError(
+  lost: LeaseLost,
+  details: LeaseErrorDetails & { readonly leaseName: string },
+): LeaseLostError {
+  const { reason, cause } = lost
+  return new LeaseLostError(describeLoss(details.leaseName, lost), { ...details, reason, cause })
 }

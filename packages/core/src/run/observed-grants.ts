@@ -1,12 +1,23 @@
 import { AbortListeners } from '../abort-listeners.js'
+import type { AcquireOptions } from '../acquire-options.js'
 import { createGrantId } from '../engine/grant-id.js'
-import type { AcquireOptions, Lease } from '../lease.js'
-import { type LeaseLost, lossError } from '../lease-lost.js'
+import { lossError } from '../errors/lease-lost-error.js'
+import type { LeaseLost } from '../lease-lost.js'
+import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, logSafely } from '../logger.js'
 import { systemClock } from '../system-clock.js'
 import { callGuarded } from '../user-code.js'
 import type { LeaseRun, RunGrant } from './lease-run.js'
 import { LeaseRuns, type RunHost } from './lease-runs.js'
+
+/** The methods of a lease that its runs use. */
+interface PlainLease {
+  readonly settings: LeaseSettings
+  readonly fencingToken: bigint | undefined
+  acquire(options?: AcquireOptions): Promise<boolean>
+  release(): Promise<boolean>
+  checkLease(): boolean
+}
 
 /** A grant of a lease that does not identify its grants. */
 class ObservedGrant implements RunGrant {
@@ -24,13 +35,13 @@ export class ObservedGrants implements RunHost {
   readonly aborts = new AbortListeners()
   readonly details: RunHost['details']
   readonly runs: LeaseRuns = new LeaseRuns(this)
-  readonly #lease: Lease
+  readonly #lease: PlainLease
   #grant: ObservedGrant | undefined
   #isKept = false
   /** Settles with the last release; never rejects. */
   #releasing: Promise<unknown> | undefined
 
-  constructor(lease: Lease) {
+  constructor(lease: PlainLease) {
     const { name, owner } = lease.settings
     this.#lease = lease
     this.details = { leaseName: name, owner }
@@ -118,7 +129,7 @@ export class ObservedGrants implements RunHost {
   #observeReleases(): void {
     const lease = this.#lease
     const release = lease.release
-    const observed = (...args: Parameters<Lease['release']>): Promise<boolean> => {
+    const observed = (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
       this.#onRelease()
       const released = release.apply(lease, args)
       const end = (): void => {

@@ -1,7 +1,7 @@
-import { grantFromJSON, recordFromJSON, toPlainJSON } from './record-json.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { faultOfMetadata, type Metadata } from '../metadata.js'
 
-/** A small map of texts in a record. */
-export type Metadata = Readonly<Record<string, string>>
+export type { Metadata } from '../metadata.js'
 
 /** One successful acquisition, as the holder knows it. */
 export interface Grant {
@@ -27,7 +27,7 @@ export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'availab
  * if the name is locked and the store does not know the holder.
  */
 export interface LeaseRecord extends Omit<Grant, 'ttl'> {
-  /** As {@link Grant.ttl}; absent if the name is locked and the store does not know the ttl of the holder. */
+  /** As in `Grant`; absent if the name is locked and the store does not know the ttl of the holder. */
   readonly ttl?: number
   readonly state: LeaseState
   /** Of the holder; after the end of the grant, as the last holder left it. */
@@ -55,4 +55,87 @@ export const LeaseRecord = {
   toJSON: (record: LeaseRecord): Record<string, unknown> => toPlainJSON(record),
   /** The record again, from the text or from its parsed value. Throws a `LeaseConfigurationError` if it is not valid. */
   fromJSON: (json: unknown): LeaseRecord => recordFromJSON(json),
+}
+
+const states: readonly unknown[] = [
+  'leased',
+  'expired',
+  'breaking',
+  'broken',
+  'available',
+] satisfies LeaseRecord['state'][]
+
+/** The same fields as values of JSON, which has neither bigint nor `Infinity`. */
+export function toPlainJSON(fields: object): Record<string, unknown> {
+  const plain = Object.entries(fields).map(([field, value]) => {
+    if (typeof value === 'bigint') return [field, String(value)]
+    return [field, value === Number.POSITIVE_INFINITY ? 'infinite' : value]
+  })
+  return Object.fromEntries(plain)
+}
+
+/** A copy that `JSON.stringify` accepts. The method is not enumerable, so that it is no part of the record. */
+export function withJSON<T extends object>(fields: T): T {
+  return Object.defineProperty({ ...fields }, 'toJSON', { value: () => toPlainJSON(fields) })
+}
+
+/** The grant with these fields. Throws a `LeaseConfigurationError` with this message if they are not valid. */
+export function grantFrom(fields: unknown, message: string): Grant {
+  // A null or a primitive has no fields.
+  const { name, owner, grantId, fencingToken, ttl } = Object(fields) as Record<string, unknown>
+  const duration = durationFrom(ttl)
+  const isToken = typeof fencingToken === 'string' && /^\d+$/.test(fencingToken)
+  if (!isToken || !isText(name) || !isText(owner) || !isText(grantId) || duration === undefined || duration <= 0) {
+    throw new LeaseConfigurationError(message)
+  }
+  return { name, owner, grantId, fencingToken: BigInt(fencingToken), ttl: duration }
+}
+
+/** A grant from what `JSON.stringify` made of it. */
+function grantFromJSON(json: unknown): Grant {
+  return withJSON(grantFrom(parsed(json), notJSONOf('grant')))
+}
+
+/** A record from what `JSON.stringify` made of it. */
+function recordFromJSON(json: unknown): LeaseRecord {
+  const fields = Object(parsed(json)) as Record<string, unknown>
+  const { state, metadata, previous, remaining } = fields
+  // A record has no ttl if the store does not know the one of the holder.
+  const { ttl, ...grant } = grantFrom({ ttl: 'infinite', ...fields }, notJSONOf('record'))
+  const left = remaining === undefined ? undefined : durationFrom(remaining)
+  const isValid =
+    states.includes(state) &&
+    faultOfMetadata(metadata) === undefined &&
+    (previous === undefined || faultOfMetadata(previous) === undefined) &&
+    (remaining === undefined || left !== undefined)
+  if (!isValid) throw new LeaseConfigurationError(notJSONOf('record'))
+  return withJSON({
+    ...(fields as unknown as LeaseRecord),
+    ...grant,
+    ...(fields.ttl === undefined ? {} : { ttl }),
+    ...(left === undefined ? {} : { remaining: left }),
+  })
+}
+
+function notJSONOf(what: string): string {
+  return `this is not the JSON of a ${what}: pass the text that JSON.stringify returned for one, or the value of that text`
+}
+
+function parsed(json: unknown): unknown {
+  if (typeof json !== 'string') return json
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** Milliseconds, or `infinite`; `undefined` if it is neither. */
+function durationFrom(value: unknown): number | undefined {
+  if (value === 'infinite') return Number.POSITIVE_INFINITY
+  return typeof value === 'number' && value >= 0 ? value : undefined
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }

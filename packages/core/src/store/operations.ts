@@ -3,9 +3,8 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { systemClock } from '../system-clock.js'
-import type { LeaseRecord } from './lease-record.js'
+import { type LeaseRecord, withJSON } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
-import { withJSON } from './record-json.js'
 import { AbortableCall, type StoreCall } from './store-call.js'
 
 /** Akka's. */
