@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { checkOptionNames } from '../option-names.js'
-import type { Grant } from '../store/lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
 import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
 import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
@@ -51,20 +50,10 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.#clock = clock
   }
 
-  override async acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
+  override acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
     const { grantId } = request
     const own = grantId === undefined ? { grantId: crypto.randomUUID(), queue: false } : { grantId }
-    if (grantId !== undefined) this.checks.guid(grantId, request.name)
     return super.acquire({ ...request, ...own }, call)
-  }
-
-  override async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call?: StoreCall,
-  ): Promise<AcquireOutcome> {
-    this.checks.guid(to.grantId, grant.name)
-    return super.change(grant, to, call)
   }
 
   /** The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. */

@@ -89,7 +89,7 @@ export const runMutants: readonly Mutant[] = [
   {
     name: 'a loss does not abort the signal of a run',
     edits: [{ file: lease, find: 'run?.end(error)\n', replace: '\n' }],
-    caughtBy: { check: ['run-not-aborted', 'wrong-reason'] },
+    caughtBy: { check: ['run-not-aborted', 'wrong-reason', 'unasked-release'] },
   },
   {
     name: 'a run waits for work that ignores its signal',
