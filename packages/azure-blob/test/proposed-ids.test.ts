@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
-import { LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
+import { createLease, LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Azurite } from './support/azurite.js'
 import { claimOf, granted, never } from './support/claims.js'
@@ -14,12 +14,12 @@ const stores = [
   { kind: 'azure-blob', store: new AzureBlobLeaseStore(container) },
   { kind: 'memory', store: new MemoryLeaseStore() },
 ]
+const invalid = ['', 'my-grant', '12345', `${randomUUID()}0`]
 
 describe.concurrent.each(stores)('a proposed grant id ($kind)', ({ store }) => {
-  it.each(['', 'my-grant', '12345', `${randomUUID()}0`])('must be a GUID: %j is refused', async (grantId) => {
-    await expect(store.acquire(claimOf('refused', { grantId }), never)).rejects.toThrow(LeaseConfigurationError)
-    const grant = await granted(store, `held-${randomUUID()}`)
-    await expect(store.change(grant, { grantId, owner: 'next' }, never)).rejects.toThrow(/must be a GUID/)
+  it.each(invalid)('must be a GUID: %j is refused', async (grantId) => {
+    const acquired = createLease(store, 'refused', times).acquire({ grantId })
+    await expect(acquired).rejects.toThrow(LeaseConfigurationError)
   })
 
   it('that is acquired again with another duration has that duration in its record', async () => {
@@ -29,6 +29,15 @@ describe.concurrent.each(stores)('a proposed grant id ($kind)', ({ store }) => {
       await granted(store, 'again', { ...claim, ttl })
       expect(await store.read('again', never)).toMatchObject({ ttl, state: 'leased', grantId: claim.grantId })
     }
+  })
+})
+
+describe('the grant ids of the service', () => {
+  it.each(invalid)('must be GUIDs: %j is refused', async (grantId) => {
+    const store = new AzureBlobLeaseStore(container)
+    await expect(store.acquire(claimOf('refused', { grantId }), never)).rejects.toThrow(LeaseConfigurationError)
+    const grant = await granted(store, `held-${randomUUID()}`)
+    await expect(store.change(grant, { grantId, owner: 'next' }, never)).rejects.toThrow(/must be a GUID/)
   })
 })
 
