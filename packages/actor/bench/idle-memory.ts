@@ -29,7 +29,7 @@ async function weigh(name: string, answer: 'none' | 'deny' | 'grant', atMost: nu
 if (globalThis.gc === undefined) throw new Error('run it with --expose-gc')
 const bounds = [
   await weigh('acquiringLease, an attempt under way', 'none', 2_048),
-  await weigh('acquiringLease, waiting for the retry', 'deny', 2_176),
+  await weigh('acquiringLease, waiting for the retry', 'deny', 2_048),
   await weigh('active, with its worker and port', 'grant', Number.POSITIVE_INFINITY),
 ]
 report(`heap of a guarded actor, ${ACTORS} of them in one system`, bounds)
