@@ -7,7 +7,7 @@ import {
 import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
-import type { ReleaseResult } from './engine/engine-effect.js'
+import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import { guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
 import { createGrantId } from './engine/grant-id.js'
@@ -393,9 +393,3 @@ export class StoreLease extends Lease {
 
 const noOptions: AcquireOptions = {}
 const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []
-
-/** The outcome of a release for its caller. Throws when it is unknown. */
-function isGone(result: ReleaseResult): boolean {
-  if (result.ended === 'unknown') throw result.error
-  return result.ended !== 'held'
-}

@@ -59,6 +59,12 @@ export type ReleaseResult =
   | { readonly ended: 'handed-off'; readonly grant: Grant }
   | { readonly ended: 'unknown'; readonly error: unknown }
 
+/** The outcome of a release for its caller. Throws when it is unknown. */
+export function isGone(result: ReleaseResult): boolean {
+  if (result.ended === 'unknown') throw result.error
+  return result.ended !== 'held'
+}
+
 export interface Transition {
   readonly state: EngineState
   readonly effects: readonly EngineEffect[]
