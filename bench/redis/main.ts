@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { RedisServer } from '../../packages/redis/test/support/redis-server.js'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { reportCycles } from './numbers/cycles.js'
 import { reportEventLoopLag } from './numbers/event-loop-lag.js'
 import { reportHandOver } from './numbers/hand-over.js'

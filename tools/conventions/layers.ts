@@ -3,6 +3,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: [],
   actor: ['core'],
+  recipes: ['core'],
   testkit: ['core'],
 }
 

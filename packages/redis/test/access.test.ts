@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 import { LeaseUnauthorisedError } from '@leasehold/core'
 import type { RedisClient, RedisLeaseStore } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { libraries } from './support/libraries.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene, within } from './support/scene.js'
 
 const PASSWORD = 'open sesame'

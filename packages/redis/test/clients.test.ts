@@ -9,12 +9,12 @@ import {
   RedisLeaseStore,
 } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { type Library, libraries } from './support/libraries.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
 
 /** The clients of a server except those of the tests: the kind of each, by address. */

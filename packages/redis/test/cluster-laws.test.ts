@@ -1,6 +1,6 @@
+import { describeRedis } from '@leasehold/testing/describe-redis'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { onCluster } from './support/law-subjects.js'
 import { libraries } from './support/libraries.js'
 import { RedisCluster } from './support/redis-cluster.js'

@@ -1,12 +1,12 @@
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { keySlot } from '../src/client/key-slot.js'
 import { scriptCalls } from './support/command-count.js'
-import { describeRedis } from './support/describe-redis.js'
 import { libraries } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
 import type { RedisCluster } from './support/redis-cluster.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, heartbeats, never, Scene } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }

@@ -5,11 +5,11 @@ import { inspect } from 'node:util'
 import { parseHocon } from '@leasehold/config'
 import { LeaseConfigurationError, LeaseProvider, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { redisLease } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { afterAll, describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { RedisCluster } from './support/redis-cluster.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
-import { RedisServer, type RedisServerOptions } from './support/redis-server.js'
 import { storedLease } from './support/stored-lease.js'
 
 const factories = { redis: redisLease }

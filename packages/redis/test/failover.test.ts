@@ -1,6 +1,6 @@
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { libraries } from './support/libraries.js'
 import type { RedisSentinel } from './support/redis-sentinel.js'
 import { heartbeats, type Player, Scene } from './support/scene.js'

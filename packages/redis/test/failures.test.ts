@@ -1,10 +1,10 @@
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer, RedisServerOptions } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { type Library, libraries } from './support/libraries.js'
-import type { RedisServer, RedisServerOptions } from './support/redis-server.js'
 import { claimOf, granted, never, Scene, within } from './support/scene.js'
 
 /** A server with a lease on `held`, and a store that has asked it already. */

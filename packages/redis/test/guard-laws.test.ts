@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { RedisGuard } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import type { GuardedResource, GuardSubject, OwnFailure } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
-import { RedisServer } from './support/redis-server.js'
 
 /** By any command that takes one value. */
 interface Guarded extends GuardedResource {

@@ -6,13 +6,13 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { TcpProxy } from '@leasehold/testkit'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { RedisCluster } from './support/redis-cluster.js'
-import { RedisServer } from './support/redis-server.js'
 
 describeRedis('RedisGuard', () => {
   let server: RedisServer

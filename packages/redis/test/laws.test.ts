@@ -1,10 +1,10 @@
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { behindProxies, onServer, onServerThatRestarts, partitionLaws, restartLaws } from './support/law-subjects.js'
 import { libraries } from './support/libraries.js'
-import { RedisServer } from './support/redis-server.js'
 
 describeRedis('one server:', () => {
   let server: RedisServer

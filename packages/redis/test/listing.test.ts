@@ -1,13 +1,13 @@
 import { type LeaseRecord, type LeaseStore, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'
 import { KeySpace } from '../src/key-space.js'
 import { listRecords } from '../src/listing.js'
-import { describeRedis } from './support/describe-redis.js'
 import { libraries } from './support/libraries.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, never, Scene } from './support/scene.js'
 
 /** Names that a pattern or a key could garble. */

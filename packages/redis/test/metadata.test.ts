@@ -1,9 +1,9 @@
 import { LeaseConfigurationError, type Metadata } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
 
 async function during(test: (store: RedisLeaseStore, server: RedisServer) => Promise<void>): Promise<void> {

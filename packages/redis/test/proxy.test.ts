@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import type { TcpProxy } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { libraries } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
-import type { RedisServer } from './support/redis-server.js'
 import { claimOf, granted, heartbeats, never, Scene, TIMES, within } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }

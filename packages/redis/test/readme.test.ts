@@ -1,13 +1,13 @@
 import { LeaseLostError } from '@leasehold/core'
 import { RedisGuard } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bookSeat } from './readme/book-seat.js'
 import { provideLeases } from './readme/own-client.js'
 import { rebuildOnce } from './readme/rebuild-index.js'
-import { describeRedis } from './support/describe-redis.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
-import { RedisServer } from './support/redis-server.js'
 import { storedLease } from './support/stored-lease.js'
 
 describeRedis('the examples of the documents', () => {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { describe, it } from 'vitest'
-import { describeRedis } from './support/describe-redis.js'
 import { RedisCluster } from './support/redis-cluster.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
-import { RedisServer, type RedisServerOptions } from './support/redis-server.js'
 
 /** Starts something, and stops it after its use. */
 async function during<T extends { stop(): Promise<void> }>(

@@ -1,12 +1,12 @@
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { RedisQuorumStore } from '@leasehold/redis'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { describeRedis } from '../support/describe-redis.js'
-import { RedisServer } from '../support/redis-server.js'
 
 /** How many clients the laws share that need none of their own: all begin at once, and some connect thirty. */
 const SHARED = 12

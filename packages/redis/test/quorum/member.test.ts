@@ -1,9 +1,9 @@
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { NoFloorError } from '../../src/failure-of.js'
 import { RedisLeaseStore } from '../../src/redis-lease-store.js'
-import { describeRedis } from '../support/describe-redis.js'
-import type { RedisServer } from '../support/redis-server.js'
 import { claimOf, granted, never, Scene } from '../support/scene.js'
 
 const KEY = 'leasehold:{job}'

@@ -4,12 +4,12 @@ import { createLease, type Grant, LeaseUnavailableError, systemClock } from '@le
 import { AbortableCall, type AcquireOutcome, type StoreCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { it } from 'vitest'
-import { describeRedis } from '../support/describe-redis.js'
-import { RedisServer } from '../support/redis-server.js'
 import { storedLease } from '../support/stored-lease.js'
 
 const forever = new AbortableCall()

@@ -1,4 +1,4 @@
-import type { RedisServer } from './redis-server.js'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 
 /** How often a server was asked to run a script, by any client. */
 export async function scriptCalls(server: RedisServer): Promise<number> {

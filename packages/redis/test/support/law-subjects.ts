@@ -3,11 +3,11 @@ import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
+import { RedisServer } from '@leasehold/testing/redis-server'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import { startChild } from './child.js'
 import type { Library } from './libraries.js'
 import type { RedisCluster } from './redis-cluster.js'
-import { RedisServer } from './redis-server.js'
 
 /** Milliseconds. Long enough for several calls on a busy machine. */
 const TTL = 6_000

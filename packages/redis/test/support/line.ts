@@ -1,5 +1,5 @@
 import { eventually } from '@leasehold/testing'
-import type { RedisServer } from './redis-server.js'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 
 /** How many have a place in the line of a name, alive or not. */
 export async function lineLength(server: RedisServer, key = 'leasehold:{job}'): Promise<number> {

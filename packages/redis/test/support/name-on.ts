@@ -1,5 +1,5 @@
+import type { RedisServer } from '@leasehold/testing/redis-server'
 import type { RedisCluster } from './redis-cluster.js'
-import type { RedisServer } from './redis-server.js'
 
 /** A lease name whose record is on that node of a cluster; another for each `start`. */
 export async function nameOn(cluster: RedisCluster, node: RedisServer, start = 0): Promise<string> {

@@ -1,5 +1,5 @@
 import { eventually, freeClusterPort } from '@leasehold/testing'
-import { RedisServer } from './redis-server.js'
+import { RedisServer } from '@leasehold/testing/redis-server'
 
 const NODES = 3
 const SLOTS = 16_384

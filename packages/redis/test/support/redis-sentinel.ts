@@ -1,5 +1,5 @@
 import { eventually } from '@leasehold/testing'
-import { RedisServer } from './redis-server.js'
+import { RedisServer } from '@leasehold/testing/redis-server'
 
 const SENTINELS = 3
 

@@ -10,10 +10,10 @@ import {
 import { AbortableCall, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore, type RedisLeaseStoreOptions } from '@leasehold/redis'
 import { silentLogger } from '@leasehold/testing'
+import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { TcpProxy } from '@leasehold/testkit'
 import { RedisCluster } from './redis-cluster.js'
 import { RedisSentinel } from './redis-sentinel.js'
-import { RedisServer, type RedisServerOptions } from './redis-server.js'
 
 /** Of the leases of a scene, unless others are given. */
 export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }

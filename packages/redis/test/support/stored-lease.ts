@@ -1,4 +1,4 @@
-import type { RedisServer } from './redis-server.js'
+import type { RedisServer } from '@leasehold/testing/redis-server'
 
 /** The record of a lease on the server; see src/script/fast-path.ts. */
 export interface StoredLease {

@@ -5,6 +5,7 @@ import type { Law, LawFamily, LawOutcome } from './law.js'
 import { checkLeaseLaw, leaseLaws } from './lease-laws.js'
 import type { LeaseSubject } from './lease-subject.js'
 import type { LeaseLaw } from './lease-trial.js'
+import { checkRecipeLaw, type RecipeLaw, type RecipeSubject } from './recipe-trial.js'
 import { checkStoreLaw, storeLaws } from './store-laws.js'
 import type { StoreSubject } from './store-subject.js'
 import { type StoreLaw, ttlOf } from './store-trial.js'
@@ -56,6 +57,15 @@ export function describersFor(runner: LawRunner) {
     },
     guards(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
       describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
+    },
+    recipes<Recipe, Options>(
+      subject: RecipeSubject<Recipe, Options>,
+      laws: readonly RecipeLaw<Recipe, Options>[],
+    ): void {
+      const { time, ttl } = subject.store
+      describeLaws(runner, laws, { name: `${subject.name} on ${subject.store.name}`, time, ttl }, (law) =>
+        checkRecipeLaw(law, subject),
+      )
     },
   }
 }

@@ -24,6 +24,7 @@ export type LawFamily =
   | 'races'
   | 'tokens'
   | 'errors'
+  | 'recipes'
 
 /**
  * One rule that a store or a lease has to keep, independent of any test runner. `check` rejects where it is broken, with

@@ -29,6 +29,7 @@ export const checks = {
   'no-progress': 'no node was granted the lease within the bound after the last fault',
   'stuck-call': 'a call of acquire or release did not end',
   'stuck-workload': 'a workload did not end within the bound after its signal had aborted',
+  'broken-rule': 'a rule of the scenario was broken',
   'failed-workload': 'a workload rejected; the default workload handles every LeaseError',
   'leaked-timer': 'a timer was left behind',
   'leaked-listener': 'a listener was left behind',

@@ -20,4 +20,4 @@ export {
 export type { SimulationReport } from './run-plan.js'
 export { simulate } from './simulate.js'
 export { SimulationError } from './simulation-error.js'
-export type { SimulatedProcess, Workload } from './workload.js'
+export type { Activity, Scenario, ScenarioView, SimulatedProcess, Workload } from './workload.js'

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type CreateLeaseOptions,
   createSystemClock,
   type HandOff,
   LeaseConflictError,
@@ -21,7 +22,7 @@ import { ObservedLease } from './observed-lease.js'
 import type { SimulationPlan } from './plan.js'
 import type { SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
-import { LEASE_NAME, type SimulatedProcess, type Workload } from './workload.js'
+import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
 
 /** The resource that the lease protects. It rejects a write after a write with a larger fencing token. */
 export class FencedResource {
@@ -54,6 +55,9 @@ export interface World {
   offer(node: number, handOff: HandOff): void
 }
 
+/** The stream of randomness of leases that a workload makes itself. */
+const OWN_LEASES = 1_000_000
+
 /** One process of a node, from its start to its end or its crash: the unmodified engine, on the clocks of the machine. */
 export class NodeProcess implements SimulatedProcess {
   readonly node: number
@@ -68,7 +72,9 @@ export class NodeProcess implements SimulatedProcess {
   /** Whether the workload has not ended. */
   isWorking = true
   readonly #world: World
-  readonly #store: LeaseStore
+  readonly store: LeaseStore
+  readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
+  readonly #activities: Activity[] = []
   readonly #leases: ObservedLease[] = []
   readonly #stop = new AbortableCall()
   #offered: HandOff | undefined
@@ -96,10 +102,18 @@ export class NodeProcess implements SimulatedProcess {
       nonsense: new Nonsense(node, plan.faults, world.now, misuse.fork(2 * stream + 1)),
       onSharedCall: () => monitor.fail('shared-call', `of ${this.owner}`),
     })
-    this.#store = world.store.open(this.connection, this.clock)
+    this.store = world.store.open(this.connection, this.clock)
     // A client that does not cancel requests still has abandoned ones in flight.
     const endsHeartbeats = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
-    observeCalls(this.#store, monitor, { owner: this.owner, leases: this.#leases, endsHeartbeats })
+    observeCalls(this.store, monitor, { owner: this.owner, leases: this.#leases, endsHeartbeats })
+    const leaseRandom = this.random.fork(OWN_LEASES)
+    this.leaseOptions = {
+      owner: this.owner,
+      ...plan.timeouts,
+      clock: this.clock,
+      logger: silentLogger,
+      random: () => leaseRandom.next(),
+    }
     this.lease = this.createLease()
     void this.#work(work)
   }
@@ -110,6 +124,12 @@ export class NodeProcess implements SimulatedProcess {
 
   get shared(): Map<string, unknown> {
     return this.#world.shared
+  }
+
+  /** What it does now, for the rules of the scenario. */
+  get active(): ScenarioView['active'] {
+    const { owner } = this
+    return this.#activities.filter((activity) => activity.isActive()).map((activity) => ({ ...activity, owner }))
   }
 
   get leases(): readonly ObservedLease[] {
@@ -138,7 +158,7 @@ export class NodeProcess implements SimulatedProcess {
       random: misbehaves ? userCode.randomOver(random) : () => random.next(),
     }
     const onLost = misbehaves ? userCode.callBack : undefined
-    const lease = new ObservedLease(this.node, settings, this.#store, environment, monitor, onLost)
+    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor, onLost)
     if (misbehaves) userCode.listenTo(lease)
     this.#leases.push(lease)
     monitor.watch(lease)
@@ -163,6 +183,10 @@ export class NodeProcess implements SimulatedProcess {
         answer(() => resolve(isAccepted))
       })
     })
+  }
+
+  readonly show = (activity: Activity): void => {
+    this.#activities.push(activity)
   }
 
   readonly offer = (node: number, handOff: HandOff): void => this.#world.offer(node, handOff)

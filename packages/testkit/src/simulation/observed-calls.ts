@@ -21,7 +21,10 @@ export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, lease
   const inFlight = new Set<string>()
   const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
     const { name, grantId, fencingToken } = grant
-    const held = leases.find((lease) => lease.settings.name === name && lease.fencingToken === fencingToken)
+    const ofName = leases.filter((lease) => lease.settings.name === name)
+    // A lease that the workload made itself.
+    if (ofName.length === 0) return send()
+    const held = ofName.find((lease) => lease.fencingToken === fencingToken)
     monitor.onHeartbeat(held, owner)
     if (endsHeartbeats && inFlight.has(grantId)) monitor.fail('two-in-flight', `of ${owner}`)
     const answer = send()

@@ -1,7 +1,7 @@
 import type { TimeoutOptions } from '@leasehold/core'
 import { Random } from '../random.js'
 import { type FaultKind, faultKinds, nonsenseKinds, type PlannedFault, type UserPart } from './planned-fault.js'
-import type { Workload } from './workload.js'
+import type { Scenario, Workload } from './workload.js'
 
 const HOUR = 3_600_000
 
@@ -57,8 +57,11 @@ export interface SimulationOptions {
   readonly seed: number
   /** How many nodes contend; 2 to 5 unless given. */
   readonly nodes?: number | undefined
-  /** The work of each process. By default it claims, holds and releases the lease in every possible way. */
-  readonly workload?: Workload | undefined
+  /**
+   * The work of each process, or a scenario: a workload with rules of its own. By default it claims, holds and releases
+   * the lease in every possible way.
+   */
+  readonly workload?: Workload | Scenario | undefined
   /** The kinds of faults that may happen (all by default), or the exact faults with their times. */
   readonly faults?: readonly FaultKind[] | readonly PlannedFault[] | undefined
   /** For how long nodes work and faults happen, in milliseconds of virtual time. */

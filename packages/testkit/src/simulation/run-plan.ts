@@ -5,7 +5,7 @@ import type { HistoryEntry } from './history.js'
 import type { NodeProcess } from './node-process.js'
 import type { SimulationPlan } from './plan.js'
 import { Simulation } from './simulation.js'
-import type { Workload } from './workload.js'
+import type { Scenario } from './workload.js'
 
 /** Limits that no simulation reaches: at its start, for each millisecond, and at one instant. */
 const MOST_STEPS = 100_000
@@ -29,8 +29,8 @@ export interface RunResult extends SimulationReport {
 }
 
 /** Runs a plan to its end, or to the first violation. */
-export async function runPlan(plan: SimulationPlan, workload: Workload): Promise<RunResult> {
-  const run = new Run(plan, workload)
+export async function runPlan(plan: SimulationPlan, scenario: Scenario): Promise<RunResult> {
+  const run = new Run(plan, scenario)
   const steps = await run.carryOut()
   const { grants, losses, writes, history, violation } = run.simulation.monitor
   return { plan, steps, grants, losses, writes, history, violation }
@@ -52,8 +52,8 @@ class Run {
   #stepsAtOnce = 0
   #lastStepAt = 0
 
-  constructor(plan: SimulationPlan, workload: Workload) {
-    this.simulation = new Simulation(plan, workload)
+  constructor(plan: SimulationPlan, scenario: Scenario) {
+    this.simulation = new Simulation(plan, scenario)
     this.#plan = plan
     this.#misbehaves = plan.faults.some(({ kind }) => kind === 'user-code' || kind === 'nonsense')
     const { heartbeatTimeout, heartbeatInterval, operationTimeout } = plan.timeouts
@@ -97,7 +97,7 @@ class Run {
     await nextTurn()
     while (monitor.violation === undefined && !isOver() && this.#step(end)) {
       await (this.#misbehaves ? nextTurn() : reactions())
-      monitor.look()
+      this.simulation.look()
       this.#count()
     }
     if (monitor.violation === undefined && !isOver() && end > time.now) time.skip(end - time.now)
@@ -125,9 +125,10 @@ class Run {
 
   /** After the last fault, a node holds the lease within the bound. */
   async #findHolder(): Promise<void> {
-    const { monitor } = this.simulation
-    await this.#runFor(this.#bound, () => monitor.isHeld)
-    if (!monitor.isHeld) monitor.fail('no-progress', `no node held the lease within ${Math.round(this.#bound)} ms`)
+    const { simulation } = this
+    await this.#runFor(this.#bound, () => simulation.hasProgressed)
+    if (simulation.hasProgressed) return
+    simulation.monitor.fail('no-progress', `no node held the lease within ${Math.round(this.#bound)} ms`)
   }
 
   /** Ends the workloads, and closes the leases of the processes. */

@@ -14,9 +14,10 @@ import { SimulationError } from './simulation-error.js'
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const { workload = contend } = options
+  const scenario = typeof workload === 'function' ? { workload } : workload
   const plan = options.plan ?? createPlan(options)
-  const result = await runPlan(plan, workload)
+  const result = await runPlan(plan, scenario)
   if (result.violation === undefined) return result
-  const smallest = await shrink(result, (smaller) => runPlan(smaller, workload))
+  const smallest = await shrink(result, (smaller) => runPlan(smaller, scenario))
   throw new SimulationError(result, smallest)
 }

@@ -11,7 +11,7 @@ import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
 import { ServerTimedStore } from './server-timed-store.js'
 import type { SimulatedStore } from './simulated-store.js'
-import { LEASE_NAME, type Workload } from './workload.js'
+import { LEASE_NAME, type Scenario, type ScenarioView, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan have smaller numbers. */
 const streams = { network: 11, offers: 12, misuse: 13, nodes: 100 }
@@ -36,16 +36,16 @@ export class Simulation {
   readonly #network: Network
   readonly #nodes: readonly Node[]
   readonly #world: World
-  readonly #workload: Workload
+  readonly #scenario: Scenario
   readonly #server: { methods: SimulatedStore['methods']; isDown: boolean }
   readonly #random: Random
   readonly #offers: Random
   #downUntil = 0
 
-  constructor(plan: SimulationPlan, workload: Workload) {
+  constructor(plan: SimulationPlan, scenario: Scenario) {
     const { time } = this
     this.plan = plan
-    this.#workload = workload
+    this.#scenario = scenario
     this.#random = new Random(plan.seed)
     this.#offers = this.#random.fork(streams.offers)
     this.monitor = new Monitor({
@@ -95,6 +95,24 @@ export class Simulation {
     return this.#nodes.flatMap(({ process }) => process ?? [])
   }
 
+  /** Checks the rules of the simulator, and those of the scenario. */
+  look(): void {
+    this.monitor.look()
+    const fault = this.#scenario.findFault?.(this.#view)
+    if (fault !== undefined) this.monitor.fail('broken-rule', fault)
+  }
+
+  /** Whether the lease is held, or the scenario works as it should. */
+  get hasProgressed(): boolean {
+    const { hasProgressed = ({ active }) => this.monitor.isHeld || active.length > 0 } = this.#scenario
+    return hasProgressed(this.#view)
+  }
+
+  get #view(): ScenarioView {
+    const awake = this.processes.filter(({ machine }) => !machine.isSuspended)
+    return { active: awake.flatMap(({ active }) => active), shared: this.#world.shared, now: this.time.now }
+  }
+
   /** Starts every node, and has the planned faults happen. */
   begin(): void {
     for (const fault of this.plan.faults) {
@@ -117,7 +135,7 @@ export class Simulation {
     state.starts += 1
     this.monitor.note(node, 'started')
     const random = this.#random.fork(streams.nodes + 1_000 * node + state.starts)
-    state.process = new NodeProcess(this.#world, node, state.machine, state.starts, random, this.#workload)
+    state.process = new NodeProcess(this.#world, node, state.machine, state.starts, random, this.#scenario.workload)
   }
 
   #happen(fault: PlannedFault): void {
@@ -175,7 +193,7 @@ export class Simulation {
       this.monitor.note(fault.node, 'resumed')
       node.machine.resume()
       // checkLease must be right after a pause, before any timer has run.
-      this.monitor.look()
+      this.look()
     } else if (fault.kind === 'store-restart') {
       this.#server.isDown = this.time.now < this.#downUntil
     }

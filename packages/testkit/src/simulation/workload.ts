@@ -1,4 +1,4 @@
-import type { Clock, HandOff, StoreLease } from '@leasehold/core'
+import type { Clock, CreateLeaseOptions, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 
 /** The argument of a workload: one process of the simulation, from its start to its end. */
@@ -11,6 +11,12 @@ export interface SimulatedProcess {
   readonly lease: StoreLease
   /** Another lease of this process, on `job` unless given a name; all leases are checked. */
   createLease(name?: string): StoreLease
+  /** The client of this process. It is for code that makes leases of its own, which no check of the simulator watches. */
+  readonly store: LeaseStore
+  /** The options of such leases: the owner, the drawn timeouts, virtual time, and randomness from the seed. */
+  readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
+  /** Shows something that this process does to the rules of its scenario, until the process ends. */
+  show(activity: Activity): void
   /** Virtual time. A process that uses another clock is not deterministic. */
   readonly clock: Clock
   /** The same for the same seed. */
@@ -45,3 +51,35 @@ export const LEASE_NAME = 'job'
  * returns soon after `process.signal` aborts. If it rejects, the simulation fails, so it can make assertions.
  */
 export type Workload = (process: SimulatedProcess) => Promise<void>
+
+/** Something that a process does while it may, such as leading. */
+export interface Activity {
+  /** The kind of activity, such as `permit`. */
+  readonly kind: string
+  /** The thing that it is done to, such as the name of a semaphore. */
+  readonly of: string
+  /** Whether the process may do it now: asked after each step, also right after a pause. */
+  isActive(): boolean
+}
+
+/** The view of the rules of a scenario. */
+export interface ScenarioView {
+  /** The activities of the processes that are alive and can read their clocks, and that are active now. */
+  readonly active: readonly (Activity & { readonly owner: string })[]
+  /** As of the processes. */
+  readonly shared: ReadonlyMap<string, unknown>
+  /** True time, in milliseconds. */
+  readonly now: number
+}
+
+/** A workload with rules of its own. */
+export interface Scenario {
+  readonly workload: Workload
+  /** Called after each step. Returns how a rule is broken, if one is. */
+  readonly findFault?: (view: ScenarioView) => string | undefined
+  /**
+   * Whether the processes work as they should after the last fault: becomes true within the bound. Unless given: a lease
+   * that the simulator watches is held, or anything is active.
+   */
+  readonly hasProgressed?: (view: ScenarioView) => boolean
+}

@@ -1,6 +1,6 @@
+import { memorySubject } from '@leasehold/testing/memory-subject'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
-import { memorySubject } from './support/memory-subject.js'
 
 describeStoreLaws(memorySubject)
 describeLeaseLaws(leasesOver(memorySubject))

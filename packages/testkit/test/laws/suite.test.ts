@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { MemoryLeaseStore } from '@leasehold/core'
+import { memorySubject } from '@leasehold/testing/memory-subject'
 import {
   checkLeaseLaw,
   checkStoreLaw,
@@ -12,7 +13,6 @@ import {
   storeLaws,
 } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { memorySubject } from './support/memory-subject.js'
 
 const lawOf = <L extends { name: string }>(laws: readonly L[], name: string): L => {
   const law = laws.find((one) => one.name === name)

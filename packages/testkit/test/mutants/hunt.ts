@@ -1,3 +1,5 @@
+import { casSubject } from '@leasehold/testing/cas-subject'
+import { memorySubject } from '@leasehold/testing/memory-subject'
 import { checkLeaseLaw, leaseLaws } from '../../src/laws/lease-laws.js'
 import { leasesOver } from '../../src/laws/leases-over.js'
 import { checkStoreLaw, storeLaws } from '../../src/laws/store-laws.js'
@@ -5,8 +7,6 @@ import { contend } from '../../src/simulation/contend.js'
 import { createPlan, type SimulationPlan } from '../../src/simulation/plan.js'
 import { type FaultKind, faultKinds } from '../../src/simulation/planned-fault.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
-import { casSubject } from '../laws/support/cas-subject.js'
-import { memorySubject } from '../laws/support/memory-subject.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -18,7 +18,7 @@ process.on('unhandledRejection', () => {})
 /** The simulator, until it finds something. */
 async function simulateUntilCaught(faults: readonly FaultKind[]): Promise<Catch> {
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-    const { violation } = await runPlan(createPlan({ seed, faults }), contend)
+    const { violation } = await runPlan(createPlan({ seed, faults }), { workload: contend })
     if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
   }
   return { caughtBy: [], schedules: SCHEDULES }
@@ -40,7 +40,7 @@ async function checkLaws(): Promise<Catch> {
 
 /** One plan of the simulator. */
 async function runOne(plan: SimulationPlan): Promise<Catch> {
-  const { violation } = await runPlan(plan, contend)
+  const { violation } = await runPlan(plan, { workload: contend })
   return { caughtBy: violation === undefined ? [] : [violation.check], schedules: 1 }
 }
 

@@ -1,16 +1,10 @@
+import type { Edit } from '@leasehold/testing/bundle-with-edits'
 import type { CheckName, FaultKind } from '@leasehold/testkit/simulation'
-
-/** One replacement in a source of core; `find` occurs there exactly once. */
-export interface Edit {
-  /** Below `packages/core/src`. */
-  readonly file: string
-  readonly find: string
-  readonly replace: string
-}
 
 /** A deliberate bug, and the checks or the law expected to catch it. */
 export interface Mutant {
   readonly name: string
+  /** Of sources of core. */
   readonly edits: readonly Edit[]
   /**
    * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the

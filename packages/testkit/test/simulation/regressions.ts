@@ -1,5 +1,5 @@
+import type { Edit } from '@leasehold/testing/bundle-with-edits'
 import type { CheckName, SimulationPlan } from '@leasehold/testkit/simulation'
-import type { Edit } from '../mutants/mutant.js'
 
 /** A schedule that a bug was found by, made small; and the bug, to be put back. */
 export interface Regression {

@@ -1,9 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { certificate, eventually, freePort, ServerProcess } from '@leasehold/testing'
+import { certificate } from './certificate.js'
+import { eventually } from './eventually.js'
+import { freePort } from './free-port.js'
 import { redisBinary, whyNoRedis } from './redis-binary.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
+import { ServerProcess } from './server-process.js'
 
 export interface RedisServerOptions {
   /** Any free port unless given. A function returns one, and is called again if another process takes that port. */

@@ -1,0 +1,1 @@
+export type { RecipeOptions } from './recipe-options.js'

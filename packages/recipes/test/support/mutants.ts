@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { bundleWithEdits, type Edit } from '@leasehold/testing/bundle-with-edits'
+import type { CheckName } from '@leasehold/testkit/simulation'
+import { afterAll, describe, expect, it } from 'vitest'
+
+/** A deliberate bug, and the law or the checks of the simulator that catch it: one of them is enough. */
+export interface RecipeMutant {
+  readonly name: string
+  readonly edits: readonly Edit[]
+  readonly caughtBy: { readonly law: string } | { readonly check: readonly CheckName[] }
+}
+
+const sources = fileURLToPath(new URL('../../src/', import.meta.url))
+
+/** A test for each deliberate bug. `hunter`: the program that calls `hunt` for the recipe. */
+export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): void {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-recipe-mutants-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  describe('deliberate bugs are caught', () => {
+    it('without a bug the laws catch nothing', async () => {
+      expect(await caughtBy(hunter, [], join(folder, 'none.mjs'), 'laws')).toEqual([])
+    })
+
+    for (const [place, { name, edits, caughtBy: by }] of mutants.entries()) {
+      const expected: readonly string[] = 'law' in by ? [by.law] : by.check
+      it(`${name}: ${expected.join(' or ')}`, { timeout: 900_000 }, async () => {
+        const caught = await caughtBy(hunter, edits, join(folder, `${place}.mjs`), 'law' in by ? 'laws' : 'simulator')
+        expect(
+          caught.some((one) => expected.includes(one)),
+          `caught by: ${caught.join(', ')}`,
+        ).toBe(true)
+      })
+    }
+  })
+}
+
+async function caughtBy(hunter: URL, edits: readonly Edit[], bundle: string, how: string): Promise<string[]> {
+  await bundleWithEdits({ entry: fileURLToPath(hunter), sources, edits }, bundle)
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, how])
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,8 @@
+export {
+  checkRecipeLaw,
+  type PlaceOptions,
+  type RecipeLaw,
+  type RecipePlace,
+  type RecipeSubject,
+  type RecipeTrial,
+} from './laws/recipe-trial.js'
