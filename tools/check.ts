@@ -12,7 +12,7 @@ const steps: Record<string, () => boolean> = {
       // Production code that only tests use counts as unused.
       () => runTool('knip', ['--production', '--no-config-hints', '--include', 'files,dependencies,unlisted']),
     ]),
-  shape: () => all(packages().map(checkShape)),
+  shape: () => all([() => runTool('tsx', ['tools/bundle.ts']), ...packages().map(checkShape)]),
   api: () => reportApis({ update: false }),
 }
 

@@ -19,7 +19,9 @@ export interface Manifest {
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly private?: boolean
-  readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>
+  readonly exports?: Readonly<
+    Record<string, string | { readonly types?: string; readonly '@leasehold/source'?: string }>
+  >
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>

@@ -1,14 +1,18 @@
-import { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob'
+import type { BlobServiceClient as ServiceClient } from '@azure/storage-blob'
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { AzureBlobOptions } from './azure-blob-options.js'
 
 /** The engine repeats failed requests while the lease is valid; the SDK would repeat them for longer. */
 const pipeline = { retryOptions: { maxTries: 1 } }
 
-/** The client of the account in the options. Rejects with a `LeaseConfigurationError` that shows no secret. */
-export async function openServiceClient(options: AzureBlobOptions): Promise<BlobServiceClient> {
+/**
+ * The client of the account in the options. Rejects with a `LeaseConfigurationError` that shows no secret. Loads the SDK, which
+ * takes longer than the rest of a program's start: users who hand in a client have loaded it themselves.
+ */
+export async function openServiceClient(options: AzureBlobOptions): Promise<ServiceClient> {
+  const { AnonymousCredential, BlobServiceClient, StorageSharedKeyCredential } = await import('@azure/storage-blob')
   const { connectionString, account = '', accountKey, sasToken } = options
-  if (connectionString !== undefined) return fromConnectionString(connectionString)
+  if (connectionString !== undefined) return fromConnectionString(BlobServiceClient, connectionString)
   const endpoint = options.endpoint ?? `https://${account}.blob.core.windows.net`
   if (accountKey !== undefined) {
     return new BlobServiceClient(endpoint, new StorageSharedKeyCredential(account, accountKey), pipeline)
@@ -26,9 +30,9 @@ export async function openServiceClient(options: AzureBlobOptions): Promise<Blob
   return new BlobServiceClient(endpoint, token, pipeline)
 }
 
-function fromConnectionString(connectionString: string): BlobServiceClient {
+function fromConnectionString(client: typeof ServiceClient, connectionString: string): ServiceClient {
   try {
-    return BlobServiceClient.fromConnectionString(connectionString, pipeline)
+    return client.fromConnectionString(connectionString, pipeline)
   } catch {
     // The message of the SDK can quote the string with its key.
     throw new LeaseConfigurationError(
