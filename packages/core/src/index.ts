@@ -27,7 +27,7 @@ export {
 export type { ConfigSource } from './provider/config-source.js'
 export { isLease } from './provider/is-lease.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'
-export { LeaseProvider } from './provider/lease-provider.js'
+export { type ConfiguredStore, LeaseProvider } from './provider/lease-provider.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { Held, LeasedWork } from './run/lease-run.js'
 export { Grant, LeaseRecord, type LeaseState, type Metadata } from './store/lease-record.js'

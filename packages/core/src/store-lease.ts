@@ -70,6 +70,11 @@ export class StoreLease extends Lease {
     this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
   }
 
+  /** @internal */
+  get store(): LeaseStore {
+    return this.#store
+  }
+
   /** Where the lease is in its life cycle. `held` and `jeopardy` last until the loss is reported: use `checkLease`. */
   get state(): 'idle' | 'acquiring' | 'held' | 'jeopardy' | 'releasing' {
     const { phase } = this.#engine.state

@@ -30,6 +30,22 @@ const MAKE_TIMEOUT = 30_000
 const CLOSE_LEASES_TIMEOUT = 8_000
 const CLOSE_STORES_TIMEOUT = 2_000
 
+/** A store of a configuration, with the settings for leases on it. */
+export interface ConfiguredStore {
+  /** Shared by all leases of its options; the provider closes it. */
+  readonly store: LeaseStore
+  /** The settings of the block. `options` is the whole block, its keys in the camel case of the code. */
+  readonly settings: LeaseSettings
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A lease that a factory made, with its settings. */
+interface Made {
+  readonly lease: Lease
+  readonly settings: LeaseSettings
+}
+
 /** Values by key: under construction, or finished. */
 type Kept<T> = Map<string, Promise<T>>
 
@@ -113,20 +129,43 @@ export class LeaseProvider implements AsyncDisposable {
     this.#checkOpen(details)
     checkLeaseName(name)
     checkOwner(owner)
-    if (typeof configPath !== 'string') {
-      throw new LeaseConfigurationError(
-        `the config path must be a text such as 'leasehold.lease', not ${shownValue(configPath)}`,
+    checkConfigPath(configPath, details)
+    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
+      const made = this.#placed(this.#make(name, configPath, owner, []), configPath, name)
+      return this.#inTime(
+        made.then(({ lease }) => lease),
+        `lease '${name}' of '${configPath}'`,
         details,
       )
-    }
-    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
-      const made = this.#make(name, configPath, owner).catch((error: unknown) => {
-        throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, configPath, name) : error
-      })
-      return this.#inTime(made, `lease '${name}' of '${configPath}'`, details)
     })
     this.#checkOpen(details)
     return lease
+  }
+
+  /**
+   * The store of the block at `configPath`, for code that makes leases of its own, such as the recipes. `name`: the name of
+   * the lease, or what the names of the leases begin with. `optionKeys`: the keys of the block that this code reads, in camel
+   * case; they are not reported as unknown. Rejects as `getLease` does, and with a `LeaseConfigurationError` where the
+   * `lease-class` makes leases without a `LeaseStore`.
+   */
+  async getStore(name: string, configPath: string, optionKeys: readonly string[] = []): Promise<ConfiguredStore> {
+    const details = { leaseName: name, owner: this.#owner }
+    this.#checkOpen(details)
+    checkLeaseName(name)
+    checkConfigPath(configPath, details)
+    const { lease, settings } = await this.#inTime(
+      this.#placed(this.#make(name, configPath, this.#owner, optionKeys), configPath, name),
+      `the store of '${configPath}'`,
+      details,
+    )
+    this.#checkOpen(details)
+    // A lease of another copy of core has its store too.
+    const { store } = lease as Partial<StoreLease>
+    if (store !== undefined) return { store, settings, clock: this.#clock, logger: this.#logger }
+    throw new LeaseConfigurationError(
+      `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
+      details,
+    )
   }
 
   /**
@@ -146,15 +185,24 @@ export class LeaseProvider implements AsyncDisposable {
     if (this.#closing !== undefined) throw new LeaseUnavailableError('this provider is closed', details)
   }
 
-  async #make(name: string, configPath: string, owner: string): Promise<Lease> {
+  /** Settles as the promise does; a `LeaseConfigurationError` also names the file and the line. */
+  async #placed<T>(made: Promise<T>, configPath: string, name: string): Promise<T> {
+    try {
+      return await made
+    } catch (error) {
+      throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, configPath, name) : error
+    }
+  }
+
+  async #make(name: string, configPath: string, owner: string, optionKeys: readonly string[]): Promise<Made> {
     const block = readLeaseBlock(this.#config, configPath)
     const file = fileOfSetting(this.#config, configPath, 'lease-class')
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
-    this.#warnOfUnknownKeys(name, configPath, factory)
+    this.#warnOfUnknownKeys(name, configPath, factory, optionKeys)
     const settings = toLeaseSettings(name, owner, block)
     const made: unknown = await this.#call(factory, settings, configPath)
     const missing = missingMethods(made)
-    if (missing.length === 0) return made as Lease
+    if (missing.length === 0) return { lease: made as Lease, settings }
     const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' made ${shownValue(made)}${lacks}, which is no Lease: it must return an object ` +
@@ -198,10 +246,10 @@ export class LeaseProvider implements AsyncDisposable {
   }
 
   /** Once for each path, however many leases it makes. */
-  #warnOfUnknownKeys(lease: string, block: string, { optionKeys }: LeaseFactory): void {
+  #warnOfUnknownKeys(lease: string, block: string, factory: LeaseFactory, others: readonly string[]): void {
     if (this.#checked.has(block)) return
     this.#checked.add(block)
-    for (const { path, warning } of unknownKeys(this.#config, block, optionKeys)) {
+    for (const { path, warning } of unknownKeys(this.#config, block, factory.optionKeys, others)) {
       // Several blocks have the same fallback.
       if (this.#checked.has(warning)) continue
       this.#checked.add(warning)
@@ -260,4 +308,12 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
+}
+
+function checkConfigPath(path: unknown, details: LeaseErrorDetails): void {
+  if (typeof path === 'string') return
+  throw new LeaseConfigurationError(
+    `the config path must be a text such as 'leasehold.lease', not ${shownValue(path)}`,
+    details,
+  )
 }

@@ -16,17 +16,18 @@ const [ROOT = ''] = DEFAULT_PATH.split('.')
  * The keys that nothing reads, each with the key that was probably meant:
  *
  * - in the block at the path, all of them. If a factory does not declare its keys (`optionKeys`), only those that look like
- *   misspelled keys of the engine;
+ *   misspelled keys of the engine. `others` are read by code beside the factory;
  * - in `leasehold.lease`, and beside it, those that look like misspelled keys: other leases may read the others.
  */
 export function unknownKeys(
   config: ConfigSource | object,
   path: string,
   optionKeys: readonly string[] | undefined,
+  others: readonly string[],
 ): readonly UnknownKey[] {
   const own = findBlock(config, path)
   const fallback = path === DEFAULT_PATH ? undefined : findBlock(config, DEFAULT_PATH)
-  const options = Array.isArray(optionKeys) ? (optionKeys as readonly string[]) : []
+  const options = [...(Array.isArray(optionKeys) ? (optionKeys as readonly string[]) : []), ...others]
   const known = [...engineKeys, ...options]
   const isDeclared = optionKeys !== undefined
   return [

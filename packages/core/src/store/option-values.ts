@@ -62,6 +62,15 @@ export class OptionValues<Name extends string = string> {
     throw this.#wrong(name, `a duration such as 12s, 500ms or infinite, not ${shownValue(value)}`)
   }
 
+  /** A number, also as its digits. */
+  number(name: Name): number | undefined {
+    const value = this.#given(name)
+    const number = typeof value === 'string' ? Number(value) : value
+    if (value === undefined || (typeof number === 'number' && !Number.isNaN(number)))
+      return number as number | undefined
+    throw this.#wrong(name, `a number, not ${shownValue(value)}`)
+  }
+
   /** On or off, in any of HOCON's words: `on`, `yes` and `true`, `off`, `no` and `false`. */
   switch(name: Name): boolean | undefined {
     const value = this.#given(name)

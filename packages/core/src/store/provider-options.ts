@@ -17,9 +17,9 @@ export type OptionDeclaration =
   | (OptionDescription & {
       /**
        * `text`; `secret`: a text that no error shows; `texts`: a list of them; `duration`: milliseconds in code, `12s` in a
-       * configuration; `switch`: `on` or `off`.
+       * configuration; `number`; `switch`: `on` or `off`.
        */
-      readonly type: 'text' | 'secret' | 'texts' | 'duration' | 'switch'
+      readonly type: 'text' | 'secret' | 'texts' | 'duration' | 'number' | 'switch'
     })
   | (OptionDescription & { readonly type: 'choice'; readonly words: readonly [string, ...string[]] })
 
@@ -28,7 +28,7 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 /** The value of an option in code. */
 export type OptionValue<D extends OptionDeclaration> = D extends { readonly type: 'choice' }
   ? D['words'][number]
-  : D['type'] extends 'duration'
+  : D['type'] extends 'duration' | 'number'
     ? number
     : D['type'] extends 'switch'
       ? boolean
