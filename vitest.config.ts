@@ -9,6 +9,7 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 const served = [
   'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
   'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
+  'packages/recipes/test/*/redis-laws.test.ts',
 ]
 
 /** Tests that take more than about ten seconds each: thousands of schedules, deliberate bugs, fleets of processes. */
@@ -17,6 +18,7 @@ const long = [
   'packages/local/test/{threads,processes}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
+  'packages/recipes/test/*/{mutants,processes,simulation}.test.ts',
   'examples/{failover,hocon,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
