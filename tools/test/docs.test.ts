@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { brokenLinks } from '../docs/links.js'
 import { markdownFiles } from '../docs/markdown-files.js'
 import { snippetFaults } from '../docs/snippets.js'
-import { shown } from '../workspaces.js'
+import { filesBelow, packages, root, shown } from '../workspaces.js'
 
 const pages = markdownFiles().map((file) => ({ file, name: shown(file), text: readFileSync(file, 'utf8') }))
 
@@ -19,4 +20,30 @@ describe.each(pages)('$name', ({ file, text }) => {
 
 it('finds the pages', () => {
   expect(pages.length).toBeGreaterThan(0)
+})
+
+/** The names that the first group of a pattern finds in a file, each once, sorted. */
+function namesIn(file: string, pattern: RegExp): string[] {
+  return [...new Set([...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, name = '']) => name))].sort()
+}
+
+it.each(['README.md', 'docs/README.md'])('%s links every guide', (page) => {
+  const guides = filesBelow(join(root, 'docs/guide'), '.md').map((file) => basename(file))
+  expect(namesIn(page, /\]\((?:docs\/)?guide\/([\w-]+\.md)[)#]/g)).toEqual(guides)
+})
+
+it('the README of the repository lists every package', () => {
+  const ids = packages().map(({ id }) => id)
+  expect(namesIn('README.md', /^\| \[@leasehold\/([\w-]+)\]/gm)).toEqual(ids)
+})
+
+it('the table of stores in the settings lists core and every provider, and no other package', () => {
+  // A provider has options for its block of the configuration.
+  const isProvider = (folder: string) => existsSync(join(folder, 'reference.conf'))
+  const ids = packages().flatMap(({ id, folder }) => (isProvider(folder) ? [id] : []))
+  expect(namesIn('docs/reference/settings.md', /\| \[[\w-]+\]\(\.\.\/\.\.\/packages\/([\w-]+)\/README/g)).toEqual(ids)
+})
+
+it.each(packages())('the README of $id has a table of options', ({ folder }) => {
+  expect(readFileSync(join(folder, 'README.md'), 'utf8')).toMatch(/^\| option \|/m)
 })

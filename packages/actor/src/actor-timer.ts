@@ -3,6 +3,8 @@ import { report } from './report.js'
 
 /** Notified by an {@link ActorTimer}. */
 export interface TimerListener {
+  /** The actor whose clock counts the time. */
+  readonly scope: AnyActorScope
   onTimeUp(): void
 }
 
@@ -13,13 +15,11 @@ export interface TimerListener {
  * time an actor stops, so stopping many waiting actors would take quadratic time.
  */
 export class ActorTimer {
-  readonly #scope: AnyActorScope
   readonly #listener: TimerListener
   #timer: unknown
   #isArmed = false
 
-  constructor(scope: AnyActorScope, listener: TimerListener) {
-    this.#scope = scope
+  constructor(listener: TimerListener) {
     this.#listener = listener
   }
 
@@ -28,7 +28,7 @@ export class ActorTimer {
     if (this.#isArmed) return
     this.#isArmed = true
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
-    this.#timer = this.#scope.system._clock.setTimeout(this.#fire.bind(this), delay)
+    this.#timer = this.#listener.scope.system._clock.setTimeout(this.#fire.bind(this), delay)
     unref(this.#timer)
   }
 
@@ -37,9 +37,9 @@ export class ActorTimer {
     if (!this.#isArmed) return
     this.#isArmed = false
     try {
-      this.#scope.system._clock.clearTimeout(this.#timer)
+      this.#listener.scope.system._clock.clearTimeout(this.#timer)
     } catch (error) {
-      report(this.#scope, 'a timer of a guarded actor could not be cleared', error)
+      report(this.#listener.scope, 'a timer of a guarded actor could not be cleared', error)
     }
   }
 

@@ -1,5 +1,4 @@
 import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
-import type { AnyActorScope } from 'xstate'
 import { ActorTimer, type TimerListener } from './actor-timer.js'
 import { Attempt, type AttemptListener } from './attempt.js'
 import { Drain } from './drain.js'
@@ -13,31 +12,26 @@ const RETRY_INTERVAL = 5_000
 /** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
 const JITTER = 0.2
 
-/** Notified of attempts, of a lease that could not be made, and of the time for the next step. */
-export interface ClaimListener extends AttemptListener, TimerListener {
+/** The actor of a claim. It is notified of attempts, of a lease that could not be made, and of the time for the next step. */
+export interface Claimant extends AttemptListener, TimerListener {
+  readonly plan: GuardedPlan
+  readonly input: unknown
   onNoLease(error: unknown): void
 }
 
 /** The claim of one guarded actor on its lease: makes the lease, attempts to acquire it, and releases it at the end. */
 export class Claim {
-  readonly #plan: GuardedPlan
-  readonly #scope: AnyActorScope
-  readonly #input: unknown
-  readonly #listener: ClaimListener
+  readonly #actor: Claimant
+  /** `making`: the lease is being made, which can take a promise. */
+  #phase: 'begun' | 'making' | 'over' = 'begun'
   #lease: Lease | undefined
-  /** Whether the promise of a lease is pending. */
-  #isAwaitingLease = false
   #attempt: Attempt | undefined
   #timer: ActorTimer | undefined
   /** Created when it is needed. */
   #release: Release | undefined
-  #isOver = false
 
-  constructor(plan: GuardedPlan, scope: AnyActorScope, input: unknown, listener: ClaimListener) {
-    this.#plan = plan
-    this.#scope = scope
-    this.#input = input
-    this.#listener = listener
+  constructor(actor: Claimant) {
+    this.#actor = actor
   }
 
   get lease(): Lease | undefined {
@@ -55,7 +49,7 @@ export class Claim {
 
   /** Attempts to acquire the lease, which is made first if it does not exist. Does nothing while an attempt is under way. */
   begin(wait: number): void {
-    if (this.#attempt !== undefined || this.#isOver) return
+    if (this.#attempt !== undefined || this.#phase === 'over') return
     const lease = this.#lease
     if (lease === undefined) {
       this.#makeLease(wait)
@@ -63,10 +57,10 @@ export class Claim {
     }
     const drained = Drain.endOf(lease)
     if (drained !== undefined) {
-      void drained.then(() => this.#listener.onTimeUp())
+      void drained.then(() => this.#actor.onTimeUp())
       return
     }
-    this.#attempt = new Attempt(lease, { wait, metadata: this.#plan.metadata }, this.#listener)
+    this.#attempt = new Attempt(lease, { wait, metadata: this.#actor.plan.metadata }, this.#actor)
     this.#attempt.begin()
   }
 
@@ -77,8 +71,8 @@ export class Claim {
 
   /** Notifies the listener after `retryInterval`. */
   retryLater(): void {
-    const interval = this.#plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
-    this.#timer ??= new ActorTimer(this.#scope, this.#listener)
+    const interval = this.#actor.plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
+    this.#timer ??= new ActorTimer(this.#actor)
     // Whole milliseconds, because Node keeps one list per timer duration.
     this.#timer.arm(Math.ceil(interval * (1 - JITTER * Math.random())))
   }
@@ -89,7 +83,7 @@ export class Claim {
 
   /** Ends the claim. `ready` calls back when the lease may be released. */
   end(ready: (release: () => void) => void): void {
-    this.#isOver = true
+    this.#phase = 'over'
     this.cancelRetry()
     const { done } = this.#ensureRelease()
     const attempt = this.#attempt
@@ -108,19 +102,19 @@ export class Claim {
   }
 
   #makeLease(wait: number): void {
-    if (this.#isAwaitingLease) return
-    this.#isAwaitingLease = true
-    const source = this.#plan.lease
+    if (this.#phase !== 'begun') return
+    this.#phase = 'making'
+    const { plan, input, scope } = this.#actor
     const made = (lease: Lease): void => {
       this.#lease = lease
       this.begin(wait)
     }
     const failed = (error: unknown): void => {
-      this.#isAwaitingLease = false
-      if (isWorthRetry(source, error)) this.#listener.onRefused(error)
-      else this.#listener.onNoLease(error)
+      if (this.#phase === 'making') this.#phase = 'begun'
+      if (isWorthRetry(plan.lease, error)) this.#actor.onRefused(error)
+      else this.#actor.onNoLease(error)
     }
-    supplyLease(source, { input: this.#input, self: this.#scope.self }, made, failed)
+    supplyLease(plan.lease, { input, self: scope.self }, made, failed)
   }
 
   #ensureRelease(): Release {

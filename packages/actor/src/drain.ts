@@ -15,14 +15,16 @@ export interface DrainPlan {
  */
 export class Drain implements TimerListener {
   static readonly #drained = new WeakMap<Lease, Promise<void>>()
+  readonly scope: AnyActorScope
   readonly #host: WorkerHost
   readonly #timer: ActorTimer
   readonly #overdue: () => void
 
   /** `overdue`: called when the worker had to be stopped because the time was up. */
   constructor(scope: AnyActorScope, host: WorkerHost, overdue: () => void) {
+    this.scope = scope
     this.#host = host
-    this.#timer = new ActorTimer(scope, this)
+    this.#timer = new ActorTimer(this)
     this.#overdue = overdue
   }
 

@@ -1,9 +1,10 @@
 import type { LeaseLost } from '@leasehold/core'
 import type { AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate'
-import { Claim, type ClaimListener } from './claim.js'
+import { Claim, type Claimant } from './claim.js'
 import { type ControlDetails, ControlEvent, type ControlType, isReserved } from './control-event.js'
 import { Drain } from './drain.js'
 import {
+  type GuardContext,
   type GuardedSeed,
   GuardedSnapshot,
   type GuardState,
@@ -27,34 +28,29 @@ type OwnSnapshot = GuardedSnapshot<GuardedActor>
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
  */
-export class GuardedActor implements ClaimListener {
-  readonly #plan: GuardedPlan
-  readonly #scope: AnyActorScope
-  readonly #input: unknown
+export class GuardedActor implements Claimant {
+  readonly plan: GuardedPlan
+  readonly scope: AnyActorScope
+  readonly input: unknown
   /** Created for the first stashed message. Most actors never stash one. */
   #stash: Stash | undefined
   /** Exists if messages are not stashed while another owner holds the lease. */
   readonly #standby: Standby | undefined
   readonly #claim: Claim
   #host: WorkerHost | undefined
-  /** The worker while it may receive messages: from its start until its end or the loss. */
-  #open: AnyActorRef | undefined
   /** Set when the actor is going to end: the drop reason of all further messages. */
   #dropReason: DropReason | undefined
   /** Exists from the request to finish that was sent to the worker. */
   #drain: Drain | undefined
   #phase: 'created' | 'started' | 'ended' = 'created'
-  #unstashing = false
   #restored: Snapshot<unknown> | undefined
-  #attempts = 0
-  #generation = 0
-  #lastError: unknown
+  #context: GuardContext = { attempts: 0, generation: 0, stashed: 0, lastError: undefined, draining: false }
 
   constructor(plan: GuardedPlan, scope: AnyActorScope, { input, worker, stash }: GuardedSeed) {
-    this.#plan = plan
-    this.#scope = scope
-    this.#input = input
-    this.#claim = new Claim(plan, scope, input, this)
+    this.plan = plan
+    this.scope = scope
+    this.input = input
+    this.#claim = new Claim(this)
     this.#restored = worker
     this.#standby = plan.standby && new Standby(plan.standby, this.#log)
     if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
@@ -91,23 +87,17 @@ export class GuardedActor implements ClaimListener {
 
   /** Returns a snapshot of the current data, in the given state. */
   snapshotIn(value: GuardState, outcome: Outcome = running): OwnSnapshot {
-    const context = {
-      attempts: this.#attempts,
-      generation: this.#generation,
-      stashed: this.#stashed,
-      lastError: this.#lastError,
-      draining: this.#drain !== undefined && outcome === running,
-    }
+    this.#change({ draining: this.#drain !== undefined && outcome === running })
     const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
-    return new GuardedSnapshot<GuardedActor>(this, outcome, value, context, worker)
+    return new GuardedSnapshot<GuardedActor>(this, outcome, value, this.#context, worker)
   }
 
   /** Returns the persisted form of a snapshot. XState passes `options`, which go to the worker. */
   persist({ status, output, error, value, children }: OwnSnapshot, options: unknown): PersistedGuardedActor {
     if (status !== 'active') return { status, output, error, value }
     const { worker } = children
-    const state = worker ? this.#plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
-    return persistedFrom(this.#input, state, this.#stash?.toArray() ?? [])
+    const state = worker ? this.plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
+    return persistedFrom(this.input, state, this.#stash?.toArray() ?? [])
   }
 
   onGranted(): void {
@@ -129,10 +119,10 @@ export class GuardedActor implements ClaimListener {
 
   /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
   onLost(lost: LeaseLost): void {
-    const { onLeaseLost } = this.#plan
+    const { onLeaseLost } = this.plan
     // Before the worker is stopped, because its clean-up may send messages to the actor.
     if (onLeaseLost === 'stop') this.#dropReason = 'lost'
-    this.#open = undefined
+    this.#close()
     this.#host?.stop()
     if (this.#phase === 'ended') {
       this.#log('the lease was lost while the worker of a stopped actor drained', this.#claim.lossOf(lost))
@@ -149,20 +139,18 @@ export class GuardedActor implements ClaimListener {
   #onControl(snapshot: OwnSnapshot, { type, details }: ControlEvent): OwnSnapshot {
     switch (type) {
       case 'lease.granted':
-        this.#attempts = 0
-        this.#lastError = undefined
+        this.#change({ attempts: 0, lastError: undefined })
         return this.#tryAgain(snapshot)
       case 'lease.refused':
         this.#claim.drop()
-        this.#attempts += 1
-        this.#lastError = details.error
+        this.#change({ attempts: this.#context.attempts + 1, lastError: details.error })
         this.#claim.retryLater()
         this.#updateStandby()
         return this.snapshotIn('acquiringLease')
       case 'lease.retry':
         return this.#tryAgain(snapshot)
       case 'lease.unstash':
-        this.#unstashing = false
+        this.#ensureStash().isUnstashing = false
         return this.#unstash(snapshot)
       case 'lease.standby':
         return this.#enterStandby(snapshot)
@@ -192,7 +180,7 @@ export class GuardedActor implements ClaimListener {
   #acquire(): void {
     if (this.#host !== undefined || this.#dropReason !== undefined) return
     // The first attempt does not wait, because its answer tells whether the actor is on standby.
-    this.#claim.begin(this.#standby?.isEntered === false ? 0 : this.#plan.wait)
+    this.#claim.begin(this.#standby?.isEntered === false ? 0 : this.plan.wait)
   }
 
   #updateStandby(): void {
@@ -205,13 +193,13 @@ export class GuardedActor implements ClaimListener {
     const isFirst = !this.#standby.isEntered
     this.#standby.enter()
     this.#standby.handOver(this.#ensureStash())
-    if (isFirst && this.#plan.wait > 0) this.#acquire()
+    if (isFirst && this.plan.wait > 0) this.#acquire()
     return this.snapshotIn('acquiringLease')
   }
 
   /** An attempt that waits is not answered while another owner holds the lease. */
   #watchHolder(): void {
-    if (this.#plan.wait === 0 || this.#standby?.isEntered !== true) return
+    if (this.plan.wait === 0 || this.#standby?.isEntered !== true) return
     this.#updateStandby()
     this.#claim.retryLater()
   }
@@ -222,27 +210,40 @@ export class GuardedActor implements ClaimListener {
       this.#claim.retryLater()
       return this.snapshotIn('acquiringLease')
     }
-    const seed = { input: this.#input, ...(this.#restored && { snapshot: this.#restored }) }
-    const host = new WorkerHost(this.#scope, this.#plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
+    const seed = { input: this.input, ...(this.#restored && { snapshot: this.#restored }) }
+    const host = new WorkerHost(this.scope, this.plan.worker, seed, (worker) => this.#onWorkerEnded(worker))
     this.#restored = undefined
     this.#standby?.leave()
     this.#host = host
-    this.#generation += 1
+    this.#change({ generation: this.#context.generation + 1 })
     // Deferred, so that the snapshot is already `active` when the worker starts. Observers are notified afterwards.
-    this.#scope.defer(() => this.#startWorker(host))
+    this.scope.defer(() => this.#startWorker(host))
     return this.snapshotIn('active')
   }
 
   #startWorker(host: WorkerHost): void {
     // Creating the worker runs user code, and the lease may have been lost meanwhile.
-    this.#open = this.#claim.isHeld ? host.worker : undefined
+    host.isOpen = this.#claim.isHeld
     try {
-      if (this.#open === undefined) host.stop()
-      else host.start()
+      if (host.isOpen) host.start()
+      else host.stop()
       this.#askToUnstash()
     } catch (error) {
       this.#sendControl('xstate.error.actor.worker', { error })
     }
+  }
+
+  #change(changes: Partial<GuardContext>): void {
+    this.#context = { ...this.#context, stashed: this.#stashed, ...changes }
+  }
+
+  /** The worker while it may receive messages. */
+  get #open(): AnyActorRef | undefined {
+    return this.#host?.isOpen === true ? this.#host.worker : undefined
+  }
+
+  #close(): void {
+    if (this.#host !== undefined) this.#host.isOpen = false
   }
 
   get #stashed(): number {
@@ -256,8 +257,9 @@ export class GuardedActor implements ClaimListener {
 
   /** Schedules the next stashed message, after the events in the mailbox. */
   #askToUnstash(): void {
-    if (this.#unstashing || this.#stashed === 0) return
-    this.#unstashing = true
+    const stash = this.#stash
+    if (stash === undefined || stash.isUnstashing || stash.length === 0) return
+    stash.isUnstashing = true
     this.#sendControl('lease.unstash')
   }
 
@@ -299,7 +301,7 @@ export class GuardedActor implements ClaimListener {
   }
 
   #ensureStash(): Stash {
-    this.#stash ??= new Stash(this.#plan, this.#log)
+    this.#stash ??= new Stash(this.plan, this.#log)
     return this.#stash
   }
 
@@ -308,7 +310,7 @@ export class GuardedActor implements ClaimListener {
     this.#claim.drop()
     const error = this.#claim.lossOf(lost)
     if (this.#dropReason === 'lost') return this.#fail(error, 'lost')
-    this.#lastError = error
+    this.#change({ lastError: error })
     if (this.#drain !== undefined) this.#stopSelf()
     if (this.#dropReason !== undefined) return snapshot
     const host = this.#host
@@ -324,26 +326,26 @@ export class GuardedActor implements ClaimListener {
   /** Ends the actor by request: after the worker has ended, if it may drain. */
   #onResign(snapshot: OwnSnapshot): OwnSnapshot {
     if (this.#drain === undefined && !this.#beginDrain()) this.#stopSelf()
-    this.#open = undefined
+    this.#close()
     this.#claim.cancelRetry()
     this.#stash?.dropAll('stopped')
     return this.snapshotIn(snapshot.value)
   }
 
   #stopSelf(): void {
-    if (this.#phase !== 'ended') this.#scope.self.send({ type: 'xstate.stop' })
+    if (this.#phase !== 'ended') this.scope.self.send({ type: 'xstate.stop' })
   }
 
   /** Asks the worker to finish, and reports whether it did so. It needs a valid lease, like every message. */
   #beginDrain(): boolean {
     const [host, { lease }] = [this.#host, this.#claim]
-    if (this.#plan.drain === undefined || host === undefined || lease === undefined) return false
+    if (this.plan.drain === undefined || host === undefined || lease === undefined) return false
     try {
       if (!this.#maySend()) return false
-      this.#drain = new Drain(this.#scope, host, () => this.#stopSelf())
+      this.#drain = new Drain(this.scope, host, () => this.#stopSelf())
       this.#dropReason = 'stopped'
-      this.#open = undefined
-      this.#drain.begin(this.#plan.drain, lease, this.#claim.whenReleased())
+      this.#close()
+      this.#drain.begin(this.plan.drain, lease, this.#claim.whenReleased())
       return true
     } catch (error) {
       this.#log('the worker of a guarded actor could not drain', error)
@@ -353,7 +355,7 @@ export class GuardedActor implements ClaimListener {
   }
 
   #onWorkerEnded(worker: AnyActorRef): void {
-    this.#open = undefined
+    this.#close()
     this.#dropReason = 'stopped'
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
     if (this.#phase === 'ended') {
@@ -374,7 +376,7 @@ export class GuardedActor implements ClaimListener {
     this.#phase = 'ended'
     const isDraining = outcome === stopped && (this.#drain !== undefined || this.#beginDrain())
     this.#dropReason = why
-    this.#open = undefined
+    this.#close()
     if (!isDraining) this.#host?.stop()
     this.#claim.end((release) => (this.#host === undefined ? release() : this.#host.whenEnded(release)))
     this.#stash?.dropAll(why)
@@ -386,13 +388,13 @@ export class GuardedActor implements ClaimListener {
     // XState warns about events sent to a stopped actor.
     if (this.#phase === 'ended') return
     try {
-      this.#scope.self.send(new ControlEvent(type, details))
+      this.scope.self.send(new ControlEvent(type, details))
     } catch (error) {
       this.#log(`the event '${type}' of a guarded actor could not be sent`, error)
     }
   }
 
   get #log(): (message: string, error: unknown) => void {
-    return (message, error) => report(this.#scope, message, error)
+    return (message, error) => report(this.scope, message, error)
   }
 }

@@ -179,6 +179,8 @@ function checkLease(lease: unknown): void {
   const fits = isLease(lease) || isThenable(lease) || isReference(lease) || typeof lease === 'function'
   const wanted = 'a Lease, a promise for one, { provider, name, configPath, owner? }, or a function that makes one'
   check(fits, 'lease', wanted, lease)
+  if (isLease(lease) || !isReference(lease)) return
+  checkOptionNames<LeaseReference>('lease', lease, { provider: true, name: true, configPath: true, owner: true })
 }
 
 function checkPolicy(policies: readonly unknown[], option: string, given: unknown): void {
@@ -188,6 +190,7 @@ function checkPolicy(policies: readonly unknown[], option: string, given: unknow
 
 function checkDrain(drain: unknown): void {
   check(isObject(drain), 'drain', 'an object', drain)
+  checkOptionNames<DrainPlan>('drain', drain as DrainPlan, { event: true, timeout: true })
   const { event, timeout } = drain as { event?: unknown; timeout?: unknown }
   const { type } = Object(event) as { type?: unknown }
   check(typeof type === 'string' && !isReserved(type), 'drain.event', 'a message for the worker', event)

@@ -18,6 +18,8 @@ export class StashOverflowError extends Error {
 
 /** The messages that wait for the lease, in order. Applies the overflow policy when it is full. */
 export class Stash {
+  /** Whether the event that forwards the next message is in the mailbox. */
+  isUnstashing = false
   readonly #plan: GuardedPlan
   readonly #log: (message: string, error: unknown) => void
   #messages: (AnyEventObject | undefined)[]

@@ -31,6 +31,8 @@ const portLogic: ActorLogic<PortSnapshot, AnyEventObject> = {
 /** One run of the worker, as a child of the port. It cannot be started again. */
 export class WorkerHost {
   readonly worker: AnyActorRef
+  /** Whether the worker may receive messages: from its start until its end or the loss. */
+  isOpen = false
   readonly #scope: AnyActorScope
   readonly #port: ActorRefFrom<typeof portLogic>
   readonly #onEnd: (worker: AnyActorRef) => void

@@ -10,7 +10,7 @@ import {
   StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
-import { type OpenContext, providerFactory } from '@leasehold/core/store'
+import { checkOptionNames, createLeaseOptionNames, type OpenContext, providerFactory } from '@leasehold/core/store'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
 import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'
@@ -73,6 +73,7 @@ export function createAzureBlobLease(
   name: string,
   options: CreateLeaseOptions = {},
 ): AzureBlobLease {
+  checkOptionNames('createAzureBlobLease', options, createLeaseOptionNames, { leaseName: name })
   const { owner, maxHold, clock, logger, random } = options
   const settings = new LeaseSettings({ name, owner, timeouts: new TimeoutSettings(options), maxHold })
   return new AzureBlobLease(settings, store, { clock, logger, random })

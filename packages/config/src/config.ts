@@ -2,6 +2,7 @@ import { ConfigError, ConfigMissingError, ConfigTypeError } from './config-error
 import { Evaluation } from './evaluation.js'
 import { documentFrom, documentOfResolved } from './from-object.js'
 import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
+import { checkOptionNames } from './option-names.js'
 import { formatPath, parsePath } from './path-expression.js'
 import {
   describeValue,
@@ -55,7 +56,9 @@ export class Config {
   }
 
   /** Makes a configuration from plain data. Keys are not parsed as paths. */
-  static from(data: object, { source = 'object', limits }: ConfigFromOptions = {}): Config {
+  static from(data: object, options: ConfigFromOptions = {}): Config {
+    checkOptionNames<ConfigFromOptions>('Config.from', options, { source: true, limits: true })
+    const { source = 'object', limits } = options
     const all = limitsOf(limits)
     return new Config({ documents: [documentFrom(data, source, all)], limits: all, env: {}, path: [] })
   }

@@ -1,4 +1,5 @@
 import { ConfigLimitError, ConfigOptionError } from './config-error.js'
+import { checkOptionNames } from './option-names.js'
 
 /** Limits of a configuration. Exceeding one throws a `ConfigLimitError`. */
 export interface ConfigLimits {
@@ -20,8 +21,10 @@ const defaults: Limits = { maxLength: 16 * 1024 * 1024, maxDepth: 200, maxValues
 /** A deeper nesting can overflow the stack of a worker thread. */
 const DEEPEST = 400
 
-/** Fills in the defaults. Throws a `ConfigOptionError` if a limit is invalid. */
+/** Fills in the defaults. Throws a `ConfigOptionError` if a limit is unknown or invalid. */
 export function limitsOf(given: ConfigLimits = {}): Limits {
+  const names = { maxLength: true, maxDepth: true, maxValues: true, maxIncludes: true } as const
+  checkOptionNames<ConfigLimits>('limits', given, names)
   const limits = { ...defaults }
   for (const name of Object.keys(defaults) as (keyof Limits)[]) {
     const limit = given[name]

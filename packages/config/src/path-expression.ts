@@ -34,7 +34,8 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   }
   if (path.length === 0 && element === undefined) throw scanner.unexpected(expected)
   end()
-  return path
+  // A copy has no spare capacity. There is one path for each key of a text.
+  return [...path]
 }
 
 /** Parses a path given in code. Throws a `ConfigOptionError` if it is invalid. */

@@ -159,10 +159,12 @@ export class Scanner {
 
   /** Consumes and returns the match of a sticky pattern. Returns an empty string if there is none. */
   #takeMatch(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
-    const [match = ''] = pattern.exec(this.#text) ?? []
-    this.#at += match.length
-    return match
+    const start = this.#at
+    pattern.lastIndex = start
+    // `exec` would make an array of each match.
+    if (!pattern.test(this.#text)) return ''
+    this.#at = pattern.lastIndex
+    return this.#text.slice(start, this.#at)
   }
 
   #describe(): string {

@@ -64,12 +64,13 @@ export type SlotEvent = ObjectMark | Assignment
 /** The history of one key of one object: all assignments in order. */
 export class Slot {
   events: SlotEvent[] = []
-  /** The slots of the keys below. */
-  children = new Map<string, Slot>()
+  /** The slots of the keys below. Most slots have none, and a map takes more memory than the rest of a slot. */
+  children: Map<string, Slot> | undefined
   /** The order of the assignment being resolved. Until it is resolved, reads of the key see only earlier events. */
   pending = Number.POSITIVE_INFINITY
 
   child(key: string): Slot {
+    this.children ??= new Map()
     const known = this.children.get(key)
     if (known !== undefined) return known
     const child = new Slot()
@@ -81,7 +82,7 @@ export class Slot {
   mark(order: number, since: number, origin: Origin): number {
     const last = this.events.at(-1)
     if (last?.kind === 'mark' && last.order >= since) return last.order
-    this.events.push({ kind: 'mark', order, origin })
+    this.#add({ kind: 'mark', order, origin })
     return order
   }
 
@@ -91,9 +92,15 @@ export class Slot {
     const hides = kind === 'scalar' || kind === 'list-literal'
     if (hides && (this.events[0]?.order ?? since) >= since) {
       this.events = []
-      this.children = new Map()
+      this.children = undefined
     }
-    this.events.push(assignment)
+    this.#add(assignment)
+  }
+
+  /** Most slots have one event. `push` would reserve space for sixteen more. */
+  #add(event: SlotEvent): void {
+    if (this.events.length === 0) this.events = [event]
+    else this.events.push(event)
   }
 
   /** The number of events before an order. */

@@ -137,7 +137,7 @@ export class ObjectView {
     // A preliminary result ends the recursion of an object that is its own layer.
     this.#checked.set(key, { epoch, isPending: false })
     const isPending = this.#layers.some((layer) =>
-      layer.kind === 'object' ? layer.#isPending(key) : (layer.slot.children.get(key)?.pending ?? Infinity) < Infinity,
+      layer.kind === 'object' ? layer.#isPending(key) : (layer.slot.children?.get(key)?.pending ?? Infinity) < Infinity,
     )
     this.#checked.set(key, { epoch, isPending })
     return isPending
@@ -174,7 +174,8 @@ export class ObjectView {
     for (const layer of [...this.#allLayers()].reverse()) {
       if (layer.kind === 'object')
         for (const key of this.#resolution.deeper(layer.origin, () => layer.keys())) keys.add(key)
-      else for (const [key, child] of layer.slot.children) if (child.hasEventIn(layer.from, layer.to)) keys.add(key)
+      else
+        for (const [key, child] of layer.slot.children ?? []) if (child.hasEventIn(layer.from, layer.to)) keys.add(key)
     }
     return keys
   }
@@ -222,7 +223,7 @@ export class ObjectView {
         const entry = this.#resolution.deeper(layer.origin, () => layer.get(key))
         if (entry !== undefined) yield entry
       } else {
-        const child = layer.slot.children.get(key)
+        const child = layer.slot.children?.get(key)
         if (child !== undefined) yield* this.#resolution.facts(child, layer.from, layer.to)
       }
     }

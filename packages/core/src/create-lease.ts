@@ -17,13 +17,14 @@ export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
  * unknown.
  */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
-  checkOptionNames('createLease', options, optionNames, { leaseName: name })
+  checkOptionNames('createLease', options, createLeaseOptionNames, { leaseName: name })
   const { owner, maxHold, clock, logger, random } = options
   const timeouts = new TimeoutSettings(options)
   return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger, random })
 }
 
-const optionNames: OptionNames<CreateLeaseOptions> = {
+/** For packages that create leases of their own with the same options. */
+export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   owner: true,
   heartbeatTimeout: true,
   heartbeatInterval: true,

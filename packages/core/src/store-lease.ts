@@ -26,6 +26,7 @@ import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { longHoldOf, warnOnce } from './long-hold.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { MetadataUpdates } from './metadata-updates.js'
+import { checkOptionNames } from './option-names.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
@@ -59,10 +60,11 @@ export class StoreLease extends Lease {
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   #isKept = false
 
-  /** Throws a `LeaseConfigurationError` where the store's limits do not admit the settings. */
+  /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: LeaseEnvironment = {}) {
     super(settings)
     checkStoreLimits(settings, store)
+    checkOptionNames<LeaseEnvironment>('StoreLease', environment, { clock: true, logger: true, random: true })
     this.#store = store
     this.#logger = environment.logger ?? defaultLogger
     const guarded = guardEnvironment(environment, (error) => this.#report(error))

@@ -1,5 +1,6 @@
 import { uptime } from 'node:os'
 import type { Clock } from './clock.js'
+import { checkOptionNames } from './option-names.js'
 
 /** Node turns a longer delay into 1 ms. */
 const MAX_DELAY = 2 ** 31 - 1
@@ -39,6 +40,8 @@ const systemReadings: ClockReadings = {
  * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
  */
 export function createSystemClock(readings: ClockReadings = systemReadings): Clock {
+  const names = { monotonic: true, wall: true, boot: true, schedule: true } as const
+  checkOptionNames<ClockReadings>('createSystemClock', readings, names)
   const { monotonic, wall, boot, schedule = scheduleTimer } = readings
   let offset = wall() - monotonic()
   const bootOffset = boot === undefined ? 0 : readBootOffset(boot, monotonic)

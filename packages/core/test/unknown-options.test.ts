@@ -1,20 +1,29 @@
 import {
+  breakLease,
   createLease,
+  createSystemClock,
+  GuardedCell,
   LeaseProvider,
   LeaseSettings,
   listLeases,
   MemoryLeaseStore,
   readLease,
+  StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
-import { casStore } from '@leasehold/core/store'
+import { CasLeaseStore, casStore, LifeCycleStore } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './cas/map-register.js'
 import { silentLogger } from './support/held-lease.js'
 
 const store = new MemoryLeaseStore()
 const lease = createLease(store, 'job', { logger: silentLogger })
+const cell = new GuardedCell(store, 'job', 0)
+const readings = { monotonic: () => 0, wall: () => 0 }
+/** It is abstract, for authors of stores. */
+const Store = LifeCycleStore as unknown as new (options: object) => object
 
+/** A row: the function or class, the mistyped option, the option that is meant, and the name in the error if it is another. */
 describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
   it.each([
     ['createLease', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => createLease(store, 'job', o)],
@@ -25,6 +34,11 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['TimeoutSettings', 'operationTimeOut', 'operationTimeout', (o: object) => new TimeoutSettings(o)],
     ['LeaseSettings', 'retryIntervall', 'retryInterval', (o: object) => new LeaseSettings({ name: 'job', ...o })],
     ['LeaseProvider', 'loger', 'logger', (o: object) => new LeaseProvider({}, {}, o)],
+    ['StoreLease', 'Logger', 'logger', (o: object) => new StoreLease(new LeaseSettings({ name: 'job' }), store, o)],
+    ['GuardedCell', 'leaseID', 'leaseId', (o: object) => cell.read(o)],
+    ['GuardedCell', 'lease-id', 'leaseId', (o: object) => cell.write(1, o)],
+    ['createSystemClock', 'shedule', 'schedule', (o: object) => createSystemClock({ ...readings, ...o })],
+    ['breakLease', 'periode', 'period', (o: object) => breakLease(store, 'job', o)],
     ['acquire', 'timeout', 'wait', (o: object) => lease.acquire(o)],
     ['acquire', 'onLoss', 'onLost', (o: object) => lease.acquire(o)],
     ['acquire', 'waits', 'wait', (o: object) => lease.run(async () => {}, o)],
@@ -33,11 +47,16 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['listLeases', 'singal', 'signal', (o: object) => listLeases(store, '', o).next()],
     ['MemoryLeaseStore', 'clok', 'clock', (o: object) => new MemoryLeaseStore(o)],
     ['casStore', 'maxTTL', 'maxTtl', (o: object) => casStore(new MapRegister(), o)],
-  ])('%s: %s, meant is %s', async (of, option, meant, use) => {
-    const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ name: 'LeaseConfigurationError' })
-    expect((error as Error).message).toBe(`${of} has no option '${option}': did you mean '${meant}'?`)
-  })
+    ['CasLeaseStore', 'minTTL', 'minTtl', (o: object) => new CasLeaseStore(new MapRegister(), o), 'casStore'],
+    ['LifeCycleStore', 'isgone', 'isGone', (o: object) => new Store({ store: 'own', ...o })],
+  ] as [string, string, string, (options: object) => unknown, string?][])(
+    '%s: %s, meant is %s',
+    async (taker, option, meant, use, of = taker) => {
+      const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ name: 'LeaseConfigurationError' })
+      expect((error as Error).message).toBe(`${of} has no option '${option}': did you mean '${meant}'?`)
+    },
+  )
 
   it('without a similar name: the error lists the options', async () => {
     expect(() => new MemoryLeaseStore({ folder: 'x' } as object)).toThrow(

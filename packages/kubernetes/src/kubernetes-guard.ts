@@ -3,6 +3,7 @@ import {
   AbortListeners,
   checkFence,
   checkFencingToken,
+  checkOptionNames,
   inRounds,
   type StoreCall,
 } from '@leasehold/core/store'
@@ -11,7 +12,7 @@ import { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
 import { type Attempt, failureOf, misconfigured } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
-import type { KubernetesClusterOptions } from './kubernetes-options.js'
+import { clusterOptionNames, type KubernetesClusterOptions } from './kubernetes-options.js'
 
 /** The annotation with the largest token under which an object was written. */
 const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
@@ -38,7 +39,9 @@ export class KubernetesGuard {
   readonly #client: ApiClient
   readonly #aborts = new AbortListeners()
 
+  /** Throws a `LeaseConfigurationError` for an unknown option. */
   constructor(options: KubernetesClusterOptions = {}) {
+    checkOptionNames('KubernetesGuard', options, clusterOptionNames, { store: 'kubernetes' })
     this.#client = new ApiClient(options)
   }
 
@@ -57,6 +60,8 @@ export class KubernetesGuard {
     change: (object: KubernetesObject) => Record<string, unknown>,
     signal?: AbortSignal,
   ): Promise<KubernetesObject> {
+    const names = { apiVersion: true, resource: true, name: true, namespace: true } as const
+    checkOptionNames<GuardedObject>('KubernetesGuard.update', guarded, names, { store: 'kubernetes' })
     const token = checkFencingToken(fencingToken, { store: 'kubernetes' })
     const call = new AbortableCall()
     const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))

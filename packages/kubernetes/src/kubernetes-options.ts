@@ -103,14 +103,19 @@ export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
   readonly logger?: Logger | undefined
 }
 
-/** The names of the options in code. */
-export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
+/** The names of the options of the cluster in code. */
+export const clusterOptionNames: OptionNames<KubernetesClusterOptions> = {
   kubeConfig: true,
   kubeconfigFile: true,
   context: true,
   namespace: true,
   serviceAccountFolder: true,
   clock: true,
+}
+
+/** The names of the options of a store in code. */
+export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
+  ...clusterOptionNames,
   layout: true,
   maxTtl: true,
   watch: true,

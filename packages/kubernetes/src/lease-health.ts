@@ -1,4 +1,5 @@
 import { type Clock, type StoreLease, systemClock } from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
 
 /** The answer to a liveness probe. */
 export interface LeaseHealth {
@@ -17,12 +18,11 @@ export interface LeaseHealthOptions {
 /**
  * A check for liveness probes, like client-go's `HealthzAdaptor`. A process is unhealthy if it believes that it holds the
  * lease, but no heartbeat was confirmed for the ttl plus `tolerance`: then it hangs. A process without the lease is healthy.
- * Create the check before the lease is acquired.
+ * Create the check before the lease is acquired. Throws a `LeaseConfigurationError` for an unknown option.
  */
-export function leaseHealth(
-  lease: StoreLease,
-  { tolerance = 0, clock = systemClock }: LeaseHealthOptions = {},
-): () => LeaseHealth {
+export function leaseHealth(lease: StoreLease, options: LeaseHealthOptions = {}): () => LeaseHealth {
+  checkOptionNames<LeaseHealthOptions>('leaseHealth', options, { tolerance: true, clock: true })
+  const { tolerance = 0, clock = systemClock } = options
   const longest = lease.settings.timeouts.heartbeatTimeout + tolerance
   let confirmedAt = clock.now()
   const confirm = (): void => {

@@ -4,7 +4,7 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { checkFencingToken, fenced } from '@leasehold/core/store'
+import { checkFencingToken, checkOptionNames, fenced } from '@leasehold/core/store'
 import { adapterFor, isReply } from './client/client-adapter.js'
 import type { ClientAdapter } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
@@ -99,7 +99,10 @@ export class RedisGuard {
    * Runs a script that writes keys of one slot, the first of which is guarded. Redis does not undo what a script has written
    * before it fails: the fence then keeps the new token.
    */
-  async run(fencingToken: bigint | string, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
+  async run(fencingToken: bigint | string, given: FencedScript): Promise<unknown> {
+    const names = { script: true, keys: true, args: true, signal: true } as const
+    checkOptionNames<FencedScript>('RedisGuard.run', given, names, { store: 'redis' })
+    const { script, keys, args = [], signal } = given
     return await this.#run(fencingToken, guarded(script), keys, args, signal)
   }
 

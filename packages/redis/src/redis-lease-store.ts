@@ -62,6 +62,12 @@ export interface RedisLeaseStoreOptions {
   readonly clock?: Clock | undefined
 }
 
+/** Throws a `LeaseConfigurationError` for an unknown option. */
+export function checkRedisOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
+  const names = { prefix: true, recordLife: true, clock: true } as const
+  checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
+}
+
 /**
  * Leases on Redis or Valkey. Each lease is a hash, which a script changes in one round trip. It expires by the server's clock.
  *
@@ -89,8 +95,7 @@ export class RedisLeaseStore implements LeaseStore {
   /** @internal */
   constructor(client: RedisClient, options: RedisLeaseStoreOptions, role: 'member')
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
-    const names = { prefix: true, recordLife: true, clock: true } as const
-    checkOptionNames<RedisLeaseStoreOptions>('RedisLeaseStore', options, names, { store: 'redis' })
+    checkRedisOptions('RedisLeaseStore', options, this.kind)
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)

@@ -8,6 +8,7 @@ import {
   type LeaseLostReason,
   LeaseSettings,
 } from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
 
 export interface TestLeaseOptions {
   readonly name?: string | undefined
@@ -43,8 +44,10 @@ export class TestLease extends Lease {
   #token = 0n
   #controller = new AbortController()
 
-  constructor({ name = 'test', owner = 'test', answer = true }: TestLeaseOptions = {}) {
+  constructor(options: TestLeaseOptions = {}) {
+    const { name = 'test', owner = 'test', answer = true } = options
     super(new LeaseSettings({ name, owner }))
+    checkOptionNames<TestLeaseOptions>('TestLease', options, { name: true, owner: true, answer: true })
     this.answer = answer
   }
 

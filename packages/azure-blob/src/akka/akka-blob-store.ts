@@ -1,6 +1,6 @@
 import type { ContainerClient } from '@azure/storage-blob'
 import { type Clock, systemClock } from '@leasehold/core'
-import { type CasStore, casStore } from '@leasehold/core/store'
+import { type CasStore, casStore, checkOptionNames } from '@leasehold/core/store'
 import { METADATA_ROOM } from '../stored-grant.js'
 import { AkkaBlobRegister } from './akka-blob-register.js'
 import { type AkkaPeerOptions, akkaPeers } from './akka-peers.js'
@@ -21,9 +21,12 @@ export interface AkkaBlobStoreOptions {
  * A store in the layout of Akka.Coordination.Azure, in the content of blobs, so that Node and .NET workers contend for the
  * same lease. A lease of Akka is taken over only after it was seen unchanged for Akka's whole time-out. A lease of this
  * store has a time in its record that makes Akka wait for a whole ttl. Akka's default container is
- * `akka-coordination-lease`. Throws a `LeaseConfigurationError` for settings that are invalid in Akka.
+ * `akka-coordination-lease`. Throws a `LeaseConfigurationError` for an unknown option, and for settings that are invalid in
+ * Akka.
  */
 export function akkaBlobStore(container: ContainerClient, options: AkkaBlobStoreOptions = {}): CasStore {
+  const names = { create: true, peers: true, clock: true } as const
+  checkOptionNames<AkkaBlobStoreOptions>('akkaBlobStore', options, names, { store: 'azure-blob' })
   const { create = true, clock = systemClock } = options
   const peers = akkaPeers(options.peers)
   const register = new AkkaBlobRegister(container, create, peers, clock)

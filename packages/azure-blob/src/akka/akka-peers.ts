@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
 
 /** The settings of the .NET side, which its records do not contain. All in milliseconds. */
 export interface AkkaPeerOptions {
@@ -14,6 +15,8 @@ export type AkkaPeers = Readonly<Record<keyof AkkaPeerOptions, number>>
 
 /** Throws a `LeaseConfigurationError` for settings that are invalid in Akka. */
 export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {
+  const names = { heartbeatTimeout: true, heartbeatInterval: true, clockSkew: true } as const
+  checkOptionNames<AkkaPeerOptions>('peers', options, names, { store: 'azure-blob' })
   const { heartbeatTimeout = 120_000, heartbeatInterval = 12_000, clockSkew = 5_000 } = options
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew }
   const isWhole = Object.values(peers).every((duration) => Number.isFinite(duration))

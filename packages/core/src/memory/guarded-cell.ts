@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../option-names.js'
 import { checkFence, checkFencingToken } from '../store/fence.js'
 import type { MemoryLeaseStore } from './memory-lease-store.js'
 
@@ -29,8 +30,8 @@ export class GuardedCell<T> {
   }
 
   /** With a lease id: only while that lease is in force. Without a lease id: always. */
-  read({ leaseId }: CellOptions = {}): T {
-    this.#store.admit(this.#name, 'read', leaseId)
+  read(options: CellOptions = {}): T {
+    this.#store.admit(this.#name, 'read', this.#leaseIdIn(options))
     return this.#value
   }
 
@@ -38,8 +39,8 @@ export class GuardedCell<T> {
    * With a lease id: only while that lease is in force. Without a lease id: only while no lease is in force. A write
    * without a lease id ends an expired or broken lease for good: it cannot be renewed any more.
    */
-  write(value: T, { leaseId }: CellOptions = {}): void {
-    const token = this.#store.admit(this.#name, 'write', leaseId)
+  write(value: T, options: CellOptions = {}): void {
+    const token = this.#store.admit(this.#name, 'write', this.#leaseIdIn(options))
     if (token !== undefined && token > this.#largestToken) this.#largestToken = token
     this.#value = value
   }
@@ -54,5 +55,11 @@ export class GuardedCell<T> {
     checkFence(this.#name, token, this.#largestToken, 'memory')
     this.#largestToken = token
     this.#value = value
+  }
+
+  /** A misspelled `leaseId` must not turn an access under a lease into one without. */
+  #leaseIdIn(options: CellOptions): string | undefined {
+    checkOptionNames<CellOptions>('GuardedCell', options, { leaseId: true }, { leaseName: this.#name, store: 'memory' })
+    return options.leaseId
   }
 }

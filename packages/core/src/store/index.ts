@@ -1,6 +1,7 @@
 export { AbortListeners } from '../abort-listeners.js'
 export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '../cas/cas-register.js'
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
+export { createLeaseOptionNames } from '../create-lease.js'
 export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { checkOptionNames, type OptionNames } from '../option-names.js'

@@ -19,7 +19,7 @@ import {
   StoreChecks,
 } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
-import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
+import { checkRedisOptions, RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
 import { Acquisition, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
@@ -54,11 +54,12 @@ export class RedisQuorumStore implements LeaseStore {
   readonly #heartbeats: Heartbeats
   readonly #checks = new StoreChecks(KIND, this.limits)
 
-  /** Throws a `LeaseConfigurationError` for fewer than three clients, an even number, or the same client twice. */
+  /** Throws a `LeaseConfigurationError` for an unknown option, fewer than three clients, an even number, or the same client twice. */
   constructor(clients: readonly RedisClient[], options?: RedisLeaseStoreOptions)
   /** @internal */
   constructor(members: readonly QuorumMember[], options?: RedisLeaseStoreOptions)
   constructor(servers: readonly (RedisClient | QuorumMember)[], options: RedisLeaseStoreOptions = {}) {
+    checkRedisOptions('RedisQuorumStore', options, KIND)
     checkServers(servers)
     const { clock = systemClock } = options
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))

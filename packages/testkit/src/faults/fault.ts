@@ -1,3 +1,4 @@
+import { checkOptionNames } from '@leasehold/core/store'
 import { Random } from '../random.js'
 
 /** The operations of a store that can be disturbed. Watches are not: a lease needs none. */
@@ -71,6 +72,7 @@ const everything: readonly Fault['kind'][] = [
 
 /** Faults at random, the same for the same seed and the same order of calls. */
 export function seededFaults(seed: number, options: SeededFaultOptions = {}): FaultPlan {
+  checkOptionNames<SeededFaultOptions>('seededFaults', options, { rate: true, kinds: true, longestDelay: true })
   const { rate = 0.2, kinds = everything, longestDelay = 1_000 } = options
   const random = new Random(seed)
   return () => {

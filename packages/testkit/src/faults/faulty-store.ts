@@ -1,5 +1,5 @@
 import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, type StoreCall } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
@@ -55,7 +55,9 @@ export class FaultyStore implements LeaseStore {
   #count = 0
   #inProgress = 0
 
-  constructor(store: LeaseStore, { plan = () => undefined, clock = systemClock }: FaultyStoreOptions = {}) {
+  constructor(store: LeaseStore, options: FaultyStoreOptions = {}) {
+    checkOptionNames<FaultyStoreOptions>('FaultyStore', options, { plan: true, clock: true })
+    const { plan = () => undefined, clock = systemClock } = options
     this.#store = store
     this.#plan = plan
     this.#clock = clock

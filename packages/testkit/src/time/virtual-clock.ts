@@ -1,4 +1,5 @@
 import type { Clock, ClockReadings } from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
 import { VirtualTime } from './virtual-time.js'
 
 /** Rounding errors: a timer this close is due, and its clock is set to its instant. */
@@ -44,7 +45,9 @@ export class VirtualClock implements Clock {
   #since: number
   #state: 'running' | 'stopped' | 'suspended' = 'running'
 
-  constructor({ time = new VirtualTime(), drift = 0, skew = 0 }: VirtualClockOptions = {}) {
+  constructor(options: VirtualClockOptions = {}) {
+    checkOptionNames<VirtualClockOptions>('VirtualClock', options, { time: true, drift: true, skew: true })
+    const { time = new VirtualTime(), drift = 0, skew = 0 } = options
     this.time = time
     this.#rate = 1 + drift
     this.#wallAhead = EPOCH + skew

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { checkOptionNames } from '@leasehold/core/store'
 
 interface Entry {
   readonly due: number
@@ -32,7 +33,9 @@ export class VirtualTime {
   readonly #waitOutside: (looks: number) => Promise<boolean>
   #now = 0
 
-  constructor({ isBusy = () => false, waitOutside = async () => false }: VirtualTimeOptions = {}) {
+  constructor(options: VirtualTimeOptions = {}) {
+    checkOptionNames<VirtualTimeOptions>('VirtualTime', options, { isBusy: true, waitOutside: true })
+    const { isBusy = () => false, waitOutside = async () => false } = options
     this.#isBusy = isBusy
     this.#waitOutside = waitOutside
   }

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../../errors/lease-configuration-error.js'
+import { checkOptionNames, type OptionNames } from '../../option-names.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type {
   AcquireOutcome,
@@ -28,6 +29,17 @@ export interface LifeCycleStoreOptions<P extends Place>
   readonly limits: StoreLimits
 }
 
+const optionNames: OptionNames<LifeCycleStoreOptions<Place>> = {
+  store: true,
+  limits: true,
+  clock: true,
+  tokenAfter: true,
+  uncertainty: true,
+  isGone: true,
+  longestSleep: true,
+  onWatched: true,
+}
+
 /**
  * A store that keeps records and queues itself, in memory or in a file, and has {@link LifeCycle} decide. The call of an
  * operation may be omitted: the operation is then never aborted.
@@ -39,7 +51,9 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
   protected readonly watches: TurnWatches
   readonly #lifeCycle: LifeCycle<P>
 
-  constructor({ limits, clock, longestSleep, onWatched, ...rules }: LifeCycleStoreOptions<P>) {
+  constructor(options: LifeCycleStoreOptions<P>) {
+    checkOptionNames('LifeCycleStore', options, optionNames, { store: options.store })
+    const { limits, clock, longestSleep, onWatched, ...rules } = options
     this.kind = rules.store
     this.limits = limits
     this.checks = new StoreChecks(this.kind, limits)

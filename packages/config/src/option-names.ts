@@ -1,0 +1,26 @@
+import { distance } from 'fastest-levenshtein'
+import { ConfigOptionError } from './config-error.js'
+
+/** The names of all options of a type. The compiler reports a name that is missing here. */
+export type OptionNames<T extends object> = Readonly<Record<keyof T, true>>
+
+/** How many letters a misspelled name may differ in. */
+const MOST_LETTERS = 2
+
+/**
+ * Throws a `ConfigOptionError` if `options` has an option that `of` does not have: a misspelled option must not be ignored.
+ * The error suggests the right name. Options that are `undefined` do not count.
+ */
+export function checkOptionNames<T extends object>(of: string, options: T, names: OptionNames<T>): void {
+  const known = Object.keys(names)
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || known.includes(name)) continue
+    const meant = known.find((other) => lettersBetween(name, other) <= MOST_LETTERS)
+    const help = meant === undefined ? `its options are ${known.join(', ')}` : `did you mean '${meant}'?`
+    throw new ConfigOptionError(`${of} has no option '${name}': ${help}`)
+  }
+}
+
+function lettersBetween(name: string, other: string): number {
+  return distance(name.toLowerCase().replaceAll(/[-_]/g, ''), other.toLowerCase())
+}
