@@ -1,5 +1,5 @@
 import type { CreateLeaseOptions } from '@leasehold/core'
-import type { OptionNames } from '@leasehold/core/store'
+import { createLeaseOptionNames, type OptionNames } from '@leasehold/core/store'
 
 /** The options of every recipe: its name, and those of the leases that it makes. */
 export interface RecipeOptions extends CreateLeaseOptions {
@@ -8,22 +8,10 @@ export interface RecipeOptions extends CreateLeaseOptions {
 }
 
 /** For `checkOptionNames`: the names that every recipe accepts. */
-export const recipeOptionNames: OptionNames<RecipeOptions> = {
-  name: true,
-  owner: true,
-  heartbeatTimeout: true,
-  heartbeatInterval: true,
-  operationTimeout: true,
-  strategy: true,
-  maxHold: true,
-  clock: true,
-  logger: true,
-  random: true,
-}
+export const recipeOptionNames: OptionNames<RecipeOptions> = { name: true, ...createLeaseOptionNames }
 
 /** The part of the options that a lease takes. */
 export function leaseOptionsOf(options: RecipeOptions): CreateLeaseOptions {
-  const { owner, heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, maxHold, clock, logger, random } =
-    options
-  return { owner, heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, maxHold, clock, logger, random }
+  const names = Object.keys(createLeaseOptionNames) as (keyof CreateLeaseOptions)[]
+  return Object.fromEntries(names.map((name) => [name, options[name]]))
 }
