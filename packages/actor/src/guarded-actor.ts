@@ -60,7 +60,6 @@ export class GuardedActor implements ClaimListener {
     if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
   }
 
-  /** Called when the actor starts. */
   start(): void {
     this.#phase = 'started'
     this.#acquire()
@@ -249,7 +248,6 @@ export class GuardedActor implements ClaimListener {
     return this.#stash?.length ?? 0
   }
 
-  /** Whether the worker may receive a message now. */
   #maySend(): boolean {
     return this.#open !== undefined && this.#claim.isValid
   }
