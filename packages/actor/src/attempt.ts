@@ -7,7 +7,6 @@ export interface AttemptListener {
   /** `error` is set if the outcome is unknown, and absent if the lease was certainly not granted. */
   onRefused(error?: unknown): void
   onLost(lost: LeaseLost): void
-  /** A release failed. */
   onReleaseFailed(error: unknown): void
 }
 

@@ -4,7 +4,6 @@ import { Attempt, type AttemptListener } from './attempt.js'
 import { Drain } from './drain.js'
 import type { GuardedPlan } from './lease-guarded-options.js'
 import { isWorthRetry, settingsOf, supplyLease } from './lease-of-actor.js'
-import { Release } from './release.js'
 
 /** Default for a lease without this setting, in milliseconds. */
 const RETRY_INTERVAL = 5_000
@@ -120,5 +119,20 @@ export class Claim {
   #ensureRelease(): Release {
     this.#release ??= new Release()
     return this.#release
+  }
+}
+
+/** Notifies of the end of a release. */
+class Release {
+  #isDone = false
+  #waiting: (() => void)[] = []
+
+  readonly done = (): void => {
+    this.#isDone = true
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  whenDone(): Promise<void> {
+    return this.#isDone ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

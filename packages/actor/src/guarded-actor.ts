@@ -56,7 +56,6 @@ export class GuardedActor implements Claimant {
     if (stash !== undefined) this.#stash = new Stash(plan, this.#log, stash)
   }
 
-  /** Called when the actor starts. */
   start(): void {
     this.#phase = 'started'
     this.#acquire()
@@ -250,7 +249,6 @@ export class GuardedActor implements Claimant {
     return this.#stash?.length ?? 0
   }
 
-  /** Whether the worker may receive a message now. */
   #maySend(): boolean {
     return this.#open !== undefined && this.#claim.isValid
   }

@@ -82,7 +82,6 @@ export class Stash {
     }
   }
 
-  /** Drops all messages. */
   dropAll(why: DropReason): void {
     for (let event = this.shift(); event !== undefined; event = this.shift()) this.drop(event, why)
   }

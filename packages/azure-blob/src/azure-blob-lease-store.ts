@@ -198,11 +198,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     }
   }
 
-  async change(
-    held: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call: StoreCall,
-  ): Promise<AcquireOutcome> {
+  async change(held: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId } = held
     this.#checks.change(held, to, call)
     this.#checks.guid(to.grantId, name)

@@ -43,7 +43,7 @@ export class UnrecordedGrants {
   async change(
     resource: LeaseResource,
     { name, grantId, ttl }: Grant,
-    to: { readonly grantId: string; readonly owner: string },
+    to: Pick<Grant, 'grantId' | 'owner'>,
     call: StoreCall,
   ): Promise<AcquireOutcome | undefined> {
     const abortSignal = call.signal

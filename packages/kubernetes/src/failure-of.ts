@@ -8,7 +8,6 @@ import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
 
-/** The request that failed. */
 export interface Attempt {
   readonly verb: Verb
   /** The verbs of the Role in the message; those of leases unless given. */

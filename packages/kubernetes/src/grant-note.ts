@@ -44,7 +44,6 @@ export function writeRelease({ grantId: id, metadata }: CasRecord, transitions: 
   return JSON.stringify({ id, metadata, transitions })
 }
 
-/** The fields of a record in an annotation. */
 export function recordFieldsOf({ ttl, token, metadata, previous, breakPeriod }: GrantNote) {
   return {
     fencingToken: token,

@@ -6,7 +6,9 @@ export type { KubernetesObject, ObjectMetadata } from './kubernetes-object.js'
 export {
   type KubernetesClusterOptions,
   type KubernetesLeaseStoreOptions,
+  type KubernetesOptions,
   kubernetesOptions,
+  type LayoutName,
 } from './kubernetes-options.js'
-export type { LayoutName, Spec } from './layouts/layout.js'
+export type { Spec } from './layouts/layout.js'
 export { type LeaseHealth, type LeaseHealthOptions, leaseHealth } from './lease-health.js'

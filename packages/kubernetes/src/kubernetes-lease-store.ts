@@ -3,7 +3,7 @@ import { AbortableCall, CasLeaseStore, type CasStoreOptions, checkOptionNames } 
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
 import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
-import { jvmLayout } from './layouts/jvm-layout.js'
+import { type JvmGroup, jvmLayout } from './layouts/jvm-layout.js'
 import type { Layout } from './layouts/layout.js'
 import { leaseLayout } from './layouts/lease-layout.js'
 import { LeaseAccess } from './lease-access.js'
@@ -86,11 +86,7 @@ function chooseLayout({ layout: name = 'lease', ...options }: KubernetesLeaseSto
  * A JVM takes over when its wall clock is past `time + timeout − 2 × interval`, for any ttl of ours. Our leases have to end
  * before that, on every clock of the cluster.
  */
-function jvmChoice(
-  group: 'akka.io' | 'pekko.apache.org',
-  options: KubernetesLeaseStoreOptions,
-  longest: number,
-): LayoutChoice {
+function jvmChoice(group: JvmGroup, options: KubernetesLeaseStoreOptions, longest: number): LayoutChoice {
   const timeout = positive('jvmHeartbeatTimeout', options.jvmHeartbeatTimeout ?? 120_000)
   const interval = positive('jvmHeartbeatInterval', options.jvmHeartbeatInterval ?? Math.max(timeout / 10, 5_000))
   const skew = options.maxClockSkew ?? 5_000

@@ -1,7 +1,6 @@
 import type { Clock, Logger } from '@leasehold/core'
-import { type OptionNames, ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
 import type { KubeConfigLike } from './api/kube-config.js'
-import type { LayoutName } from './layouts/layout.js'
 
 /** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:options`. */
 export const kubernetesOptions = new ProviderOptions('kubernetes', {
@@ -69,36 +68,23 @@ export const kubernetesOptions = new ProviderOptions('kubernetes', {
   },
 })
 
+/** The options of a block, in camel case; durations in milliseconds. Their descriptions are in {@link kubernetesOptions}. */
+export type KubernetesOptions = Partial<OptionsOf<(typeof kubernetesOptions)['declarations']>>
+
+/** The format of the leases in the cluster. */
+export type LayoutName = NonNullable<KubernetesOptions['layout']>
+
 /** The cluster and the namespace. */
-export interface KubernetesClusterOptions {
+export interface KubernetesClusterOptions
+  extends Pick<KubernetesOptions, 'kubeconfigFile' | 'context' | 'namespace' | 'serviceAccountFolder'> {
   /** A `KubeConfig` of `@kubernetes/client-node`, or an object with the same four methods. */
   readonly kubeConfig?: KubeConfigLike | undefined
-  /** The path of a kubeconfig. Default: `KUBECONFIG`, else the pod's service account, else `~/.kube/config`. */
-  readonly kubeconfigFile?: string | undefined
-  /** A context of the kubeconfig other than its current one. */
-  readonly context?: string | undefined
-  /** Default: the namespace of the pod, else of the context, else `default`. */
-  readonly namespace?: string | undefined
-  /** The folder with the pod's token, CA and namespace; `/var/run/secrets/kubernetes.io/serviceaccount` unless given. */
-  readonly serviceAccountFolder?: string | undefined
   /** The machine's clock unless given. */
   readonly clock?: Clock | undefined
 }
 
 /** Durations are milliseconds. */
-export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions {
-  /** `lease` unless given. */
-  readonly layout?: LayoutName | undefined
-  /** The longest ttl, and the longest time to wait for any record; 1 h unless given. All processes need the same. */
-  readonly maxTtl?: number | undefined
-  /** Whether waiters and holders watch the object, on one connection each; true unless given. */
-  readonly watch?: boolean | undefined
-  /** The `heartbeat-timeout` of the JVMs, for the layouts of Akka and Pekko; Akka's 120 s unless given. */
-  readonly jvmHeartbeatTimeout?: number | undefined
-  /** The `heartbeat-interval` of the JVMs; Akka's unless given: a tenth of the timeout, at least 5 s. */
-  readonly jvmHeartbeatInterval?: number | undefined
-  /** The largest difference between wall clocks in the cluster, for the layouts of Akka and Pekko; 5 s unless given. */
-  readonly maxClockSkew?: number | undefined
+export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions, Omit<KubernetesOptions, 'checkAccess'> {
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
 }

@@ -10,7 +10,6 @@ import { objectName } from './object-name.js'
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
-/** The permissions on the objects of leases. */
 export class LeaseAccess {
   readonly #client: ApiClient
   readonly #resource: LeaseKind

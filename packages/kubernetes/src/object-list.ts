@@ -4,7 +4,6 @@ import type { ApiClient } from './api/api-client.js'
 import { unanswered } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 
-/** The largest number of objects in one answer. */
 const PAGE_SIZE = '500'
 
 /**

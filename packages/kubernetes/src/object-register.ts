@@ -51,7 +51,6 @@ export class ObjectRegister implements CasRegister<string> {
   readonly #recent = new RecentMap<KubernetesObject>(MOST)
   /** The last warning for each name. */
   readonly #warnings = new RecentMap<string>(MOST)
-  /** Ends the watches. */
   readonly #closed = new AbortableCall()
 
   constructor(options: ObjectRegisterOptions) {

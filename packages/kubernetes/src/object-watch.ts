@@ -31,7 +31,6 @@ export interface WatchedObject {
   readonly from: string | undefined
   /** The object changes at least this often, in milliseconds; a stream without changes for longer counts as dead. */
   readonly silence?: number | undefined
-  /** The error for a failed answer. */
   readonly failureOf: (answer: ApiAnswer) => Error | Promise<Error>
 }
 

@@ -3,6 +3,11 @@ import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnava
 const permissions: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS'])
 const paths: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
 
+/** The error for an option, a platform or a folder that cannot be used; the message says what to change. */
+export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: 'local', cause })
+}
+
 /** The typed error for an error of the file system. */
 export function failureOf(error: unknown, path: string): LeaseError {
   if (error instanceof LeaseError) return error
@@ -17,7 +22,7 @@ export function failureOf(error: unknown, path: string): LeaseError {
     )
   }
   if (paths.has(code)) {
-    return new LeaseConfigurationError(`${path} cannot be used (${reason}): choose another folder`, details)
+    return misconfigured(`${path} cannot be used (${reason}): choose another folder`, error)
   }
   return new LeaseUnavailableError(`the lease database in ${path} failed: ${reason}`, details)
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { LeaseConfigurationError } from '@leasehold/core'
+import { misconfigured } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { wallClock } from './wall-clock.js'
 
@@ -88,9 +88,8 @@ function readEpochs(path: string): { readonly epoch: bigint; readonly id: string
     if (line === '') continue
     const [, digits, id] = /^(\d+)(?: ([\w-]*))?$/.exec(line) ?? []
     if (digits === undefined) {
-      throw new LeaseConfigurationError(
+      throw misconfigured(
         `${path} is damaged: it holds the epochs of the fencing tokens, numbers. Delete it to go on from the wall clock`,
-        { store: 'local' },
       )
     }
     const epoch = BigInt(digits)

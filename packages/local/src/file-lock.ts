@@ -1,8 +1,13 @@
+/// <reference path="./fs-native-extensions.d.ts" />
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
-import { failureOf } from './failure-of.js'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { failureOf, misconfigured } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { identityOf } from './log-file.js'
-import { loadSystemLock, type SystemLock } from './system-lock.js'
+
+/** The operating system's lock of a file, from native code. */
+type SystemLock = Pick<typeof import('fs-native-extensions'), 'waitForLockSync' | 'unlock'>
 
 /**
  * The files that this thread has locked, by identity. The system's lock belongs to one open file description: a second
@@ -86,4 +91,28 @@ export class FileLock {
     }
     return this.#file
   }
+}
+
+/**
+ * Loads the native code, which exists for some platforms only: stores work without it, so it is loaded for a guard only.
+ * Throws a `LeaseConfigurationError` that names the alternatives.
+ */
+function loadSystemLock(): SystemLock {
+  try {
+    return requireOf()('fs-native-extensions')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    throw misconfigured(
+      'LocalGuard needs native code that cannot be loaded here: fs-native-extensions on ' +
+        `${process.platform}-${process.arch} (${reason}). Install it, and on Alpine Linux use an image with glibc, such ` +
+        'as node:20-slim. Or check the fencing token elsewhere: with the guard of another store, or in the statement that ' +
+        'writes. LocalLeaseStore itself needs no native code',
+      error,
+    )
+  }
+}
+
+/** In a bundle of CommonJS, `import.meta` is empty: the application's packages are found from its working directory. */
+function requireOf(): NodeJS.Require {
+  return createRequire(import.meta.url ?? join(process.cwd(), 'package.json'))
 }

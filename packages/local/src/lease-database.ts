@@ -1,7 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { isLocked } from '@leasehold/core/store'
-import type { Boot } from './boot.js'
-import { bootOfFile, databaseFile } from './boot.js'
+import { type Boot, bootOfFile, databaseFile } from './boot.js'
 import { beginEpoch, endOfTokens, epochFor, firstToken, tokenNow } from './fencing-epoch.js'
 import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.js'
 import type { LeaseFolder } from './lease-folder.js'

@@ -11,9 +11,9 @@ import {
   statSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseUnavailableError } from '@leasehold/core'
 import { databaseFile } from './boot.js'
-import { failureOf } from './failure-of.js'
+import { failureOf, misconfigured } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
 
 /** The least free space that a new folder needs, in bytes: for the database, the epoch and the wake files. */
@@ -37,7 +37,6 @@ export interface LeaseFolderOptions {
   readonly statfs?: StatFileSystem | undefined
 }
 
-/** A folder for leases. */
 export class LeaseFolder {
   readonly path: string
   /** The permissions of created folders. */
@@ -52,10 +51,10 @@ export class LeaseFolder {
    */
   constructor({ folder, mode = DEFAULT_MODE, statfs = statfsSync }: LeaseFolderOptions) {
     if (typeof folder !== 'string' || folder === '') {
-      throw new LeaseConfigurationError(`folder must be the path of a folder on a local disk, not ${describe(folder)}`)
+      throw misconfigured(`folder must be the path of a folder on a local disk, not ${describe(folder)}`)
     }
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o7777) {
-      throw new LeaseConfigurationError(`mode must be permission bits such as 0o700 or 0o770, not ${String(mode)}`)
+      throw misconfigured(`mode must be permission bits such as 0o700 or 0o770, not ${String(mode)}`)
     }
     this.path = resolve(folder)
     this.fileMode = mode & 0o666
@@ -111,10 +110,9 @@ export class LeaseFolder {
   #checkFileSystem(): void {
     const network = networkFileSystem(this.#statfs(this.path).type)
     if (network === undefined) return
-    throw new LeaseConfigurationError(
+    throw misconfigured(
       `the folder ${this.path} is on ${network}, which several machines may share, but a folder holds the leases of one ` +
         'machine: choose a folder on a local disk, or a store for several machines',
-      { store: 'local' },
     )
   }
 }

@@ -1,5 +1,5 @@
-import { LeaseConfigurationError } from '@leasehold/core'
 import { checkFence, checkFencingToken, checkLeaseName, checkOptionNames } from '@leasehold/core/store'
+import { misconfigured } from './failure-of.js'
 import { FileLock } from './file-lock.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'
@@ -80,9 +80,7 @@ const tokens: RegisterKind<string, string> = {
 function runSynchronous<T>(action: () => T): T {
   const result = action()
   if (typeof result === 'object' && result !== null && 'then' in result) {
-    throw new LeaseConfigurationError(
-      'the action of a fencing guard must be synchronous: the part that runs later is not protected',
-    )
+    throw misconfigured('the action of a fencing guard must be synchronous: the part that runs later is not protected')
   }
   return result
 }

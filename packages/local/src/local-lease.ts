@@ -1,5 +1,5 @@
-import { LeaseConfigurationError } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
+import { misconfigured } from './failure-of.js'
 import { LocalLeaseStore } from './local-lease-store.js'
 import { localOptions } from './local-options.js'
 
@@ -12,8 +12,5 @@ export const localLease = providerFactory(localOptions, ({ folder = '', mode }, 
 function toMode(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined
   if (/^[0-7]{3,4}$/.test(digits)) return Number.parseInt(digits, 8)
-  throw new LeaseConfigurationError(
-    `mode must be three or four octal digits such as "770", not ${JSON.stringify(digits)}`,
-    { store: 'local' },
-  )
+  throw misconfigured(`mode must be three or four octal digits such as "770", not ${JSON.stringify(digits)}`)
 }

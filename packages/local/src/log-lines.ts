@@ -1,4 +1,4 @@
-import { LeaseConfigurationError } from '@leasehold/core'
+import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 
 /** The version of the lines; raised if an older version would misread them. Version 1 was an lmdb database. */
@@ -77,17 +77,15 @@ export function readHeader(file: LogFile, path: string): LogHeader {
       .find((line) => line !== '') ?? '',
   )
   if (header === undefined) {
-    throw new LeaseConfigurationError(
+    throw misconfigured(
       `${path} is not a lease database, or is damaged: stop the processes that use the folder, move the file away, ` +
         'and start them again; or choose another folder',
-      { store: 'local' },
     )
   }
   if (header.schema === SCHEMA) return header
-  throw new LeaseConfigurationError(
+  throw misconfigured(
     `the lease database ${path} has version ${header.schema}, and this package needs ${SCHEMA}: ` +
       'use the same version of @leasehold/local in all processes of the folder',
-    { store: 'local' },
   )
 }
 

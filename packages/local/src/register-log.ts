@@ -42,7 +42,6 @@ interface Opened extends LogHeader {
   readonly file: LogFile
 }
 
-/** The outcome of changes. */
 export interface Attempt {
   /** For each change, whether it is in force. */
   readonly accepted: readonly boolean[]

@@ -15,7 +15,6 @@ export interface WaiterProcess {
 const STATE_FIELD = 0
 const STARTED_FIELD = 19
 
-/** The calling thread. */
 export function thisWaiter(): WaiterProcess {
   const { pid } = process
   const thread = /\/task\/(\d+)$/.exec(readLink('/proc/thread-self'))?.[1] ?? ''

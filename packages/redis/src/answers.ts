@@ -41,18 +41,17 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
   }
 }
 
+/** A grant that has no fencing token yet. */
+export type Claim = Omit<Grant, 'fencingToken'>
+
 /** The holder of the name, as a property of an outcome. */
 function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
   const holder = recordIn(answer, name, false, skip)
   return holder === undefined ? {} : { holder }
 }
 
-export function acquireOutcome(
-  answer: Answer,
-  request: Omit<Grant, 'fencingToken'>,
-  isMember: boolean,
-): AcquireOutcome {
-  const { name, owner, grantId, ttl } = request
+export function acquireOutcome(answer: Answer, claim: Claim, isMember: boolean): AcquireOutcome {
+  const { name, owner, grantId, ttl } = claim
   // The fast path returns only the token if the last holder left no metadata.
   if (typeof answer === 'string') {
     return { granted: true, grant: { name, owner, grantId, fencingToken: BigInt(answer), ttl }, previous: NO_METADATA }

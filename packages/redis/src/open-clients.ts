@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
-import { LeaseConfigurationError } from '@leasehold/core'
 import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
 import type { RedisClient } from './client/redis-client.js'
 import { parseAddress, type RedisOptions, wrong } from './redis-options.js'
@@ -49,6 +48,6 @@ function readCertificates(caFile: string): string {
   try {
     return readFileSync(caFile, 'utf8')
   } catch (cause) {
-    throw new LeaseConfigurationError(`ca-file cannot be read: ${(cause as Error).message}`, { store: 'redis', cause })
+    throw wrong(`ca-file cannot be read: ${(cause as Error).message}`, cause)
   }
 }

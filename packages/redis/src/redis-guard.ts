@@ -9,6 +9,7 @@ import { adapterFor, isReply } from './client/client-adapter.js'
 import type { ClientAdapter } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
+import { wrong } from './redis-options.js'
 
 /**
  * The caller's script is a function, so that it sees no variable of the guard, and starts on the first line, so that its
@@ -79,20 +80,14 @@ export class RedisGuard {
    * Runs a command that writes one key: `guard.write(token, 'HSET', 'account:1', 'balance', '5')`. A command that fails
    * leaves the fence as it was. Throws a `LeaseConfigurationError` for more than 7,900 arguments.
    */
-  async write(
-    fencingToken: bigint | string,
-    command: string,
-    key: string,
-    ...args: readonly string[]
-  ): Promise<unknown> {
+  async write(fencingToken: bigint | string, command: string, key: string, ...args: string[]): Promise<unknown> {
     if (args.length > MOST_ARGUMENTS) {
-      throw new LeaseConfigurationError(
+      throw wrong(
         `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: split it into several commands, ` +
           'or use run() with a script that does so',
-        { store: 'redis' },
       )
     }
-    return await this.#run(fencingToken, commandScript, [key], [command, ...args], undefined)
+    return await this.#run(fencingToken, { script: commandScript, keys: [key], args: [command, ...args] })
   }
 
   /**
@@ -102,17 +97,10 @@ export class RedisGuard {
   async run(fencingToken: bigint | string, given: FencedScript): Promise<unknown> {
     const names = { script: true, keys: true, args: true, signal: true } as const
     checkOptionNames<FencedScript>('RedisGuard.run', given, names, { store: 'redis' })
-    const { script, keys, args = [], signal } = given
-    return await this.#run(fencingToken, guarded(script), keys, args, signal)
+    return await this.#run(fencingToken, { ...given, script: guarded(given.script) })
   }
 
-  async #run(
-    fencingToken: bigint | string,
-    script: string,
-    keys: readonly [string, ...string[]],
-    args: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async #run(fencingToken: bigint | string, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
     const token = checkFencingToken(fencingToken, { store: 'redis' })
     signal?.throwIfAborted()
     const [key] = keys
@@ -135,10 +123,9 @@ function fenceOf(key: string): string {
   const [, tag] = /^[^{]*\{([^}]+)\}/.exec(key) ?? []
   if (tag !== undefined) return `leasehold:fence:{${tag}}:${key}`
   if (!key.includes('}')) return `leasehold:fence:{${key}}`
-  throw new LeaseConfigurationError(
+  throw wrong(
     `the key '${key}' cannot be guarded: its braces are not a hash tag, so that no fence fits into its slot; use a key ` +
       'without braces, or with a hash tag',
-    { store: 'redis' },
   )
 }
 

@@ -23,6 +23,7 @@ import { nanoid } from 'nanoid'
 import {
   type Answer,
   acquireOutcome,
+  type Claim,
   durationIn,
   type Floor,
   floorOutcome,
@@ -169,11 +170,7 @@ export class RedisLeaseStore implements LeaseStore {
     yield* listRecords(this.#connection, this.#keys, prefix, readPage, call)
   }
 
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call: StoreCall,
-  ): Promise<AcquireOutcome> {
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId, ttl } = grant
     this.#checks.change(grant, to, call)
     const args = `${toGrantId(grantId)} ${toGrantId(to.grantId)} ${to.owner}`
@@ -312,8 +309,8 @@ export class RedisLeaseStore implements LeaseStore {
 
   readonly #toRecord = (answer: Answer, name: string) => recordIn(answer, name, this.#isMember)
 
-  #toGrant(grant: Omit<Grant, 'fencingToken'>): (answer: Answer) => AcquireOutcome {
-    return (answer) => acquireOutcome(answer, grant, this.#isMember)
+  #toGrant(claim: Claim): (answer: Answer) => AcquireOutcome {
+    return (answer) => acquireOutcome(answer, claim, this.#isMember)
   }
 
   #request<T>(operation: string, leaseName: string, args: string, toOutcome: Request<T>['toOutcome']): Request<T> {

@@ -1,8 +1,7 @@
-import { LeaseConfigurationError } from '@leasehold/core'
 import { providerFactory } from '@leasehold/core/store'
 import { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 import { RedisLeaseStore } from './redis-lease-store.js'
-import { checkOptions, redisOptions } from './redis-options.js'
+import { checkOptions, redisOptions, wrong } from './redis-options.js'
 
 /**
  * The factory that `lease-class = "@leasehold/redis"` loads. All leases of one provider with the same options share a store
@@ -24,7 +23,6 @@ async function loadClients(): Promise<typeof import('./open-clients.js')> {
     return await import('./open-clients.js')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    const message = 'a configuration of @leasehold/redis needs ioredis: npm install ioredis'
-    throw new LeaseConfigurationError(message, { store: 'redis', cause })
+    throw wrong('a configuration of @leasehold/redis needs ioredis: npm install ioredis', cause)
   }
 }

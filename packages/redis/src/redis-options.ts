@@ -71,6 +71,6 @@ function checkUrl(key: string, url: string): void {
   throw wrong(`${key} must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS`)
 }
 
-export function wrong(message: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'redis' })
+export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: 'redis', cause })
 }

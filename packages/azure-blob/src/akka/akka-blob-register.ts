@@ -12,11 +12,10 @@ import {
 } from '@leasehold/core/store'
 import { createIsOff, failureOf } from '../failure-of.js'
 import { createOnce, unless } from '../service-answer.js'
-import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime, type WriteStamp } from '../write-time.js'
+import { endOfSecond, isSettled, KNOWN_NAMES, SECOND, settling, tokenTime, type WriteStamp } from '../write-time.js'
 import { AkkaNames } from './akka-names.js'
 import { type AkkaPeers, patienceOf } from './akka-peers.js'
 import { ownerIn, recordBeside, toAkkaBody, toMetadata } from './akka-record.js'
-import { ServiceTime } from './service-time.js'
 
 /** The largest content of a lease of Akka, in bytes. */
 const LONGEST_BODY = 65_536
@@ -169,5 +168,29 @@ export class AkkaBlobRegister implements CasRegister<string> {
     const { heartbeatTimeout: ttl } = this.#peers
     const fencingToken = BigInt(endOfSecond(stamp).getTime()) - 1n
     return { owner, grantId: `akka ${stamp.etag}`, fencingToken, ttl, revision: 0, metadata: {} }
+  }
+}
+
+/**
+ * The time by the service's clock, estimated from its answers; never too early. This machine's wall clock can be wrong by
+ * hours.
+ */
+class ServiceTime {
+  readonly #clock: Clock
+  #latest: { readonly time: number; readonly at: number } | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** `asked`: the time at which the request was sent, on the machine's monotonic clock. */
+  learn(date: Date | undefined, asked: number): void {
+    // The service rounds down: the actual time is up to a second later.
+    if (date !== undefined) this.#latest = { time: date.getTime() + SECOND, at: asked }
+  }
+
+  /** In milliseconds since 1970; 0 before the first answer. */
+  now(): number {
+    return this.#latest === undefined ? 0 : this.#latest.time + (this.#clock.now() - this.#latest.at)
   }
 }

@@ -186,11 +186,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return seen === undefined ? undefined : toLeaseRecord(name, seen.record, seen.standing)
   }
 
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call: StoreCall,
-  ): Promise<AcquireOutcome> {
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.change(grant, to, call)
     const { name, grantId } = grant
     return await this.#inRounds(name, call, async () => {

@@ -14,13 +14,11 @@ export class LeaseLostError extends LeaseError {
   }
 }
 
-/** The message of the error that reports a loss. */
 function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
   const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
   return `lease '${name}' was lost: ${reason}${by}`
 }
 
-/** The error that reports a loss. */
 export function lossError(
   lost: LeaseLost,
   details: LeaseErrorDetails & { readonly leaseName: string },

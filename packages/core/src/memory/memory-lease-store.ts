@@ -1,14 +1,19 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
+import type { LeaseError } from '../errors/lease-error.js'
+import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { checkOptionNames } from '../option-names.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
 import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
 import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
-import type { StoredLease } from '../store/life-cycle/stored-lease.js'
+import { refusalOf, type StoredLease, stateAt } from '../store/life-cycle/stored-lease.js'
 import { WaitQueue } from '../store/life-cycle/wait-queue.js'
 import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
-import { accessRefusal, type CellAccess } from './cell-access.js'
+
+/** The use of a resource that is under a lease. */
+type CellAccess = 'read' | 'write'
 
 /** The longest period after which a lease can be broken, in milliseconds: that of a Lease Blob. */
 const LONGEST_BREAK = 60_000
@@ -57,11 +62,7 @@ export class MemoryLeaseStore extends LifeCycleStore {
   }
 
   /** The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. */
-  override async break(
-    name: string,
-    options: BreakOptions = {},
-    call?: StoreCall,
-  ): Promise<{ readonly remaining: number }> {
+  override async break(name: string, options: BreakOptions = {}, call?: StoreCall): Promise<{ remaining: number }> {
     const { period = 0 } = options
     if (period > LONGEST_BREAK) {
       const message = `the break period must be 0 to ${LONGEST_BREAK} ms, not ${period}`
@@ -135,4 +136,31 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.watches.update(name)
     return outcome
   }
+}
+
+/**
+ * The error with which a resource refuses an access at the instant `now`, by the table of a Lease Blob's uses. A
+ * `LeaseConflictError` where the blob answers 409: a lease with another id is in force. A `LeaseLostError` where it
+ * answers 412: the condition of the access is not met.
+ */
+function accessRefusal(
+  name: string,
+  lease: StoredLease | undefined,
+  now: number,
+  access: CellAccess,
+  leaseId: string | undefined,
+): LeaseError | undefined {
+  const details = { leaseName: name, store: 'memory' }
+  const lost = (why: string): LeaseLostError =>
+    new LeaseLostError(`${access} of '${name}' is refused: ${why}`, { ...details, reason: refusalOf(lease, leaseId) })
+  const state = lease === undefined ? 'available' : stateAt(lease, now)
+  const isLocked = state === 'leased' || state === 'breaking'
+  if (leaseId === undefined) {
+    return isLocked && access === 'write' ? lost('it is under a lease, give its id') : undefined
+  }
+  if (isLocked && lease?.grantId === leaseId) return undefined
+  // In the table, a write with another id is a conflict until the lease is being broken, and then a lost condition.
+  const conflicts = state === 'leased' || (state === 'breaking' && access === 'read')
+  if (!conflicts) return lost('the lease with this id is not in force')
+  return new LeaseConflictError(`${access} of '${name}' is refused: the lease in force has another id`, details)
 }

@@ -30,7 +30,6 @@ export function findBlock(config: ConfigSource | object, path: string): ConfigBl
   return isObject(value) ? { path: found, settings: value as ConfigBlock['settings'] } : undefined
 }
 
-/** The paths of all blocks. */
 export function blockPaths(config: ConfigSource | object): readonly string[] {
   const root: unknown = isConfigSource(config) ? config.toObject() : config
   const pathsIn = (block: object, within: readonly string[]): string[] =>

@@ -13,7 +13,6 @@ export interface Held {
 /** The work of `run` of a lease over a store, whose grants all have fencing tokens. It starts once the lease is held. */
 export type LeasedWork<T> = (held: { signal: AbortSignal; fencingToken: bigint }) => Promise<T>
 
-/** The grant that a run works under. */
 export interface RunGrant {
   readonly grantId: string
   readonly fencingToken: bigint | undefined
@@ -33,7 +32,6 @@ export class LeaseRun {
     this.#ended.promise.catch(() => {})
   }
 
-  /** Whether the run works under this grant. */
   isUnder(grant: RunGrant | undefined): boolean {
     return this.#grant !== undefined && this.#grant.grantId === grant?.grantId
   }

@@ -62,7 +62,6 @@ export class RunQueue {
     next.resolve(true)
   }
 
-  /** Rejects all runs that wait. */
   rejectAll(error: unknown): void {
     for (const { reject } of this.#waiting) reject(error)
     this.#waiting.clear()

@@ -46,7 +46,7 @@ export const Grant = {
   /** The value that `JSON.stringify` writes; for grants of a store, which have no `toJSON` of their own. */
   toJSON: (grant: Grant): Record<string, unknown> => toPlainJSON(grant),
   /** The grant again, from the text or from its parsed value. Throws a `LeaseConfigurationError` if it is not valid. */
-  fromJSON: (json: unknown): Grant => grantFromJSON(json),
+  fromJSON: (json: unknown): Grant => withJSON(grantFrom(parsed(json), notJSONOf('grant'))),
 }
 
 /** Records as JSON: tokens are texts of digits, and a duration without an end is `infinite`. */
@@ -89,11 +89,6 @@ export function grantFrom(fields: unknown, message: string): Grant {
     throw new LeaseConfigurationError(message)
   }
   return { name, owner, grantId, fencingToken: BigInt(fencingToken), ttl: duration }
-}
-
-/** A grant from what `JSON.stringify` made of it. */
-function grantFromJSON(json: unknown): Grant {
-  return withJSON(grantFrom(parsed(json), notJSONOf('grant')))
 }
 
 /** A record from what `JSON.stringify` made of it. */

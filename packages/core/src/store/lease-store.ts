@@ -136,11 +136,7 @@ export interface LeaseStore {
    * Passes the lease on without freeing the name: replaces the grant in force by a new one with the given id and owner,
    * a larger fencing token and a fresh ttl. Not granted where the grant is not in force.
    */
-  change?(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call: StoreCall,
-  ): Promise<AcquireOutcome>
+  change?(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome>
 
   /**
    * Ends a lease without its holder, for operators; the holder notices at its next heartbeat. Rejects with a

@@ -1,4 +1,3 @@
-/** An answer of the API server. */
 export interface ApiAnswer {
   readonly status: number
   /** The parsed body; `undefined` if it is not JSON. */

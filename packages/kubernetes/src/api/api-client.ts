@@ -7,9 +7,8 @@ import type { KubernetesClusterOptions } from '../kubernetes-options.js'
 import { type ApiAnswer, toAnswer } from './api-answer.js'
 import { ApiConnection, type ConnectionUse } from './api-connection.js'
 import type { ApiRequest } from './api-request.js'
-import { withFreshCredentials } from './credentials.js'
 import type { KubeConfigLike } from './kube-config.js'
-import { loadKubeConfig, podNamespace } from './load-kube-config.js'
+import { loadKubeConfig, podNamespace, withFreshCredentials } from './load-kube-config.js'
 
 /** The pause after a 429 without a `Retry-After`, in milliseconds. */
 const DEFAULT_PAUSE = 1_000

@@ -1,11 +1,14 @@
 import { identityIn, isOddlyLate, type Layout } from './layout.js'
 
+/** The API group of the custom resources of Akka or of Pekko. */
+export type JvmGroup = 'akka.io' | 'pekko.apache.org'
+
 /**
  * The custom resources of Akka's and Pekko's Kubernetes leases: `spec.owner`, empty when free, and `spec.time`, the wall
  * clock of the last write in milliseconds. They have no duration: for a record of a JVM it is `foreignDuration`, the
  * `heartbeat-timeout` of its settings. A write by a JVM drops all annotations.
  */
-export function jvmLayout(group: 'akka.io' | 'pekko.apache.org', foreignDuration: number): Layout {
+export function jvmLayout(group: JvmGroup, foreignDuration: number): Layout {
   return {
     resource: { group, version: 'v1', plural: 'leases', kind: 'Lease', manifest: `leases.${group}.yaml` },
     holderOf: (spec) => identityIn(spec.owner),

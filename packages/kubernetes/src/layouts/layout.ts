@@ -3,13 +3,9 @@ import { wallClock } from '../wall-clock.js'
 
 const DAY = 86_400_000
 
-/** The format of the leases in the cluster. */
-export type LayoutName = 'lease' | 'akka' | 'pekko'
-
 /** The `spec` of an object. Any program can have written it, with fields of any type. */
 export type Spec = Readonly<Record<string, unknown>>
 
-/** The kind of the objects of leases. */
 export type LeaseKind = ApiResource & { readonly kind: string }
 
 /** The values of one write. */
@@ -37,7 +33,6 @@ export interface Layout {
   odditiesOf(spec: Spec, longest: number): readonly string[]
 }
 
-/** The identity in a field. */
 export function identityIn(field: unknown): string {
   if (field === undefined || field === null) return ''
   return typeof field === 'string' ? field : `unreadable holder ${JSON.stringify(field)}`

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError } from '@leasehold/core'
+import { wrong } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
 import { ioredisAdapter } from './ioredis-adapter.js'
 import { nodeRedisAdapter } from './node-redis-adapter.js'
@@ -10,10 +10,9 @@ export function adapterFor(client: RedisClient): ClientAdapter {
     if (isIoRedis(client)) return ioredisAdapter(client)
     if ('sendCommand' in client) return nodeRedisAdapter(client)
   }
-  throw new LeaseConfigurationError(
+  throw wrong(
     'the client is not supported: pass a client of ioredis (Redis, Cluster) or of node-redis (createClient, ' +
       'createCluster, createSentinel)',
-    { store: 'redis' },
   )
 }
 

@@ -35,7 +35,6 @@ export class Cleanup {
     this.#underWay.add(ended)
   }
 
-  /** Resolves when all cleanups have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#underWay)
   }

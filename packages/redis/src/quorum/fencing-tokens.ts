@@ -1,6 +1,5 @@
-import type { Grant } from '@leasehold/core'
 import type { AcquireOutcome, StoreCall } from '@leasehold/core/store'
-import type { Floor } from '../answers.js'
+import type { Claim, Floor } from '../answers.js'
 import { NoFloorError } from '../failure-of.js'
 import { type Electorate, partOf } from './electorate.js'
 import { agreedToken, tokensIn } from './outcomes.js'
@@ -44,13 +43,13 @@ export class FencingTokens {
   async confirm(
     question: Question,
     tally: Tally<AcquireOutcome>,
-    grant: Omit<Grant, 'fencingToken'>,
+    claim: Claim,
     call: StoreCall,
   ): Promise<AcquireOutcome> {
-    const fencingToken = agreedToken(tally) ?? (await this.#raise(question, tally, grant, call))
+    const fencingToken = agreedToken(tally) ?? (await this.#raise(question, tally, claim, call))
     this.#largest = largestOf([this.#largest, fencingToken])
     const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
-    return { granted: true, grant: { ...grant, fencingToken }, ...(previous === undefined ? {} : { previous }) }
+    return { granted: true, grant: { ...claim, fencingToken }, ...(previous === undefined ? {} : { previous }) }
   }
 
   /** Sends an operation that gives a token, and repeats it when the server has learned the floor that it lacked. */
@@ -71,15 +70,10 @@ export class FencingTokens {
   }
 
   /** Raises the token of each server to the largest. */
-  async #raise(
-    question: Question,
-    tally: Tally<AcquireOutcome>,
-    grant: Omit<Grant, 'fencingToken'>,
-    call: StoreCall,
-  ): Promise<bigint> {
+  async #raise(question: Question, tally: Tally<AcquireOutcome>, claim: Claim, call: StoreCall): Promise<bigint> {
     const tokens = tokensIn(tally)
     const largest = largestOf(tokens.filter((token) => token !== undefined))
-    const raised = { ...grant, fencingToken: largest }
+    const raised = { ...claim, fencingToken: largest }
     return await this.#electorate.poll<AcquireOutcome, bigint>(call, {
       ask: async (member, own, place) => {
         if (tokens[place] === largest) return { granted: true, grant: raised }

@@ -136,11 +136,7 @@ export class RedisQuorumStore implements LeaseStore {
   }
 
   /** A change without a majority is not taken back: it is completed when it is repeated; otherwise it expires. */
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call: StoreCall,
-  ): Promise<AcquireOutcome> {
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.change(grant, to, call)
     const { name, ttl } = grant
     const question = { operation: 'change', leaseName: name }

@@ -1,17 +1,12 @@
+import type { LeaseStore } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
 import { Random } from '../random.js'
 
 /** The operations of a store that can be disturbed. Watches are not: a lease needs none. */
-export type StoreOperation =
-  | 'acquire'
-  | 'renew'
-  | 'release'
-  | 'read'
-  | 'change'
-  | 'update'
-  | 'break'
-  | 'withdraw'
-  | 'renewMany'
+export type StoreOperation = Exclude<
+  keyof LeaseStore,
+  'limits' | 'closed' | 'kind' | 'list' | 'watch' | 'watchGrant' | 'close'
+>
 
 /** The fault of one call of a store. */
 export type Fault =

@@ -21,15 +21,8 @@ export interface LawRunner {
   test(title: string, longest: number | undefined, check: () => Promise<LawOutcome>): void
 }
 
-/** The facts about a subject that the tests need. */
-interface LawSubject {
-  readonly name: string
-  readonly time: 'virtual' | 'real'
-  readonly ttl?: number | undefined
-}
-
 /** A test for each law of a subject, by family. Tests in real time run concurrently, because they wait. */
-function describeLaws<L extends Law<never, string>, S extends LawSubject>(
+function describeLaws<L extends Law<never, string>, S extends Pick<StoreSubject, 'name' | 'time' | 'ttl'>>(
   runner: LawRunner,
   laws: readonly L[],
   subject: S,

@@ -1,4 +1,5 @@
 import type { Clock, Lease, LeaseStore, TimeoutSettings } from '@leasehold/core'
+import type { StoreSubject } from './store-subject.js'
 
 /** An ability of a lease that some laws need. */
 export type LeaseAbility =
@@ -47,14 +48,6 @@ export interface LeaseBackend {
 }
 
 /** A kind of lease as the laws see it. */
-export interface LeaseSubject {
-  /** For test names. */
-  readonly name: string
-  /** See `StoreSubject`. */
-  readonly time: 'virtual' | 'real'
-  /** In milliseconds; 10 s in virtual time and 2 s in real time unless given. */
-  readonly ttl?: number | undefined
-  /** Whether the backend is reached over a network or in another process: virtual time then waits for its answers. */
-  readonly remote?: boolean | undefined
+export interface LeaseSubject extends Pick<StoreSubject, 'name' | 'time' | 'ttl' | 'remote'> {
   start(clock: Clock): LeaseBackend | Promise<LeaseBackend>
 }

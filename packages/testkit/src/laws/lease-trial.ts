@@ -12,11 +12,10 @@ import {
 } from '@leasehold/core'
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
-import type { VirtualClock } from '../time/virtual-clock.js'
+import type { VirtualClock, VirtualClockOptions } from '../time/virtual-clock.js'
 import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
-import { type Machine, type PassingTime, virtualTime } from './passing-time.js'
-import { realTime, waitForBackend } from './real-time.js'
+import { type Machine, type PassingTime, realTime, virtualTime, waitForBackend } from './passing-time.js'
 import { ttlOf } from './store-trial.js'
 
 /** A rule that a `Lease` has to keep. */
@@ -36,7 +35,6 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
   'virtual-time': 'time is real',
 }
 
-/** Makes laws of one family. */
 export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
 /** Makes laws that get a lease that is held. */
@@ -44,16 +42,16 @@ export const heldLeaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly [Tria
   await trial.openHeld(),
 ])
 
-export interface OpenOptions {
+/** A lease of a trial, and the clock of its machine. */
+export interface OpenOptions extends Omit<VirtualClockOptions, 'time'> {
   readonly owner?: string
   readonly name?: string
   readonly ttl?: number
   readonly maxHold?: number
-  /** By how much the clock of its machine runs fast. */
-  readonly drift?: number
-  /** By how much its wall clock is ahead, in milliseconds. */
-  readonly skew?: number
 }
+
+/** Cuts a lease off from its store, or heals it. */
+type SetCut = (isCut: boolean) => Promise<void>
 
 /** A lease of a trial, with its losses. */
 export class TrialLease {
@@ -62,15 +60,10 @@ export class TrialLease {
   readonly losses: LeaseLost[] = []
   readonly #machine: Machine
   readonly #store: FaultyStore | undefined
-  readonly #setCut: (isCut: boolean) => Promise<void>
+  readonly #setCut: SetCut
 
   /** @internal */
-  constructor(
-    lease: Lease,
-    machine: Machine,
-    store: FaultyStore | undefined,
-    setCut: (isCut: boolean) => Promise<void>,
-  ) {
+  constructor(lease: Lease, machine: Machine, store: FaultyStore | undefined, setCut: SetCut) {
     this.lease = lease
     this.#machine = machine
     this.#store = store

@@ -1,6 +1,10 @@
-import { type Clock, createSystemClock } from '@leasehold/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clock, createSystemClock, systemClock } from '@leasehold/core'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
 import { VirtualTime, type VirtualTimeOptions } from '../time/virtual-time.js'
+
+/** For how many milliseconds a law in virtual time waits at most for a backend in another process. */
+const PATIENCE = 10_000
 
 /** The machine of a process of a trial. */
 export interface Machine {
@@ -43,7 +47,32 @@ export function virtualTime(options: VirtualTimeOptions = {}): PassingTime {
   }
 }
 
+/** Waits a moment for a backend that is at work; resolves with whether to look again. */
+export async function waitForBackend(looks: number): Promise<boolean> {
+  if (looks >= PATIENCE) return false
+  await sleep(1)
+  return true
+}
+
+/** The time of this machine. Letting it pass waits, and keeps the process alive. */
+export const realTime: PassingTime = {
+  isVirtual: false,
+  createMachine: () => ({ clock: systemClock, virtual: undefined }),
+  pass: (duration) => sleep(duration),
+  until: async (promise, longest) => {
+    const ended = new AbortController()
+    try {
+      const limit = sleep(longest, undefined, { signal: ended.signal }).then(() => {
+        throw late(longest)
+      })
+      return await Promise.race([promise, limit])
+    } finally {
+      ended.abort()
+    }
+  },
+}
+
 /** Something that was waited for did not end. */
-export function late(longest: number): Error {
+function late(longest: number): Error {
   return new Error(`it did not end within ${longest} ms`)
 }

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { type Law, lawsWith } from './law.js'
-import { type PassingTime, virtualTime } from './passing-time.js'
-import { realTime } from './real-time.js'
+import { type PassingTime, realTime, virtualTime } from './passing-time.js'
 import { storeAbilities } from './store-abilities.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
 
@@ -83,11 +82,8 @@ export class StoreTrial {
 
   /** A grant id of this trial, the same for the same label: a GUID, for stores that take nothing else. */
   guid(label: string): string {
-    let guid = this.#guids.get(label)
-    if (guid === undefined) {
-      guid = randomUUID()
-      this.#guids.set(label, guid)
-    }
+    const guid = this.#guids.get(label) ?? randomUUID()
+    this.#guids.set(label, guid)
     return guid
   }
 

@@ -15,7 +15,6 @@ export interface Server {
   readonly isDown: boolean
 }
 
-/** How the client of one process behaves. */
 export interface ClientManners {
   /** Whether requests end when their call is aborted. */
   readonly cancels: boolean

@@ -4,7 +4,6 @@ import { type Contender, contendWithRuns, handOff, replaceLease, withTimer } fro
 import { expectLeaseErrors } from './expected-errors.js'
 import { LEASE_NAME, type SimulatedProcess } from './workload.js'
 
-/** How many handlers a process has. */
 const HANDLERS = 2
 
 /** The shared key for whether the processes use `run`. */

@@ -14,6 +14,7 @@ export {
   faultKinds,
   type Misdeed,
   type NonsenseKind,
+  nonsenseKinds,
   type PlannedFault,
   type UserPart,
 } from './planned-fault.js'

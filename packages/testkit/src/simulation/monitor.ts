@@ -68,9 +68,7 @@ export class Monitor implements LeaseObserver {
 
   watch(lease: ObservedLease): void {
     const { name } = lease.settings
-    const leases = this.#leases.get(name)
-    if (leases === undefined) this.#leases.set(name, new Set([lease]))
-    else leases.add(lease)
+    this.#leases.set(name, (this.#leases.get(name) ?? new Set()).add(lease))
   }
 
   /** The process of the lease has died. */
@@ -137,7 +135,6 @@ export class Monitor implements LeaseObserver {
     if (run !== undefined) this.fail('unasked-release', `of ${of(run.lease)}, under which a run still works`)
   }
 
-  /** A write arrives at the resource under a token. */
   onWrite(lease: ObservedLease, fencingToken: bigint, isAccepted: boolean): void {
     this.writes += 1
     const { name } = lease.settings

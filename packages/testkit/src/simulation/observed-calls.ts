@@ -3,7 +3,6 @@ import type { RenewOutcome } from '@leasehold/core/store'
 import type { Monitor } from './monitor.js'
 import type { ObservedLease } from './observed-lease.js'
 
-/** The process that calls a store. */
 export interface Caller {
   readonly owner: string
   readonly leases: readonly ObservedLease[]

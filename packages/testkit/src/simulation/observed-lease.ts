@@ -52,7 +52,6 @@ export class ObservedLease extends StoreLease {
   readonly node: number
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
-  /** The calls that have not ended. */
   unended = 0
   readonly #observer: LeaseObserver
   readonly #onLost: ((lost: LeaseLost) => void) | undefined

@@ -1,4 +1,4 @@
-import type { TimeoutOptions } from '@leasehold/core'
+import type { RenewalTimes, TimeoutOptions } from '@leasehold/core'
 import { Random } from '../random.js'
 import { type FaultKind, faultKinds, nonsenseKinds, type PlannedFault, type UserPart } from './planned-fault.js'
 import type { Scenario, Workload } from './workload.js'
@@ -25,11 +25,7 @@ export interface MachinePlan {
 export type SimulatedStoreKind = 'server-timed' | 'observed'
 
 /** The timing of the leases of a run, in milliseconds. */
-export interface PlannedTimeouts extends TimeoutOptions {
-  readonly heartbeatTimeout: number
-  readonly heartbeatInterval: number
-  readonly operationTimeout: number
-}
+export type PlannedTimeouts = TimeoutOptions & RenewalTimes
 
 /** A whole simulation. It is drawn from the seed, and can be stored, made smaller and run again. */
 export interface SimulationPlan {

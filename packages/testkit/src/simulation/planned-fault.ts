@@ -1,26 +1,21 @@
-/** The fault of a client of the store. */
-export type NonsenseKind =
+/** The faults of a client of the store. */
+export const nonsenseKinds = [
   /** Answers with something of another shape: a field that is missing, or is of another type. */
-  | 'garbled'
-  /** Answers with a value that looks like a confirmation, without a request to the server. */
-  | 'agreeing'
-  /** Rejects with a value that cannot be converted to a string. */
-  | 'unprintable'
-  /** Throws before it returns a promise, or returns no promise. */
-  | 'thrown'
-  /** Answers by a thenable that settles twice. */
-  | 'twice'
-  /** Never answers, even if the call is aborted. */
-  | 'never'
-
-export const nonsenseKinds: readonly [NonsenseKind, ...NonsenseKind[]] = [
   'garbled',
+  /** Answers with a value that looks like a confirmation, without a request to the server. */
   'agreeing',
+  /** Rejects with a value that cannot be converted to a string. */
   'unprintable',
+  /** Throws before it returns a promise, or returns no promise. */
   'thrown',
+  /** Answers by a thenable that settles twice. */
   'twice',
+  /** Never answers, even if the call is aborted. */
   'never',
-]
+] as const
+
+/** The fault of a client of the store. */
+export type NonsenseKind = (typeof nonsenseKinds)[number]
 
 /** The code of a user that a lease calls. */
 export type UserPart = 'strategy' | 'random' | 'logger' | 'callback'

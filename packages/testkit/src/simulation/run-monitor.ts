@@ -2,7 +2,6 @@ import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
 import type { CheckName } from './checks.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 
-/** The state of the processes of a simulation. */
 export interface ProcessStates {
   /** Whether the process of this lease is alive and could look at its clock. */
   isAwake(lease: ObservedLease): boolean

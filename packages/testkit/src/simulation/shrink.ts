@@ -3,7 +3,6 @@ import type { SimulationPlan } from './plan.js'
 import { endOf, type PlannedFault } from './planned-fault.js'
 import type { RunResult } from './run-plan.js'
 
-/** How many runs it may take. */
 const MOST_RUNS = 300
 
 /**

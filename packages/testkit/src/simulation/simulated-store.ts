@@ -1,24 +1,13 @@
-import type { Clock, LeaseStore } from '@leasehold/core'
+import type { Clock, Grant, LeaseStore } from '@leasehold/core'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection, Methods } from './connection.js'
+import type { SimulationPlan } from './plan.js'
 
 /** A grant of the store, at the instant at which the store makes it. */
-export interface SeenGrant {
-  readonly name: string
-  readonly owner: string
-  readonly grantId: string
-  readonly fencingToken: bigint
-}
+export type SeenGrant = Omit<Grant, 'ttl'>
 
-/** The surroundings of a simulated store. */
-export interface SimulatedServer {
-  /** The clock of its machine. */
+export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batched'> {
   readonly machine: VirtualClock
-  /** Whether it notifies waiters of their turn. */
-  readonly watched: boolean
-  /** Whether it renews many leases at once. */
-  readonly batched: boolean
-  /** Called for every new grant. */
   readonly onGrant: (grant: SeenGrant) => void
 }
 

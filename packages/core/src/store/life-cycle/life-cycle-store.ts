@@ -124,11 +124,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
   }
 
   /** Repeated with the same new grant id, it is granted again with the same fencing token. */
-  async change(
-    grant: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    call?: StoreCall,
-  ): Promise<AcquireOutcome> {
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call?: StoreCall): Promise<AcquireOutcome> {
     this.checks.change(grant, to, call)
     this.#checkGrantId(to.grantId)
     return this.carryOut(grant.name, call, (state) => this.#lifeCycle.change(grant, to, state))

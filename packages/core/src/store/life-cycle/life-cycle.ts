@@ -85,11 +85,8 @@ export class LifeCycle<P extends Place = Place> {
   }
 
   /** A change whose answer was lost can be repeated: it is granted again with the same fencing token. */
-  change(
-    { name, grantId }: Grant,
-    to: { readonly grantId: string; readonly owner: string },
-    state: NameState<P>,
-  ): Decision<AcquireOutcome> {
+  change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, state: NameState<P>): Decision<AcquireOutcome> {
+    const { name, grantId } = grant
     const { lease, now } = state
     const isLeased = lease?.state === 'leased' && isLocked(lease, now)
     if (!isLeased || (lease.grantId !== grantId && lease.grantId !== to.grantId)) {

@@ -1,13 +1,8 @@
-import type { LeaseRecord, LeaseState, Metadata } from '../lease-record.js'
+import type { Grant, LeaseRecord, LeaseState, Metadata } from '../lease-record.js'
 import type { RenewRefusal } from '../lease-store.js'
 
 /** The last grant of a name, as a store keeps it. It is never changed: each change replaces it. */
-export interface StoredLease {
-  readonly owner: string
-  readonly grantId: string
-  readonly fencingToken: bigint
-  /** Milliseconds; `Infinity` for a lease that does not expire. */
-  readonly ttl: number
+export interface StoredLease extends Omit<Grant, 'name'> {
   /** As it was written. Expiry writes nothing: `stateAt` has the state at an instant. */
   readonly state: LeaseState
   /**

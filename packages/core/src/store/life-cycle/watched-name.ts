@@ -77,7 +77,6 @@ export class WatchedName {
     this.#arm(first?.keptFor ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Ends all watches. */
   close(): void {
     for (const watches of [...this.#watches.values()]) for (const watch of [...watches]) watch.end()
     this.#disarm()
