@@ -9,8 +9,11 @@ export interface SimulatedProcess {
   readonly owner: string
   /** Its lease on `job`. */
   readonly lease: StoreLease
-  /** Another lease of this process, on `job` unless given a name; all leases are checked. */
-  createLease(name?: string): StoreLease
+  /**
+   * Another lease of this process, on `job` unless given a name; all leases are checked. `stretch`: all its durations are so
+   * many times those of the plan; 1 unless given.
+   */
+  createLease(name?: string, stretch?: number): StoreLease
   /** Virtual time. A process that uses another clock is not deterministic. */
   readonly clock: Clock
   /** The same for the same seed. */
