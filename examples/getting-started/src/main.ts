@@ -75,6 +75,21 @@ async function inspect(store: LeaseStore): Promise<void> {
   await held.close()
 }
 
+async function passItOn(store: LeaseStore): Promise<void> {
+  // #region hand-off
+  const download = createLease(store, 'report-7', { owner: 'download', heartbeatTimeout: 15_000 })
+  const convert = createLease(store, 'report-7', { owner: 'convert', heartbeatTimeout: 300_000 })
+  await download.acquire()
+  const message = JSON.stringify(await download.handOff({ owner: 'convert' }))
+
+  // In the process of the next step, which got the message:
+  if (await convert.adopt(JSON.parse(message))) {
+    console.log(`converting for at least ${Math.round(convert.remaining / 1000)} s`)
+  }
+  // #endregion hand-off
+  await convert.release()
+}
+
 async function loseIt(store: LocalLeaseStore): Promise<void> {
   const lease = createLease(store, 'nightly-report', {
     heartbeatTimeout: 1_000,
@@ -132,6 +147,7 @@ await acquireByHand(new MemoryLeaseStore())
 await waitForTheTurn(store)
 await leaveMetadata(new MemoryLeaseStore())
 await inspect(new MemoryLeaseStore())
+await passItOn(new MemoryLeaseStore())
 await loseIt(store)
 await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()

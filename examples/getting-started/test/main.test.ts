@@ -12,6 +12,7 @@ it('the snippets of the guide print these lines', () => {
     'import: leased',
     'listed: import, leased',
     'free in 0 ms',
+    'converting for at least 297 s',
     'stopped: broken',
     'printed by the holder',
     'by configuration: true',

@@ -24,6 +24,7 @@ import {
   withoutBreakReason,
 } from '@leasehold/core/store'
 import { type AzureBlobLeaseStoreOptions, checkStoreOptions } from './azure-blob-options.js'
+import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { createIsOff, failureOf } from './failure-of.js'
 import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
 import type { Found, LeaseResource } from './lease-resource.js'
@@ -49,6 +50,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #create: boolean
   readonly #clock: Clock
   readonly #checks: StoreChecks
+  /** Absent if the ids are those of the SDK. */
+  readonly #requestIds: ClientRequestIds | undefined
   /** Absent if grants have records. */
   readonly #unrecorded: UnrecordedGrants | undefined
   /** The ETags of the blobs at the last releases, by grant id. */
@@ -60,8 +63,13 @@ export class AzureBlobLeaseStore implements LeaseStore {
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
     checkStoreOptions(options)
     const { names = 'escaped', metadata = true, prefix, clock = systemClock } = options
-    const { create = names === 'escaped' } = options
-    this.#resources = new LeaseResources(client, { names, prefix, isRecorded: metadata })
+    const { create = names === 'escaped', clientRequestId } = options
+    this.#requestIds = clientRequestId === undefined ? undefined : new ClientRequestIds(clientRequestId)
+    this.#resources = new LeaseResources(this.#requestIds?.over(client) ?? client, {
+      names,
+      prefix,
+      isRecorded: metadata,
+    })
     this.#create = create
     this.#clock = clock
     this.#unrecorded = metadata ? undefined : new UnrecordedGrants(create, clock)
@@ -187,6 +195,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
     this.#checks.usable(call)
+    this.#requestIds?.mark(call.signal, { operation: 'list' })
     try {
       for await (const { name, metadata, state } of this.#resources.list(prefix, call.signal)) {
         const record = toRecord(name, grantIn(name, metadata), state)
@@ -271,12 +280,13 @@ export class AzureBlobLeaseStore implements LeaseStore {
 
   /** Repeats an operation when another writer was faster; turns every failure into a typed error. */
   async #inRounds<T>(
-    operation: string,
+    operation: AzureBlobOperation['operation'],
     name: string,
     call: StoreCall,
     round: (resource: LeaseResource, signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T> {
     const resource = this.#resources.of(name)
+    this.#requestIds?.mark(call.signal, { operation, leaseName: name })
     return await inRounds(name, { leaseName: name, store: this.kind }, async () => {
       this.#checks.usable(call)
       try {

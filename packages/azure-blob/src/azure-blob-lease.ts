@@ -91,12 +91,12 @@ export const azureBlobLease = providerFactory(azureBlobOptions, openStore, (sett
 
 async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Promise<LeaseStore> {
   checkOptions(values)
-  const { layout, resource, create, prefix, names, metadata } = values
+  const { layout, resource, create, prefix, names, metadata, clientRequestId } = values
   const container = values.container ?? (layout === 'akka' ? 'akka-coordination-lease' : 'leases')
   const service = await openServiceClient(values)
   if (layout !== 'akka') {
     const client = resource === 'container' ? service : service.getContainerClient(container)
-    return new AzureBlobLeaseStore(client, { create, prefix, names, metadata, clock })
+    return new AzureBlobLeaseStore(client, { create, prefix, names, metadata, clientRequestId, clock })
   }
   const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }

@@ -1,5 +1,6 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
 import { checkOptionNames, type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import type { ClientRequestId } from './client-request-ids.js'
 
 /** Options of an {@link AzureBlobLeaseStore}. */
 export interface AzureBlobLeaseStoreOptions {
@@ -20,6 +21,12 @@ export interface AzureBlobLeaseStoreOptions {
    * nothing is written: owners are unknown, and each grant takes a second longer.
    */
   readonly metadata?: boolean | undefined
+  /**
+   * The `x-ms-client-request-id` of the requests of the store, by which the logs of the service and the errors of the store
+   * name them: the same for all, or a function that is called for each request. 1 to 1,024 characters of ASCII. The SDK
+   * makes a random one unless given.
+   */
+  readonly clientRequestId?: ClientRequestId | undefined
   /** For the pause until the second of a write is over; the machine's unless given. */
   readonly clock?: Clock | undefined
 }
@@ -29,6 +36,7 @@ const storeOptionNames: OptionNames<AzureBlobLeaseStoreOptions> = {
   prefix: true,
   names: true,
   metadata: true,
+  clientRequestId: true,
   clock: true,
 }
 
@@ -84,6 +92,11 @@ export const azureBlobOptions = new ProviderOptions('azure-blob', {
     default: 'on',
     description: 'Whether the record is written to the metadata. `off`: nothing is written, and owners are unknown.',
   },
+  clientRequestId: {
+    type: 'text',
+    description:
+      'The x-ms-client-request-id of all requests of the store, for the logs of the service. Default: a random one for each.',
+  },
   resource: {
     type: 'choice',
     words: ['blob', 'container'],
@@ -126,6 +139,9 @@ export function checkOptions(options: AzureBlobOptions): void {
   }
   if (layout === 'akka' && (names === 'exact' || metadata === false)) {
     throw wrong('layout = akka has names and records of its own: leave out names and metadata')
+  }
+  if (layout === 'akka' && options.clientRequestId !== undefined) {
+    throw wrong('clientRequestId is for native leases: leave it out with layout = akka')
   }
   const chosen = ways.filter((way) => options[way] !== undefined)
   const [way] = chosen

@@ -6,6 +6,7 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import { CLIENT_REQUEST_ID } from './client-request-ids.js'
 import { codeOf, isRefusal, restFailureOf } from './service-answer.js'
 
 /** The difference between the clocks from which the service rejects signatures, in milliseconds. */
@@ -31,9 +32,7 @@ export function failureOf(operation: string, leaseName: string | undefined, erro
     cause: withoutRequest(error),
   }
   const subject = leaseName === undefined ? 'leases' : `lease '${leaseName}'`
-  const requestId = requestIdOf(error)
-  const request = requestId === undefined ? '' : ` [x-ms-request-id ${requestId}]`
-  const failed = `${operation} of ${subject} failed: ${reasonOf(error)}${request}`
+  const failed = `${operation} of ${subject} failed: ${reasonOf(error)}${idsIn(error)}`
   if (error instanceof Error && error.name === 'AbortError') return new LeaseTimeoutError(failed, details)
   if (error instanceof Error && credentialFailures.has(error.name)) {
     return new LeaseUnauthorisedError(`${failed}: the credential gave no token`, details)
@@ -99,18 +98,33 @@ function reasonOf(error: unknown): string {
 
 /** The cause without the request and its headers. */
 function withoutRequest(error: unknown): Error {
-  const cause: Error & { code?: string | undefined; statusCode?: number | undefined; requestId?: string | undefined } =
-    new Error(reasonOf(error))
+  const cause: Error &
+    Partial<Record<'code' | 'requestId' | 'clientRequestId', string | undefined>> & {
+      statusCode?: number | undefined
+    } = new Error(reasonOf(error))
   cause.name = error instanceof Error ? error.name : 'Error'
   cause.code = codeOf(error)
   cause.statusCode = restFailureOf(error)?.statusCode
   cause.requestId = requestIdOf(error)
+  cause.clientRequestId = clientRequestIdOf(error)
   return cause
+}
+
+/** The ids of the request, for the end of a message. */
+function idsIn(error: unknown): string {
+  const ids = { 'x-ms-request-id': requestIdOf(error), [CLIENT_REQUEST_ID]: clientRequestIdOf(error) }
+  const given = Object.entries(ids).filter(([, id]) => id !== undefined)
+  return given.length === 0 ? '' : ` [${given.map((entry) => entry.join(' ')).join(', ')}]`
 }
 
 /** The id under which the support of the service finds the request. */
 function requestIdOf(error: unknown): string | undefined {
   return restFailureOf(error)?.response?.headers.get('x-ms-request-id')
+}
+
+/** The id under which the logs of the service have the request; also known where no answer came. */
+function clientRequestIdOf(error: unknown): string | undefined {
+  return restFailureOf(error)?.request?.headers.get(CLIENT_REQUEST_ID)
 }
 
 /** Addresses can contain a signature. */

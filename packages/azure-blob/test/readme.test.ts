@@ -4,9 +4,11 @@ import { afterAll, expect, it } from 'vitest'
 import { writeUnderLease } from './readme/own-blob.js'
 import { appendToReport } from './readme/own-report.js'
 import { publishOnce } from './readme/report.js'
+import { createStore } from './readme/request-ids.js'
 import { Azurite } from './support/azurite.js'
 import { never, TTL } from './support/claims.js'
 import { times } from './support/proxied.js'
+import { ServiceProxy } from './support/service-proxy.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
@@ -39,4 +41,13 @@ it('the blob of the lease is written under its conditions, and keeps the record'
   await expect(writeUnderLease(lease, 'late')).rejects.toMatchObject({ statusCode: 412 })
   expect(String(await lease.blob.downloadToBuffer())).toBe('text')
   await lease.close()
+})
+
+it('the requests of the store have ids by which its logs can be searched', async (test) => {
+  const proxy = await ServiceProxy.start(azurite.port)
+  test.onTestFinished(() => proxy.stop())
+  await createStore(azurite.service(undefined, proxy.port).getContainerClient('unused')).read('own', never)
+  expect(proxy.requests.map(({ clientRequestId }) => clientRequestId)).toEqual([
+    expect.stringMatching(/^billing read [-0-9a-f]{36}$/),
+  ])
 })

@@ -25,9 +25,8 @@ export function fromHandOff(handOff: HandOff): Grant {
 }
 
 /** Why a hand-off is not for this lease, if it is not. */
-export function mismatchOf(grant: Grant, lease: { name: string; owner: string; ttl: number }): string | undefined {
+export function mismatchOf(grant: Grant, lease: { name: string; owner: string }): string | undefined {
   if (grant.name !== lease.name) return `is of lease '${grant.name}', not of '${lease.name}'`
-  if (grant.owner !== lease.owner) return `is meant for owner '${grant.owner}', not for '${lease.owner}'`
-  if (grant.ttl === lease.ttl) return undefined
-  return `has a heartbeatTimeout of ${grant.ttl} ms, not of ${lease.ttl}: give both sides the same`
+  if (grant.owner === lease.owner) return undefined
+  return `is meant for owner '${grant.owner}', not for '${lease.owner}'`
 }

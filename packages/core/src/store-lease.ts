@@ -183,10 +183,10 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Passes the lease on, to be adopted by another lease of the same name and ttl: in between the name is never free,
-   * and from now on this owner can no longer write. Rejects with a `LeaseConflictError` if nothing is held, with a
-   * `LeaseLostError` if the lease was lost before the store knew of it, and when the outcome is unknown; the grant
-   * is then freed in the background. Not adopted, it expires.
+   * Passes the lease on, to be adopted by another lease of the same name: in between the name is never free, and from now
+   * on this owner can no longer write. Rejects with a `LeaseConflictError` if nothing is held, with a `LeaseLostError` if
+   * the lease was lost before the store knew of it, and when the outcome is unknown; the grant is then freed in the
+   * background. Not adopted, it expires.
    */
   async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
     const owner = to.owner ?? this.settings.owner
@@ -207,8 +207,10 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Takes over a lease that was handed off, with a fencing token of its own. `false`: it is gone, or was adopted by
-   * another. Rejects with a `LeaseConfigurationError` where it is meant for another name, owner or ttl.
+   * Takes over a lease that was handed off, with a fencing token and a `heartbeatTimeout` of its own. `false`: it is gone,
+   * or was adopted by another. Rejects with a `LeaseConfigurationError` where it is meant for another name or owner. Another
+   * `heartbeatTimeout` than that of the hand-off takes one more request; until the store has confirmed it, the lease is
+   * valid for the shorter of the two.
    */
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     this.#checkOptions(options)

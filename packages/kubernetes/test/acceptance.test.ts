@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LayoutName } from '../src/layouts/layout.js'
+import type { LayoutName } from '../src/kubernetes-options.js'
 import { TestApiServer } from './support/api-server/test-api-server.js'
 import { elect } from './support/elect.js'
 import { RealApiServer, whyNoRealServer } from './support/real-api-server.js'

@@ -2,7 +2,7 @@ import { createLease, type LeaseLost } from '@leasehold/core'
 import { silentLogger } from '@leasehold/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { NOTE, readNote } from '../src/grant-note.js'
-import type { LayoutName } from '../src/layouts/layout.js'
+import type { LayoutName } from '../src/kubernetes-options.js'
 import { akkaLeases, leases, pekkoLeases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { call, openStore, startServer } from './support/open-store.js'
 

@@ -1,7 +1,7 @@
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import type { LayoutName } from '../src/layouts/layout.js'
+import type { LayoutName } from '../src/kubernetes-options.js'
 import { akkaLeases, leases, pekkoLeases, TestApiServer } from './support/api-server/test-api-server.js'
 import { subjectOver, watchLaws } from './support/law-subjects.js'
 

@@ -10,6 +10,7 @@ export interface SeenRequest {
   readonly date: string | undefined
   /** Such as `renew`; only of lease operations. */
   readonly leaseAction: string | undefined
+  readonly clientRequestId: string | undefined
   /** Whether the client gave it up before it was answered. */
   abandoned: boolean
 }
@@ -66,7 +67,8 @@ export class ServiceProxy {
     const { method = '', url = '', headers } = incoming
     const leaseAction = headers['x-ms-lease-action']?.toString()
     const date = headers['x-ms-date']?.toString()
-    const seen: SeenRequest = { method, url, date, leaseAction, abandoned: false }
+    const clientRequestId = headers['x-ms-client-request-id']?.toString()
+    const seen: SeenRequest = { method, url, date, leaseAction, clientRequestId, abandoned: false }
     this.requests.push(seen)
     answer.once('close', () => {
       seen.abandoned = !answer.writableFinished

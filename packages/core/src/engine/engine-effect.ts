@@ -45,7 +45,8 @@ export type EngineEffect =
 
 /** An operation that the engine asks of the store. */
 export type StoreRequest =
-  | { readonly method: 'acquire'; readonly grantId: string; readonly queue: boolean }
+  /** `again`: it only sets the ttl of a grant that is ours already, without the wishes of the callers. */
+  | { readonly method: 'acquire'; readonly grantId: string; readonly queue: boolean; readonly again?: true }
   | { readonly method: 'change'; readonly grant: Grant; readonly to: HandOffTarget }
   | { readonly method: 'read' }
   | { readonly method: 'renew'; readonly grant: Grant }

@@ -30,6 +30,8 @@ export interface Acquiring {
   readonly queue: boolean
   /** The grant handed over to us, where this is an adoption. */
   readonly adopted: Grant | undefined
+  /** When the change was sent that made the adopted lease ours; absent until it is confirmed. Our own ttl comes next. */
+  readonly changedAt?: number | undefined
   readonly call: PendingCall | undefined
   /** When the claim itself was last sent; from here validity counts if it is answered with a grant. */
   readonly sentAt: number
@@ -65,6 +67,8 @@ export interface Held {
   /** When the next heartbeat is due, while none is under way; planned only once the timer is armed. */
   readonly heartbeatAt: number | undefined
   readonly attemptTimeout: number
+  /** True where the record may still have the ttl of the lease that was handed off: the next heartbeat sets our own. */
+  readonly hasOtherTtl?: boolean | undefined
   /** The metadata to be written with the next heartbeat. */
   readonly update?: Metadata | undefined
   /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */

@@ -1,10 +1,11 @@
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
+import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
-import { becomeHeld } from './from-held.js'
+import { becomeHeld, sendHeartbeat } from './from-held.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
 /** A claim is asked for: a call is under way, or the turn is waited for. */
@@ -12,7 +13,10 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
   switch (event.type) {
     case 'acquire-answer':
-      if (event.outcome.granted) return granted(state, event.outcome, state.sentAt, context)
+      if (event.outcome.granted) {
+        const hasOtherTtl = state.call?.method === 'change' && event.outcome.grant.ttl !== context.rules.ttl
+        return granted(state, { ...event.outcome, hasOtherTtl }, state.sentAt, context)
+      }
       return refused(state, event.outcome.holder, context)
     case 'read-answer':
       return onRead(state, event.record, context)
@@ -52,10 +56,14 @@ type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquir
 /** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
 export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: EventContext): Transition {
   const op = lastOp + 1
-  const { grantId, queue, adopted } = claimed
+  const { grantId, queue, adopted, changedAt } = claimed
+  // Until then the adopted lease is certainly ours. A later answer could be that of a new grant, after another holder.
+  const oursUntil = adopted === undefined || changedAt === undefined ? now : changedAt + validityOf(adopted.ttl)
+  const again = now < oursUntil
+  const limitAt = now + rules.operationTimeout
   const request: StoreRequest =
-    adopted === undefined
-      ? { method: 'acquire', grantId, queue }
+    adopted === undefined || changedAt !== undefined
+      ? { method: 'acquire', grantId, queue, ...(again ? { again } : {}) }
       : { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
   return {
     state: {
@@ -64,7 +72,8 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
       grantId,
       queue,
       adopted,
-      call: { method: request.method, sentAt: now, limitAt: now + rules.operationTimeout },
+      changedAt,
+      call: { method: request.method, sentAt: now, limitAt: again ? Math.min(limitAt, oursUntil) : limitAt },
       sentAt: now,
       retryAt: Number.POSITIVE_INFINITY,
       woken: false,
@@ -79,15 +88,22 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
 
 function granted(
   state: Acquiring,
-  { grant, previous }: { readonly grant: Grant; readonly previous?: Metadata },
+  { grant, previous, hasOtherTtl }: { readonly grant: Grant; readonly previous?: Metadata; hasOtherTtl: boolean },
   sentAt: number,
   context: EventContext,
 ): Transition {
-  // With a request that may have taken effect before the last one was sent, one of the two may still be on its way.
-  const hasStray = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
+  // With a request that may have taken effect before the last one was sent, one of the two may still be on its way; so may
+  // a request for our own ttl that has had no effect yet.
+  const isUncertain = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
+  const hasStray = isUncertain || hasOtherTtl
   const holdUntil = sentAt + context.rules.maxHold
   const held = becomeHeld({ op: state.op, grant, holdUntil, hasStray }, sentAt, context)
-  if (context.now < held.validUntil) return { state: held, effects: [{ type: 'granted', grant, previous }] }
+  if (context.now < held.validUntil) {
+    if (!hasOtherTtl) return { state: held, effects: [{ type: 'granted', grant, previous }] }
+    if (state.changedAt === undefined) return sendClaim(state.op, { ...state, changedAt: sentAt }, context)
+    const next = sendHeartbeat({ ...held, hasOtherTtl }, context.now, context)
+    return { state: next.state, effects: [{ type: 'granted', grant, previous }, ...next.effects] }
+  }
   // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
   const error = timedOut(context.rules, 'acquire', context.now - sentAt)
   return waitOutFailure(uncertain(state), error, false, context)
@@ -106,10 +122,12 @@ function refused(state: Acquiring, holder: LeaseRecord | undefined, { rules, now
 /** A lost response is settled by reading: if the record bears our grant id, we hold the lease. */
 function onRead(state: Acquiring, record: LeaseRecord | undefined, context: EventContext): Transition {
   if (record?.grantId === state.grantId && record.state === 'leased') {
-    const { owner, grantId, fencingToken, ttl = context.rules.ttl, previous } = record
+    const { owner, grantId, fencingToken, ttl = state.adopted?.ttl ?? context.rules.ttl, previous } = record
     const grant = { name: context.rules.name, owner, grantId, fencingToken, ttl }
-    const sentAt = state.uncertainSince ?? state.sentAt
-    return granted(state, { grant, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
+    // With the ttl of the hand-off, the record shows only that the change took effect.
+    const sentAt = state.changedAt ?? state.uncertainSince ?? state.sentAt
+    const hasOtherTtl = state.adopted !== undefined && ttl !== context.rules.ttl
+    return granted(state, { grant, hasOtherTtl, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
   }
   const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   // A lock without a recorded holder may come from our own request, before it wrote its record.
@@ -169,7 +187,7 @@ function abandon(state: Acquiring): Transition {
   const effects: EngineEffect[] = []
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
-  if (state.call !== undefined || state.uncertainSince !== undefined) {
+  if (state.call !== undefined || state.uncertainSince !== undefined || state.changedAt !== undefined) {
     effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })
   }
   return { state: { phase: 'idle', op: state.op }, effects }

@@ -24,6 +24,8 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
       return onTick(state, context)
     case 'renew-answer':
       return onRenewed(state, event, context)
+    case 'acquire-answer':
+      return onOwnTtl(state, event, context)
     case 'failure':
       return onFailure(state, event, context)
     case 'plan':
@@ -88,11 +90,10 @@ function onTick(state: Held, context: EventContext): Transition {
   return sendHeartbeat(state, state.heartbeatAt, context)
 }
 
-function sendHeartbeat(state: Held, dueAt: number, { rules, now }: EventContext): Transition {
+/** Sends a heartbeat now. `dueAt`: when it was due. */
+export function sendHeartbeat(state: Held, dueAt: number, { rules, now }: EventContext): Transition {
   const op = state.op + 1
-  const { grant, update } = state
-  const request: StoreRequest =
-    update === undefined ? { method: 'renew', grant } : { method: 'update', grant, metadata: update }
+  const request = heartbeatOf(state)
   const effects: EngineEffect[] = [{ type: 'call', op, request }]
   const late = state.phase === 'held' && now > dueAt + rules.operationTimeout
   if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined, begins: true })
@@ -107,6 +108,25 @@ function sendHeartbeat(state: Held, dueAt: number, { rules, now }: EventContext)
     },
     effects,
   }
+}
+
+function heartbeatOf({ grant, update, hasOtherTtl }: Held): StoreRequest {
+  if (hasOtherTtl === true) return { method: 'acquire', grantId: grant.grantId, queue: false, again: true }
+  return update === undefined ? { method: 'renew', grant } : { method: 'update', grant, metadata: update }
+}
+
+/** The answer to the heartbeat that sets our own ttl, by claiming the grant again. */
+function onOwnTtl(state: Held, { op, outcome }: EventOf<'acquire-answer'>, context: EventContext): Transition {
+  const { fencingToken } = state.grant
+  if (outcome.granted && outcome.grant.fencingToken === fencingToken) {
+    const own = { ...state, grant: outcome.grant, hasOtherTtl: undefined }
+    return onRenewed(own, { type: 'renew-answer', op, outcome: { renewed: true } }, context)
+  }
+  // The grant had ended, and this is a new one: given back, because another owner may have held the name in between.
+  if (outcome.granted) return lose(state, { reason: 'taken' }, true)
+  const { holder } = outcome
+  if (holder === undefined || holder.state === 'breaking') return lose(state, { reason: 'broken' }, false)
+  return lose(state, { reason: 'taken', owner: holder.owner }, false)
 }
 
 function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: EventContext): Transition {
@@ -141,7 +161,15 @@ function onFailedHeartbeat(state: Held, error: unknown, context: EventContext): 
   const heartbeatAt = now + retryPause(rules, failures, state.validUntil - now, random, askedPause(error))
   const latency = state.call === undefined ? 0 : now - state.call.sentAt
   return {
-    state: { ...state, phase: 'jeopardy', call: undefined, heartbeatAt, failures, failure: error },
+    state: {
+      ...state,
+      phase: 'jeopardy',
+      call: undefined,
+      heartbeatAt,
+      failures,
+      failure: error,
+      hasStray: mayHaveStray(state),
+    },
     effects: [{ type: 'jeopardy', cause: error, latency, begins: state.phase === 'held' }],
   }
 }
@@ -157,9 +185,15 @@ function whyExpired(state: Held, suspended: number): LeaseLostReason {
   return suspended > state.suspended ? 'suspended' : 'expired'
 }
 
+/** A claim that has no answer may reach the store when the grant has ended. */
+function mayHaveStray({ hasStray, call }: Held): boolean {
+  return hasStray || call?.method === 'acquire'
+}
+
 /** `left`: whether the store may still have the grant, so that it is to be freed there. */
 function lose(state: Held, lost: Extract<EngineEffect, { type: 'lost' }>['lost'], left: boolean): Transition {
-  const { grant, hasStray } = state
+  const { grant } = state
+  const hasStray = mayHaveStray(state)
   const effects: EngineEffect[] = state.call === undefined ? [] : [{ type: 'abort' }]
   if (left || hasStray) {
     effects.push({ type: 'cleanup', grantId: grant.grantId, grant: left ? grant : undefined, hasStray })
@@ -181,7 +215,7 @@ function leave(state: Held, to: HandOffTarget | undefined, metadata: Metadata | 
     limitAt: undefined,
     failures: 0,
     failure: undefined,
-    hasStray: state.hasStray,
+    hasStray: mayHaveStray(state),
   })
   return abortCall(state.call, released)
 }

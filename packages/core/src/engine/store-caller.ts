@@ -81,8 +81,8 @@ export class StoreCaller {
     const { name, owner, ttl, operationTimeout } = this.#caller.rules
     switch (request.method) {
       case 'acquire': {
-        const { grantId, queue } = request
-        return await store.acquire({ ...wishes, name, owner, grantId, ttl, queue }, call)
+        const { grantId, queue, again } = request
+        return await store.acquire({ ...(again === true ? {} : wishes), name, owner, grantId, ttl, queue }, call)
       }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')

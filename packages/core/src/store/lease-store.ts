@@ -25,8 +25,8 @@ export interface AcquireRequest {
   readonly name: string
   readonly owner: string
   /**
-   * A GUID proposed by the client. A request with the id of the grant in force succeeds again and restarts the ttl,
-   * so that a request whose response was lost can be repeated.
+   * A GUID proposed by the client. A request with the id of the grant in force succeeds again, and restarts the lease with
+   * the ttl of the request: a request whose response was lost can be repeated, and an adopter can set its own ttl.
    */
   readonly grantId: string
   /** Milliseconds; `Infinity` where the store's limits allow it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { LayoutName } from '../../src/layouts/layout.js'
+import type { LayoutName } from '../../src/kubernetes-options.js'
 import { ELECTION, Elector } from './election.js'
 import { kubeConfigFor } from './kube-config-for.js'
 

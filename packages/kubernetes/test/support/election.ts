@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { systemClock } from '@leasehold/core'
-import type { LayoutName } from '../../src/layouts/layout.js'
+import type { LayoutName } from '../../src/kubernetes-options.js'
 
 /** The settings of an election, in milliseconds. */
 export const ELECTION = { heartbeatTimeout: 7_000, heartbeatInterval: 1_500, operationTimeout: 2_000 }

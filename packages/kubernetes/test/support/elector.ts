@@ -2,7 +2,7 @@
 import { createLease } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
-import type { LayoutName } from '../../src/layouts/layout.js'
+import type { LayoutName } from '../../src/kubernetes-options.js'
 import { ELECTION } from './election.js'
 
 const [kubeconfigFile = '', layout = 'lease', owner = ''] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { silentLogger } from '@leasehold/testing'
 import { type StoreLaw, type StoreSubject, storeLaws } from '@leasehold/testkit'
-import type { LayoutName } from '../../src/layouts/layout.js'
+import type { LayoutName } from '../../src/kubernetes-options.js'
 import { objectName } from '../../src/object-name.js'
 import { kubeConfigFor } from './kube-config-for.js'
 

@@ -7,6 +7,8 @@ export interface Contender {
   readonly process: SimulatedProcess
   readonly ttl: number
   lease: StoreLease
+  /** For the next lease after a closed one. */
+  readonly createLease: () => StoreLease
   /** Returns the next metadata, unlike any before, or nothing. */
   readonly metadata: () => { readonly metadata?: Metadata }
 }
@@ -79,8 +81,8 @@ async function interfere(contender: Contender): Promise<void> {
 
 /** Closes the lease and continues with another one. */
 export async function replaceLease(contender: Contender): Promise<void> {
-  const { process, lease } = contender
-  contender.lease = process.createLease()
+  const { lease } = contender
+  contender.lease = contender.createLease()
   await lease.close()
 }
 

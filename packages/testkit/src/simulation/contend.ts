@@ -9,6 +9,9 @@ const HANDLERS = 2
 /** The shared key for whether the processes use `run`. */
 const RUNS = 'runs'
 
+/** The shared key for whether the leases of the nodes have different ttls. */
+const TTLS = 'ttls'
+
 /** The shared key for whether the processes write metadata. */
 const METADATA = 'metadata'
 
@@ -23,6 +26,7 @@ export async function contend(process: SimulatedProcess): Promise<void> {
   if (!shared.has(RUNS)) shared.set(RUNS, random.chance(0.25))
   // From a stream of its own: the other draws of a seed stay the same.
   if (!shared.has(METADATA)) shared.set(METADATA, random.fork(1).chance(0.3))
+  if (!shared.has(TTLS)) shared.set(TTLS, random.fork(3).chance(0.2))
   const hasRuns = shared.get(RUNS) === true
   const works = [contendForLease(process, hasRuns ? 0.6 : 0)]
   if (random.chance(0.1)) works.push(holdUncontended(process))
@@ -34,8 +38,12 @@ export async function contend(process: SimulatedProcess): Promise<void> {
 async function contendForLease(process: SimulatedProcess, runs: number): Promise<void> {
   const { random } = process
   const metadata = countedMetadata(process)
-  const ttl = process.lease.settings.timeouts.heartbeatTimeout
-  const contender = { process, ttl, lease: process.lease, metadata }
+  // A lease is then handed off to another ttl, more often than not.
+  const stretch = process.shared.get(TTLS) === true ? random.fork(4).pick([1, 2, 3]) : 1
+  const createLease = (): StoreLease => process.createLease(LEASE_NAME, stretch)
+  const lease = stretch === 1 ? process.lease : createLease()
+  const ttl = lease.settings.timeouts.heartbeatTimeout
+  const contender = { process, ttl, lease, createLease, metadata }
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
       if (random.chance(runs)) await contendWithRuns(contender)

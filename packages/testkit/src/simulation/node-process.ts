@@ -19,7 +19,7 @@ import type { Network } from './network.js'
 import { Nonsense } from './nonsense.js'
 import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
-import type { SimulationPlan } from './plan.js'
+import type { PlannedTimeouts, SimulationPlan } from './plan.js'
 import type { SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
 import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
@@ -138,18 +138,19 @@ export class NodeProcess implements SimulatedProcess {
 
   // Workloads destructure these: they must not need `this`.
 
-  readonly createLease = (name = LEASE_NAME): StoreLease => {
+  readonly createLease = (name = LEASE_NAME, stretch = 1): StoreLease => {
     const { monitor, plan } = this.#world
+    const durations = stretched(plan.timeouts, stretch)
     const { userCode } = this
     const random = this.random.fork(this.#leases.length)
     // Only the leases on the contended name get faulty user code: the others must not be affected.
     const misbehaves = name === LEASE_NAME
-    const timeouts = new TimeoutSettings(plan.timeouts)
+    const timeouts = new TimeoutSettings(durations)
     const strategy = misbehaves ? userCode.strategyOver(timeouts.strategy) : timeouts.strategy
     const settings = new LeaseSettings({
       name,
       owner: this.owner,
-      timeouts: new TimeoutSettings({ ...plan.timeouts, strategy }),
+      timeouts: new TimeoutSettings({ ...durations, strategy }),
       maxHold: plan.maxHold,
     })
     const environment = {
@@ -222,5 +223,15 @@ export class NodeProcess implements SimulatedProcess {
     } finally {
       this.isWorking = false
     }
+  }
+}
+
+function stretched(timeouts: PlannedTimeouts, by: number): PlannedTimeouts {
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout } = timeouts
+  return {
+    ...timeouts,
+    heartbeatTimeout: by * heartbeatTimeout,
+    heartbeatInterval: by * heartbeatInterval,
+    operationTimeout: by * operationTimeout,
   }
 }

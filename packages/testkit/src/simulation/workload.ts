@@ -9,8 +9,11 @@ export interface SimulatedProcess {
   readonly owner: string
   /** Its lease on `job`. */
   readonly lease: StoreLease
-  /** Another lease of this process, on `job` unless given a name; all leases are checked. */
-  createLease(name?: string): StoreLease
+  /**
+   * Another lease of this process, on `job` unless given a name; all leases are checked. `stretch`: all its durations are so
+   * many times those of the plan; 1 unless given.
+   */
+  createLease(name?: string, stretch?: number): StoreLease
   /** The client of this process. It is for code that makes leases of its own, which no check of the simulator watches. */
   readonly store: LeaseStore
   /** The options of such leases: the owner, the drawn timeouts, virtual time, and randomness from the seed. */

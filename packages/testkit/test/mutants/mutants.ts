@@ -1,3 +1,5 @@
+import { adoptionMutants } from './adoption-mutants.js'
+import { leakMutants } from './leak-mutants.js'
 import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
@@ -371,29 +373,14 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { law: 'loss: a lease is held for maxHold at most' },
   },
   {
-    name: 'a watch is not ended with the wait',
-    edits: [{ file: 'engine/turn-watch.ts', find: 'call.abort()\n', replace: '' }],
-    caughtBy: { check: ['leaked-listener'] },
-  },
-  {
-    name: 'a withdrawal is never given up',
-    edits: [
-      {
-        file: 'engine/lease-engine.ts',
-        find: 'withdraw.call(this.#store, this.rules.name, grantId, call),',
-        replace:
-          'withdraw.call(this.#store, this.rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }),',
-      },
-    ],
-    caughtBy: { check: ['leaked-request'] },
-  },
-  {
     name: "the store's time is not in the next token (compare and set)",
     edits: [
       { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: 'toWhole(0n, register.kind)]' },
     ],
     caughtBy: { law: 'fencing: tokens do not repeat after an older record returns' },
   },
+  ...adoptionMutants,
+  ...leakMutants,
   ...metadataMutants,
   ...runMutants,
   ...misuseMutants,

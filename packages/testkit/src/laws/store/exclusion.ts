@@ -112,6 +112,25 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
       await trial.pass(trial.ttl * 0.6)
       await trial.refused(other)
     },
+    async 'a request under the grant id in force sets another ttl, longer or shorter, under the same token'(
+      trial,
+      one,
+      other,
+    ) {
+      const grant = await trial.granted(one)
+      const longer = await trial.granted(one, { grantId: grant.grantId, ttl: 2 * trial.ttl })
+      assert.equal(longer.ttl, 2 * trial.ttl)
+      assert.equal(longer.fencingToken, grant.fencingToken)
+      assert.equal((await trial.read(other))?.ttl, 2 * trial.ttl)
+      await trial.pass(trial.ttl * 1.2)
+      await trial.refused(other)
+      assert.deepEqual(await one.renew(longer, trial.call), { renewed: true })
+      const shorter = await trial.granted(one, { grantId: grant.grantId })
+      assert.equal(shorter.ttl, trial.ttl)
+      assert.equal(shorter.fencingToken, grant.fencingToken)
+      await trial.expire(other)
+      await trial.granted(other)
+    },
     async 'a request of the same owner under another grant id is refused'(trial, client) {
       await trial.granted(client, { owner: 'same' })
       const holder = await trial.refused(client, { owner: 'same' })
