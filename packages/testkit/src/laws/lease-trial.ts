@@ -8,6 +8,7 @@ import {
   type LeaseLostReason,
   type LeaseStore,
   StoreLease,
+  type TimeoutOptions,
   TimeoutSettings,
 } from '@leasehold/core'
 import type { Fault } from '../faults/fault.js'
@@ -49,6 +50,8 @@ export interface OpenOptions {
   readonly name?: string
   readonly ttl?: number
   readonly maxHold?: number
+  /** When it is renewed; with heartbeats every tenth of the ttl unless given. */
+  readonly strategy?: TimeoutOptions['strategy']
   /** By how much the clock of its machine runs fast. */
   readonly drift?: number
   /** By how much its wall clock is ahead, in milliseconds. */
@@ -163,6 +166,7 @@ export class LeaseTrial {
   /** A lease on the name of the trial, of an owner of its own. */
   async open(options: OpenOptions = {}): Promise<TrialLease> {
     const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
+    const { strategy } = options
     const machine = this.time.createMachine({ drift, skew })
     const { clock } = machine
     let isCut = false
@@ -175,6 +179,7 @@ export class LeaseTrial {
         heartbeatTimeout: ttl,
         heartbeatInterval: this.interval,
         operationTimeout: this.operationTimeout,
+        strategy,
       }),
       maxHold,
       disturb: (store) => {

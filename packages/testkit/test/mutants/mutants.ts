@@ -1,6 +1,7 @@
 import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
+import { preemptionMutants } from './preemption-mutants.js'
 import { runMutants } from './run-mutants.js'
 
 const heartbeats = 'engine/from-held.ts'
@@ -44,11 +45,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no deadline ends validity',
     edits: [
-      {
-        file: heartbeats,
-        find: 'if (context.now >= state.validUntil) return expire(state, context)',
-        replace: '',
-      },
+      { file: heartbeats, find: 'if (context.now >= state.validUntil) return expire(state, context)', replace: '' },
     ],
     caughtBy: { check: ['runaway'] },
   },
@@ -87,11 +84,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stale response is accepted',
     edits: [
-      {
-        file: heartbeats,
-        find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n",
-        replace: '\n',
-      },
+      { file: heartbeats, find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n", replace: '\n' },
     ],
     caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
   },
@@ -148,13 +141,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'tokens start again at 1 after a deletion (memory)',
-    edits: [
-      {
-        file: memory,
-        find: '(last ?? this.#deletedToken) + 1n',
-        replace: '(last ?? 0n) + 1n',
-      },
-    ],
+    edits: [{ file: memory, find: '(last ?? this.#deletedToken) + 1n', replace: '(last ?? 0n) + 1n' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
@@ -167,13 +154,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a token is not larger than the last',
-    edits: [
-      {
-        file: 'cas/next-token.ts',
-        find: 'record.fencingToken + 1n',
-        replace: 'record.fencingToken',
-      },
-    ],
+    edits: [{ file: 'cas/next-token.ts', find: 'record.fencingToken + 1n', replace: 'record.fencingToken' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
@@ -243,11 +224,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a lost waiter blocks the queue',
     edits: [
-      {
-        file: lifeCycle,
-        find: 'if (now < place.keptUntil && this.#rules.isGone',
-        replace: 'if (this.#rules.isGone',
-      },
+      { file: lifeCycle, find: 'if (now < place.keptUntil && this.#rules.isGone', replace: 'if (this.#rules.isGone' },
     ],
     caughtBy: { check: ['no-progress'] },
   },
@@ -317,11 +294,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a heartbeat has no time limit of its own',
     edits: [
-      {
-        file: heartbeats,
-        find: 'Math.min(now + state.attemptTimeout, state.validUntil)',
-        replace: 'state.validUntil',
-      },
+      { file: heartbeats, find: 'Math.min(now + state.attemptTimeout, state.validUntil)', replace: 'state.validUntil' },
     ],
     caughtBy: { law: 'renewal: a heartbeat that hangs is given up in time, and repeated' },
   },
@@ -397,4 +370,5 @@ export const mutants: readonly Mutant[] = [
   ...metadataMutants,
   ...runMutants,
   ...misuseMutants,
+  ...preemptionMutants,
 ]
