@@ -54,8 +54,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: "return (state.phase === 'held' || state.phase === 'jeopardy') && this.#clock.now() < state.validUntil",
-        replace: "return state.phase === 'held' || state.phase === 'jeopardy'",
+        find: 'return held !== undefined && this.#clock.now() < held.validUntil',
+        replace: 'return held !== undefined',
       },
     ],
     caughtBy: { check: overlap, under: 'pause' },
@@ -285,7 +285,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
+        find: "if (isClaiming || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],
