@@ -241,6 +241,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (!isAny && found === undefined) throw anotherGrant(name, this.kind)
       if (found === undefined || found.state === 'available') throw nothingToBreak(name)
       const stored = grantIn(name, found.metadata)
+      // For a container, the condition on the lease id is not checked everywhere.
+      if (!isAny && stored !== undefined && stored.grantId !== grantId) throw anotherGrant(name, this.kind)
       if (reason !== undefined && stored !== undefined && isLocked(found.state)) {
         // For information only: the lease is also broken if another writer is faster.
         const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
