@@ -17,6 +17,7 @@ import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
 import { reportOnce } from './once.js'
 import { readMailbox } from './one-at-a-time.js'
+import { keepSession, preempt } from './renewal.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-getting-started-'))
 
@@ -149,6 +150,11 @@ await leaveMetadata(new MemoryLeaseStore())
 await inspect(new MemoryLeaseStore())
 await passItOn(new MemoryLeaseStore())
 await loseIt(store)
+// Leases in memory do not keep the process alive; a server does.
+const awake = setInterval(() => {}, 1_000)
+await keepSession(new MemoryLeaseStore())
+await preempt(new MemoryLeaseStore())
+clearInterval(awake)
 await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()
 for (const _ of ['first', 'second']) console.log(`report: ${await reportOnce(store, '2026-11-22', async () => {})}`)

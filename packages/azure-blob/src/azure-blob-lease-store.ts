@@ -13,6 +13,7 @@ import {
 import {
   type AcquireOutcome,
   type AcquireRequest,
+  anotherGrant,
   type BreakOptions,
   checkLeaseName,
   inRounds,
@@ -228,18 +229,25 @@ export class AzureBlobLeaseStore implements LeaseStore {
     })
   }
 
-  /** The service counts in whole seconds: a period is rounded up. */
+  /**
+   * The service counts in whole seconds: a period is rounded up. It breaks no lease by its id: with a `grantId`, the lease is
+   * broken if it was that of the grant just before and nothing was written since, or a successor had no record yet.
+   */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }> {
     this.#checks.break(name, options, call)
-    const { period, reason } = options
+    const { period, reason, grantId } = options
     if (period !== undefined && period > LONGEST) {
       const message = `the break period must be 0 to ${LONGEST} ms, not ${period}`
       throw new LeaseConfigurationError(message, { leaseName: name, store: this.kind })
     }
     return await this.#inRounds('break', name, call, async (resource, signal) => {
-      const found = await resource.find(signal)
+      const isAny = grantId === undefined
+      const found = isAny ? await resource.find(signal) : await resource.findUnder(grantId, signal)
+      if (!isAny && found === undefined) throw anotherGrant(name, this.kind)
       if (found === undefined || found.state === 'available') throw nothingToBreak(name)
       const stored = grantIn(name, found.metadata)
+      // For a container, the condition on the lease id is not checked everywhere.
+      if (!isAny && stored !== undefined && stored.grantId !== grantId) throw anotherGrant(name, this.kind)
       if (reason !== undefined && stored !== undefined && isLocked(found.state)) {
         // For information only: the lease is also broken if another writer is faster.
         const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
@@ -248,9 +256,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
         const client = resource.leaseClient(stored?.grantId ?? '')
-        const { leaseTime = 0 } = await client.breakLease(seconds, { abortSignal: signal })
+        // The record is written anew for a reason.
+        const conditions = isAny || reason !== undefined ? {} : { conditions: resource.unwritten(found) }
+        const { leaseTime = 0 } = await client.breakLease(seconds, { abortSignal: signal, ...conditions })
         return { remaining: leaseTime * 1_000 }
       } catch (error) {
+        if (!isAny && isStatus(error, 412)) return undefined
         if (isLeaseConflict(error) || isStatus(error, 404)) throw nothingToBreak(name)
         throw error
       }

@@ -5,7 +5,25 @@ import type { LeaseLost } from './lease-lost.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { faultOfNames, type OptionNames } from './option-names.js'
 import { shownValue } from './shown-value.js'
+import type { LeaseRecord } from './store/lease-record.js'
 import type { StoreLimits } from './store/lease-store.js'
+
+/** Revocation with notice: when a challenger has the lease of the holder broken. */
+export interface PreemptOptions {
+  /**
+   * The least notice of the holder, in milliseconds: how much of its ttl has to be left when its lease is broken, at most half
+   * of it. With less, the challenger lets the holder renew first. At least the `heartbeatInterval` and the
+   * `operationTimeout` of the holder: with less, the holder may hear of the break only when its validity ends.
+   *
+   * The name stays locked for the rest of the ttl in any case, because a holder that hears nothing may act until then.
+   */
+  readonly period: number
+  /**
+   * Whether to break the lease of this holder. Called once for each grant of a holder, and again when another one follows.
+   * Must return at once. If it throws, this `acquire` rejects.
+   */
+  readonly when: (holder: LeaseRecord) => boolean
+}
 
 export interface AcquireOptions {
   /**
@@ -37,11 +55,24 @@ export interface AcquireOptions {
    * run at the same time the same id: both would hold the lease.
    */
   readonly grantId?: string
+  /**
+   * Breaks the lease of the holder, if `when` says so, and then waits for the turn: `wait` is required. The holder loses it
+   * (`broken`) at its next heartbeat. The break is for the grant that `when` saw, never for a later one, and stays in place
+   * if this attempt is cancelled. Only for stores with `break`. Rejects with a `LeaseConflictError` for a holder whose lease
+   * does not expire.
+   */
+  readonly preempt?: PreemptOptions
 }
 
 export interface ReleaseOptions {
   /** Replaces the metadata in the record. */
   readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** The parts of a store that not every option can do without. */
+interface OptionalParts {
+  readonly limits: Pick<StoreLimits, 'metadata' | 'versions'>
+  readonly break?: unknown
 }
 
 /**
@@ -50,10 +81,10 @@ export interface ReleaseOptions {
  */
 export function acquireOptionsError(
   options: unknown,
-  limits: Pick<StoreLimits, 'metadata' | 'versions'>,
+  store: OptionalParts,
   details: LeaseErrorDetails,
 ): LeaseConfigurationError | undefined {
-  const fault = faultOf(options, limits)
+  const fault = faultOf(options, store)
   return fault === undefined ? undefined : new LeaseConfigurationError(fault, details)
 }
 
@@ -78,15 +109,17 @@ const optionNames: OptionNames<AcquireOptions> = {
   metadata: true,
   ifMatch: true,
   grantId: true,
+  preempt: true,
 }
 
-function faultOf(options: unknown, limits: Pick<StoreLimits, 'metadata' | 'versions'>): string | undefined {
+function faultOf(options: unknown, store: OptionalParts): string | undefined {
+  const { limits } = store
   if (options === undefined) return undefined
   if (typeof options !== 'object' || options === null)
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
   const unknown = faultOfNames('acquire', options, Object.keys(optionNames))
   if (unknown !== undefined) return unknown
-  const { wait, signal, onLost, metadata, ifMatch, grantId } = options as Record<string, unknown>
+  const { wait, signal, onLost, metadata, ifMatch, grantId, preempt } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
@@ -99,5 +132,28 @@ function faultOf(options: unknown, limits: Pick<StoreLimits, 'metadata' | 'versi
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
   if (ifMatch !== undefined && limits.versions !== true)
     return 'ifMatch was given, but the resources of this store have no versions: leave it out'
+  if (preempt !== undefined) return faultOfPreempt(preempt, wait, store) ?? faultOfMetadataOf(metadata, limits)
+  return faultOfMetadataOf(metadata, limits)
+}
+
+function faultOfMetadataOf(metadata: unknown, limits: OptionalParts['limits']): string | undefined {
   return metadata === undefined ? undefined : faultOfMetadata(metadata, roomOf(limits))
 }
+
+function faultOfPreempt(preempt: unknown, wait: unknown, store: OptionalParts): string | undefined {
+  if (typeof preempt !== 'object' || preempt === null)
+    return `preempt must be { period, when }, not ${shownValue(preempt)}`
+  const { period, when } = preempt as Record<string, unknown>
+  const unknown = faultOfNames('preempt', preempt, Object.keys(preemptNames))
+  if (unknown !== undefined) return unknown
+  if (!(typeof period === 'number' && period >= 0 && period < Number.POSITIVE_INFINITY))
+    return `preempt.period must be 0 or more milliseconds, not ${shownValue(period)}`
+  if (typeof when !== 'function') return `preempt.when must be a function, not ${shownValue(when)}`
+  if (store.break === undefined)
+    return 'preempt was given, but this store cannot break leases: leave it out, and wait for the release'
+  return wait === undefined || wait === 0
+    ? 'preempt needs a wait: the name is free only some time after the break'
+    : undefined
+}
+
+const preemptNames: OptionNames<PreemptOptions> = { period: true, when: true }

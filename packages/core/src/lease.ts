@@ -65,7 +65,7 @@ export abstract class Lease implements AsyncDisposable {
    * It uses `acquire`, `checkLease` and `release` only, so a subclass has it without writing it.
    */
   async run<T>(work: (held: Held) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
-    const error = acquireOptionsError(options, anyRoom, { leaseName: this.settings.name, owner: this.settings.owner })
+    const error = acquireOptionsError(options, anyStore, { leaseName: this.settings.name, owner: this.settings.owner })
     if (error !== undefined) throw error
     return await this.#observed.runs.run(this, work, options)
   }
@@ -82,5 +82,5 @@ export abstract class Lease implements AsyncDisposable {
   }
 }
 
-/** The backend decides how much metadata it has room for, and whether its resources have versions. */
-const anyRoom = { metadata: Number.POSITIVE_INFINITY, versions: true }
+/** The backend decides how much metadata it has room for, whether its resources have versions, and whether it can break. */
+const anyStore = { limits: { metadata: Number.POSITIVE_INFINITY, versions: true }, break: true }

@@ -1,9 +1,22 @@
 import { Deferred } from './deferred.js'
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { faultOfMetadata, roomOf } from './metadata.js'
 import type { Metadata } from './store/lease-record.js'
+import type { LeaseStore } from './store/lease-store.js'
 
 interface Update {
   readonly metadata: Metadata
   readonly written: Deferred<boolean>
+}
+
+/** Throws a `LeaseConfigurationError` if the store cannot write this metadata into a record. */
+export function checkUpdate(store: LeaseStore, metadata: Metadata, details: LeaseErrorDetails): void {
+  const fault = faultOfMetadata(metadata, roomOf(store.limits))
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+  if (store.update !== undefined) return
+  const message = `the ${details.store} store cannot update metadata: give it to acquire, or to release`
+  throw new LeaseConfigurationError(message, details)
 }
 
 /** The updates of one lease's metadata: sent one at a time, in the order in which they were asked for. */

@@ -8,14 +8,16 @@ import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import { isGone, type ReleaseResult } from './engine/engine-effect.js'
+import { heldIn } from './engine/engine-state.js'
 import { guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
+import type { GrantEffect } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
-import { type GrantEffect, LeaseEngine } from './engine/lease-engine.js'
-import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import { LeaseEngine } from './engine/lease-engine.js'
+import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { LeaseConflictError } from './errors/lease-conflict-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
-import { fromHandOff, type HandOff, mismatchOf, toHandOff } from './hand-off.js'
+import { checkAdoptable, checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
 import { Lease } from './lease.js'
 import type { LeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
@@ -24,12 +26,12 @@ import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { longHoldOf, warnOnce } from './long-hold.js'
-import { faultOfMetadata, roomOf } from './metadata.js'
-import { MetadataUpdates } from './metadata-updates.js'
+import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { checkOptionNames } from './option-names.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
+import { SharedRenewal } from './shared-renewal.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readLease } from './store/operations.js'
@@ -52,6 +54,7 @@ export class StoreLease extends Lease {
   #controller: AbortController | undefined
   #previous: Metadata | undefined
   #updates: MetadataUpdates | undefined
+  #renewal: SharedRenewal | undefined
   #emitter: LeaseEventEmitter | undefined
   /** The release or the hand-off under way. */
   #leaving: Deferred<ReleaseResult> | undefined
@@ -85,14 +88,13 @@ export class StoreLease extends Lease {
 
   /** The validity left, in milliseconds; 0 when not valid, `Infinity` for a lease that does not expire. */
   get remaining(): number {
-    const { state } = this.#engine
-    if (state.phase !== 'held' && state.phase !== 'jeopardy') return 0
-    return Math.max(0, state.validUntil - this.#clock.now())
+    const held = heldIn(this.#engine.state)
+    return held === undefined ? 0 : Math.max(0, held.validUntil - this.#clock.now())
   }
 
   override checkLease(): boolean {
-    const { state } = this.#engine
-    return (state.phase === 'held' || state.phase === 'jeopardy') && this.#clock.now() < state.validUntil
+    const held = heldIn(this.#engine.state)
+    return held !== undefined && this.#clock.now() < held.validUntil
   }
 
   override get fencingToken(): bigint | undefined {
@@ -135,15 +137,21 @@ export class StoreLease extends Lease {
    * Rejects with a typed error when the store refuses the metadata.
    */
   async update(metadata: Metadata): Promise<boolean> {
-    const fault = faultOfMetadata(metadata, roomOf(this.#store.limits))
-    if (fault !== undefined) throw new LeaseConfigurationError(fault, this.#details)
-    if (this.#store.update === undefined) {
-      const message = `the ${this.#engine.rules.kind} store cannot update metadata: give it to acquire, or to release`
-      throw new LeaseConfigurationError(message, this.#details)
-    }
+    checkUpdate(this.#store, metadata, this.#details)
     if (!this.checkLease()) return false
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
     return await this.#updates.add({ ...metadata })
+  }
+
+  /**
+   * Renews the grant now, with any strategy. Concurrent calls share one operation, also with a heartbeat or an `update` that
+   * is under way. Resolves `true`: renewed. `false`: not held, or certainly lost (then `onLost` has been called). Rejects
+   * with a typed error when the outcome is unknown: the lease stays held while it is valid, so try again.
+   */
+  async renew(): Promise<boolean> {
+    if (this.grant === undefined) return false
+    this.#renewal ??= new SharedRenewal(() => this.#engine.dispatch({ type: 'renew' }))
+    return await this.#renewal.join()
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
@@ -191,7 +199,7 @@ export class StoreLease extends Lease {
   async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
     const owner = to.owner ?? this.settings.owner
     checkOwner(owner)
-    this.#checkCanChange()
+    checkCanChange(this.#store, this.#details)
     if (!this.checkLease()) {
       throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
     }
@@ -215,13 +223,8 @@ export class StoreLease extends Lease {
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     this.#checkOptions(options)
     const grant = fromHandOff(handOff)
-    this.#checkCanChange()
-    const mismatch = mismatchOf(grant, this.#engine.rules)
-    if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, this.#details)
-    if (!this.#engine.isQuiet) {
-      const message = `lease '${this.settings.name}' is ${this.state}: adopt needs an idle one`
-      throw new LeaseConflictError(message, this.#details)
-    }
+    checkCanChange(this.#store, this.#details)
+    checkAdoptable(grant, this.#engine.rules, this.#engine.isQuiet ? 'idle' : this.state)
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
 
@@ -251,15 +254,14 @@ export class StoreLease extends Lease {
   get #events(): LeaseEventEmitter {
     this.#emitter ??= new LeaseEventEmitter(
       (error) => this.#report(error),
-      (error) => this.#logError(error),
+      (error) => this.#log('error', 'an error in the background', error),
     )
     return this.#emitter
   }
 
   /** The grant, until its loss is reported: for subclasses that protect a resource by conditions of the store. */
   protected get grant(): Grant | undefined {
-    const { state } = this.#engine
-    return state.phase === 'held' || state.phase === 'jeopardy' ? state.grant : undefined
+    return heldIn(this.#engine.state)?.grant
   }
 
   get #details(): ReturnType<typeof detailsOf> {
@@ -295,7 +297,7 @@ export class StoreLease extends Lease {
   }
 
   #optionsError(options: unknown): LeaseConfigurationError | undefined {
-    return acquireOptionsError(options, this.#store.limits, this.#details)
+    return acquireOptionsError(options, this.#store, this.#details)
   }
 
   #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
@@ -307,6 +309,7 @@ export class StoreLease extends Lease {
     this.#leaving ??= new Deferred()
     this.#onLost = noCallbacks
     this.#updates?.end()
+    this.#renewal?.end()
     return this.#leaving.promise
   }
 
@@ -325,6 +328,7 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
+        this.#renewal?.onHeartbeat(effect)
         this.#warnAt = warnOnce(this.#warnAt, this.#clock.now(), (message) => this.#log('warn', message))
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
@@ -335,6 +339,7 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('recovered', withJSON(effect.grant))
         return
       case 'jeopardy':
+        this.#renewal?.onHeartbeat(effect)
         this.#log('debug', 'a heartbeat failed or is late', effect.cause)
         if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
@@ -375,6 +380,7 @@ export class StoreLease extends Lease {
     const report = (failure: unknown): void => this.#report(failure)
     for (const callback of callbacks) callGuarded(() => callback(lost), report)
     this.#emitter?.emit('lost', lost)
+    this.#renewal?.end()
   }
 
   #lossOf(lost: LeaseLost): LeaseLostError {
@@ -382,21 +388,12 @@ export class StoreLease extends Lease {
   }
 
   #report(error: unknown): void {
-    if (this.#emitter?.emit('error', error) !== true) this.#logError(error)
-  }
-
-  #logError(error: unknown): void {
-    this.#log('error', 'an error in the background', error)
+    if (this.#emitter?.emit('error', error) !== true) this.#log('error', 'an error in the background', error)
   }
 
   #log(level: keyof Logger, message: string, details?: unknown): void {
     const { name, owner } = this.settings
     logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
-  }
-
-  #checkCanChange(): void {
-    if (this.#store.change !== undefined) return
-    throw new LeaseConfigurationError(`the ${this.#engine.rules.kind} store cannot hand leases over`, this.#details)
   }
 }
 

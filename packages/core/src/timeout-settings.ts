@@ -1,15 +1,17 @@
-import { akkaTimes, fittingTimes, type GivenTimes } from './default-timeouts.js'
+import { akkaTimes, fittingTimes } from './default-timeouts.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { faultOfNames, type OptionNames } from './option-names.js'
 import { adaptiveStrategy } from './renewal/adaptive-strategy.js'
 import { eagerStrategy, lazyStrategy } from './renewal/fraction-strategy.js'
 import { intervalStrategy } from './renewal/interval-strategy.js'
+import { manualStrategy } from './renewal/manual-strategy.js'
+import { type RenewAt, renewAtStrategy, renewAtTimes } from './renewal/renew-at-strategy.js'
 import type { RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 import { reasonOf, shownValue } from './shown-value.js'
 import { readGuarded } from './user-code.js'
 
 /** The renewal strategies that can be named in settings. */
-export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive'
+export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual'
 
 export interface TimeoutOptions {
   /**
@@ -24,8 +26,11 @@ export interface TimeoutOptions {
   readonly heartbeatTimeout?: number | undefined
   /** The time limit of each call to the store, in milliseconds. Default: 5 s, or less if that does not fit. */
   readonly operationTimeout?: number | undefined
-  /** When heartbeats are sent: `interval` unless given. */
-  readonly strategy?: RenewalStrategyName | RenewalStrategy | undefined
+  /**
+   * When heartbeats are sent: `interval` unless given. `{ renewAt: 0.3 }` sends them when 30 % of the ttl has passed.
+   * `manual` sends none: call `renew()`.
+   */
+  readonly strategy?: RenewalStrategyName | RenewAt | RenewalStrategy | undefined
 }
 
 /** The margin and the drift leave nothing worth having of a shorter ttl. */
@@ -43,6 +48,7 @@ const strategies: Readonly<Record<RenewalStrategyName, () => RenewalStrategy>> =
   eager: eagerStrategy,
   lazy: lazyStrategy,
   adaptive: adaptiveStrategy,
+  manual: manualStrategy,
 }
 
 /**
@@ -66,10 +72,11 @@ export class TimeoutSettings implements RenewalTimes {
   }
 }
 
-function timesFor(strategy: RenewalStrategy, given: GivenTimes): RenewalTimes {
+function timesFor(strategy: RenewalStrategy, given: TimeoutOptions): RenewalTimes {
   const usual = akkaTimes(given)
-  if (faultOf(strategy, usual) === undefined) return usual
-  const times = fittingTimes(given)
+  const isPoint = isRenewAt(given.strategy)
+  if (!isPoint && faultOf(strategy, usual) === undefined) return usual
+  const times = isPoint ? renewAtTimes(given.strategy.renewAt, given) : fittingTimes(given)
   const fault = faultOf(strategy, times)
   if (fault !== undefined) throw new LeaseConfigurationError(fault)
   return times
@@ -106,13 +113,18 @@ function checkDuration(field: string, value: unknown): void {
   )
 }
 
-function strategyOf(strategy: RenewalStrategyName | RenewalStrategy): RenewalStrategy {
+function isRenewAt(strategy: TimeoutOptions['strategy']): strategy is RenewAt {
+  return typeof strategy === 'object' && strategy !== null && 'renewAt' in strategy
+}
+
+function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalStrategy {
+  if (isRenewAt(strategy)) return renewAtStrategy(strategy)
   if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) return strategies[strategy]()
   const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
   if (typeof strategy === 'object' && typeof check === 'function' && typeof plan === 'function') return strategy
   const given = typeof strategy === 'object' ? 'an object without check() and plan()' : shownValue(strategy)
   throw new LeaseConfigurationError(
-    `strategy must be one of ${Object.keys(strategies).join(', ')}, or a RenewalStrategy, not ${given}`,
+    `strategy must be one of ${Object.keys(strategies).join(', ')}, { renewAt }, or a RenewalStrategy, not ${given}`,
   )
 }
 

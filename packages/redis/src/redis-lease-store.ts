@@ -12,6 +12,7 @@ import {
   AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
+  anotherGrant,
   type BreakOptions,
   checkOptionNames,
   type ReleaseOutcome,
@@ -207,10 +208,13 @@ export class RedisLeaseStore implements LeaseStore {
   /** The reason is kept in the metadata, as `breakReason`, until the next grant. */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     this.#checks.break(name, options, call)
-    const { period = Number.POSITIVE_INFINITY, reason = '' } = options
-    const remaining = await this.#run('break', name, `${toDuration(period)} ${reason}`, call, (answer) =>
-      answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined,
-    )
+    const { period = Number.POSITIVE_INFINITY, reason = '', grantId } = options
+    const id = grantId === undefined ? '%any' : toGrantId(grantId)
+    const remaining = await this.#run('break', name, `${toDuration(period)} ${id} ${reason}`, call, (answer) => {
+      if (answer[0] === 'other') return 'other'
+      return answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined
+    })
+    if (remaining === 'other') throw anotherGrant(name, 'redis')
     if (remaining !== undefined) return { remaining }
     const message = `'${name}' has no holder: there is nothing to break`
     throw new LeaseConflictError(message, { leaseName: name, store: 'redis' })

@@ -4,6 +4,7 @@ import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
+import { anotherGrant } from '../store/break-conflict.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -204,10 +205,11 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
-    const { period = Number.POSITIVE_INFINITY, reason } = options
+    const { period = Number.POSITIVE_INFINITY, reason, grantId } = options
     this.#checks.break(name, options, call)
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#see(name, call)
+      if (grantId !== undefined && seen?.record.grantId !== grantId) throw anotherGrant(name, this.kind)
       if (seen === undefined || seen.record.owner === '') {
         throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, this.#detailsOf(name))
       }

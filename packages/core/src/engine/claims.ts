@@ -1,4 +1,4 @@
-import type { AcquireOptions } from '../acquire-options.js'
+import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
@@ -19,9 +19,16 @@ export class Claim extends Deferred<boolean> {
   /** Stops listening to the caller's signal. */
   unlisten: (() => void) | undefined
 
-  constructor(waitUntil: number, { onLost, metadata, ifMatch, grantId }: AcquireOptions, run?: LeaseRun) {
+  /** Only of a caller that waits. */
+  readonly preempt: PreemptOptions | undefined
+  /** The grant of a holder that the caller was asked about last, and its answer. */
+  judged: { readonly grantId: string; readonly breaks: boolean } | undefined
+
+  constructor(waitUntil: number, options: AcquireOptions, run?: LeaseRun) {
     super()
+    const { onLost, metadata, ifMatch, grantId, preempt } = options
     this.waitUntil = waitUntil
+    this.preempt = waitUntil === Number.NEGATIVE_INFINITY ? undefined : preempt
     this.onLost = onLost
     this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
     this.run = run
@@ -32,6 +39,10 @@ export class Claim extends Deferred<boolean> {
 export class Claims {
   #claims: Claim[] = []
   #deadline = Number.POSITIVE_INFINITY
+
+  get all(): readonly Claim[] {
+    return this.#claims
+  }
 
   get isEmpty(): boolean {
     return this.#claims.length === 0

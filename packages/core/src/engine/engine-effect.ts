@@ -13,6 +13,8 @@ export type EngineEffect =
   | { readonly type: 'refused'; readonly holder: LeaseRecord | undefined }
   /** For the callers whose time is up, or for all of them where it is definitive. */
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
+  /** For the callers that want the holder's grant broken: that is certainly not possible. */
+  | { readonly type: 'unbroken'; readonly error: unknown }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
   /**
    * A heartbeat failed or is late. `begins`: no heartbeat had failed or been late since one was confirmed; only then are
@@ -49,6 +51,7 @@ export type StoreRequest =
   | { readonly method: 'acquire'; readonly grantId: string; readonly queue: boolean; readonly again?: true }
   | { readonly method: 'change'; readonly grant: Grant; readonly to: HandOffTarget }
   | { readonly method: 'read' }
+  | { readonly method: 'break'; readonly grantId: string }
   | { readonly method: 'renew'; readonly grant: Grant }
   | { readonly method: 'update'; readonly grant: Grant; readonly metadata: Metadata }
   | { readonly method: 'release'; readonly grant: Grant; readonly metadata: Metadata | undefined }

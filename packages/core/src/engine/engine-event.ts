@@ -20,11 +20,15 @@ type AskedEvent =
     }
   /** One more caller shares the attempt, and would wait in the queue. */
   | { readonly type: 'queue' }
+  /** A caller wants the grant of the holder broken, with at least this notice in milliseconds. */
+  | { readonly type: 'preempt'; readonly holder: LeaseRecord; readonly notice: number }
   /** No caller waits for the attempt any more. */
   | { readonly type: 'cancel' }
   | { readonly type: 'release'; readonly metadata?: Metadata | undefined }
   /** The metadata is to be replaced. One update at a time. */
   | { readonly type: 'update'; readonly metadata: Metadata }
+  /** The grant is to be renewed now. Shares a heartbeat that is under way. */
+  | { readonly type: 'renew' }
   | { readonly type: 'hand-off'; readonly to: HandOffTarget }
   /** The store was closed: it answers nothing any more. */
   | { readonly type: 'store-closed'; readonly error: unknown }
@@ -37,6 +41,8 @@ export type AnswerEvent =
   | { readonly type: 'read-answer'; readonly op: number; readonly record: LeaseRecord | undefined }
   | { readonly type: 'renew-answer'; readonly op: number; readonly outcome: RenewOutcome }
   | { readonly type: 'release-answer'; readonly op: number; readonly outcome: ReleaseOutcome }
+  /** The grant was broken; the name is free after so many milliseconds. */
+  | { readonly type: 'break-answer'; readonly op: number; readonly remaining: number }
   /** `definitive`: it certainly had no effect, and repeating it is of no use. */
   | { readonly type: 'failure'; readonly op: number; readonly error: unknown; readonly definitive: boolean }
 

@@ -13,7 +13,7 @@ export interface Idle {
 
 /** A call to the store that is under way. */
 interface PendingCall {
-  readonly method: 'acquire' | 'change' | 'read' | 'renew' | 'update' | 'release'
+  readonly method: 'acquire' | 'change' | 'break' | 'read' | 'renew' | 'update' | 'release'
   /** Validity counts from here. */
   readonly sentAt: number
   /** When the attempt is given up. */
@@ -130,6 +130,11 @@ export function limitOf(state: EngineState): number {
 /** Whether the call with this number is under way; the answer to any other is stale. */
 export function awaits(state: EngineState, op: number): boolean {
   return state.phase !== 'idle' && state.call !== undefined && state.op === op
+}
+
+/** The state, if the lease is held; its validity may be over. */
+export function heldIn(state: EngineState): Held | undefined {
+  return state.phase === 'held' || state.phase === 'jeopardy' ? state : undefined
 }
 
 /** Whether the lease is held and its next heartbeat not planned yet. */

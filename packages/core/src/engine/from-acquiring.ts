@@ -1,3 +1,4 @@
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
@@ -7,6 +8,9 @@ import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { becomeHeld, sendHeartbeat } from './from-held.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
+
+/** After which part of the ttl a challenger looks whether a holder has renewed: well within the other half of it. */
+const LOOK_AGAIN = 0.25
 
 /** A claim is asked for: a call is under way, or the turn is waited for. */
 export function fromAcquiring(state: Acquiring, event: EngineEvent, context: EventContext): Transition {
@@ -26,6 +30,10 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
       return onTick(state, context)
     case 'turn':
       return onTurn(state, event.holder, context)
+    case 'preempt':
+      return onPreempt(state, event, context)
+    case 'break-answer':
+      return afterBreak(state, turnPause(context.rules, Math.max(state.refusals, 1), event, context.random), context)
     case 'queue':
       return quiet({ ...state, queue: true })
     case 'store-closed':
@@ -48,6 +56,39 @@ function onTurn(state: Acquiring, holder: LeaseRecord | undefined, context: Even
   if (state.call !== undefined) return quiet(isHeld ? state : { ...state, woken: true })
   if (!isHeld) return sendClaim(state.op, state, context)
   return quiet({ ...state, retryAt: context.now + heldPause(remaining), failures: 0, failure: undefined })
+}
+
+/** Breaks the grant of the holder, and no other, unless it is to renew first: with too little left, it has no notice. */
+function onPreempt(state: Acquiring, { holder, notice }: EventOf<'preempt'>, { rules, now }: EventContext): Transition {
+  if (state.call !== undefined) return quiet(state)
+  const { grantId, ttl = rules.ttl } = holder
+  if (remainingOf(holder) < Math.min(notice, ttl / 2)) {
+    return quiet({ ...state, retryAt: Math.min(state.retryAt, now + ttl * LOOK_AGAIN) })
+  }
+  const op = state.op + 1
+  return {
+    state: {
+      ...state,
+      op,
+      call: { method: 'break', sentAt: now, limitAt: now + rules.operationTimeout },
+      woken: false,
+    },
+    effects: [{ type: 'call', op, request: { method: 'break', grantId } }],
+  }
+}
+
+/** The break has ended, whatever came of it: the next answer to the claim shows the holder. */
+function afterBreak(state: Acquiring, pause: number, { now }: EventContext): Transition {
+  return quiet({ ...state, call: undefined, retryAt: now + (state.woken ? 0 : pause) })
+}
+
+function onFailedBreak(state: Acquiring, event: EventOf<'failure'>, context: EventContext): Transition {
+  const failures = state.failures + 1
+  const pause = outagePause(context.rules, failures, context.random, askedPause(event.error))
+  const next = afterBreak({ ...state, failures }, pause, context)
+  // A conflict: the grant has ended meanwhile.
+  const isFinal = event.definitive && !(event.error instanceof LeaseConflictError)
+  return isFinal ? { state: next.state, effects: [{ type: 'unbroken', error: event.error }] } : next
 }
 
 /** A claim, with the history of earlier requests for it. */
@@ -138,6 +179,7 @@ function onRead(state: Acquiring, record: LeaseRecord | undefined, context: Even
 function onFailure(state: Acquiring, { op, error, definitive }: EventOf<'failure'>, context: EventContext): Transition {
   if (state.call === undefined) return quiet(state)
   const { method, limitAt, sentAt } = state.call
+  if (method === 'break') return onFailedBreak(state, { type: 'failure', op, error, definitive }, context)
   if (method === 'read') return waitOutFailure(state, state.failure, false, context)
   if (definitive) return waitOutFailure(state, error, true, context)
   const failed: Acquiring = { ...uncertain(state), failure: error }
@@ -153,6 +195,10 @@ function onTick(state: Acquiring, context: EventContext): Transition {
   const { rules, now } = context
   if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(state.op, state, context)
   if (now < state.call.limitAt) return quiet(state)
+  if (state.call.method === 'break') {
+    const pause = outagePause(rules, state.failures + 1, context.random)
+    return abortCall(state.call, afterBreak({ ...state, failures: state.failures + 1 }, pause, context))
+  }
   const error = timedOut(rules, 'acquire', rules.operationTimeout)
   return abortCall(state.call, waitOutFailure(uncertain(state), error, false, context))
 }
@@ -187,7 +233,8 @@ function abandon(state: Acquiring): Transition {
   const effects: EngineEffect[] = []
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
-  if (state.call !== undefined || state.uncertainSince !== undefined || state.changedAt !== undefined) {
+  const isClaiming = state.call !== undefined && state.call.method !== 'break'
+  if (isClaiming || state.uncertainSince !== undefined || state.changedAt !== undefined) {
     effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })
   }
   return { state: { phase: 'idle', op: state.op }, effects }

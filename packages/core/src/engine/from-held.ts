@@ -28,14 +28,17 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
       return onOwnTtl(state, event, context)
     case 'failure':
       return onFailure(state, event, context)
+    case 'read-answer':
+      return onRead(state, event, context)
     case 'plan':
-      return onPlan(state, event.plan)
+      return onPlan(state, event.plan, context)
     case 'changed':
       if (state.call !== undefined) return quiet({ ...state, changed: true })
-      return sendHeartbeat(state, context.now, context)
+      return context.rules.manual ? sendRead(state, context) : sendHeartbeat(state, context.now, context)
+    case 'renew':
+      return renewNow(state, context)
     case 'update':
-      if (state.call !== undefined) return quiet({ ...state, update: event.metadata })
-      return sendHeartbeat({ ...state, update: event.metadata }, context.now, context)
+      return renewNow({ ...state, update: event.metadata }, context)
     case 'hand-off':
       return leave(state, event.to, undefined)
     case 'store-closed':
@@ -71,8 +74,9 @@ export function becomeHeld(
   }
 }
 
-function onPlan(state: Held, { after, attemptTimeout }: HeartbeatPlan): Transition {
+function onPlan(state: Held, { after, attemptTimeout }: HeartbeatPlan, { rules }: EventContext): Transition {
   if (!isUnplanned(state)) return quiet(state)
+  if (rules.manual) return quiet({ ...state, heartbeatAt: Number.POSITIVE_INFINITY, attemptTimeout })
   const { confirmedAt, validUntil } = state
   const latest = (validUntil - confirmedAt) * LATEST_HEARTBEAT
   const heartbeatAt = confirmedAt + (after > 0 ? Math.min(after, latest) : latest / 2)
@@ -83,11 +87,43 @@ function onTick(state: Held, context: EventContext): Transition {
   const { now } = context
   if (state.call !== undefined) {
     if (now < state.call.limitAt) return quiet(state)
+    if (state.call.method === 'read') return abortCall(state.call, endRead(state, context))
     const error = timedOut(context.rules, 'heartbeat', now - state.call.sentAt)
     return abortCall(state.call, onFailedHeartbeat(state, error, context))
   }
   if (state.heartbeatAt === undefined || now < state.heartbeatAt) return quiet(state)
   return sendHeartbeat(state, state.heartbeatAt, context)
+}
+
+/** Shares the heartbeat that is under way; a mere look at the record is given up for it. */
+function renewNow(state: Held, context: EventContext): Transition {
+  if (state.call !== undefined && state.call.method !== 'read') return quiet(state)
+  return abortCall(state.call, sendHeartbeat({ ...state, call: undefined }, context.now, context))
+}
+
+/** Looks at a record that another program may have changed, where a heartbeat would extend a grant by itself. */
+function sendRead(state: Held, { now, rules }: EventContext): Transition {
+  const op = state.op + 1
+  const limitAt = Math.min(now + rules.operationTimeout, state.validUntil)
+  return {
+    state: { ...state, op, call: { method: 'read', sentAt: now, limitAt }, changed: undefined },
+    effects: [{ type: 'call', op, request: { method: 'read' } }],
+  }
+}
+
+function onRead(state: Held, { record }: EventOf<'read-answer'>, context: EventContext): Transition {
+  if (record === undefined) return lose({ ...state, call: undefined }, { reason: 'deleted' }, false)
+  if (record.grantId !== state.grant.grantId) {
+    return lose({ ...state, call: undefined }, { reason: 'taken', owner: record.owner }, false)
+  }
+  const isBroken = record.state === 'breaking' || record.state === 'broken'
+  return isBroken ? lose({ ...state, call: undefined }, { reason: 'broken' }, false) : endRead(state, context)
+}
+
+/** A look that failed is not repeated: the next renewal finds the change as well. */
+function endRead(state: Held, context: EventContext): Transition {
+  const looked: Held = { ...state, call: undefined }
+  return state.changed === true ? sendRead(looked, context) : quiet(looked)
 }
 
 /** Sends a heartbeat now. `dueAt`: when it was due. */
@@ -143,12 +179,14 @@ function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: E
   const renewed = becomeHeld(state, call.sentAt, context)
   if (state.changed !== true && update === undefined) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.
-  const next = sendHeartbeat({ ...renewed, update }, context.now, context)
+  const looks = context.rules.manual && update === undefined
+  const next = looks ? sendRead(renewed, context) : sendHeartbeat({ ...renewed, update }, context.now, context)
   return { state: next.state, effects: [...effects, ...next.effects] }
 }
 
 /** An update that certainly failed is not repeated; the heartbeat that it was is. */
 function onFailure(state: Held, { error, definitive }: EventOf<'failure'>, context: EventContext): Transition {
+  if (state.call?.method === 'read') return endRead(state, context)
   const isRefused = definitive && state.call?.method === 'update'
   const next = onFailedHeartbeat(isRefused ? { ...state, update: undefined } : state, error, context)
   return isRefused ? { state: next.state, effects: [...next.effects, { type: 'updated', error }] } : next
@@ -158,7 +196,10 @@ function onFailure(state: Held, { error, definitive }: EventOf<'failure'>, conte
 function onFailedHeartbeat(state: Held, error: unknown, context: EventContext): Transition {
   const { rules, now, random } = context
   const failures = state.failures + 1
-  const heartbeatAt = now + retryPause(rules, failures, state.validUntil - now, random, askedPause(error))
+  // A renewal by hand is not repeated by itself; an update is, and so is the claim that sets our own ttl.
+  const isRepeated = !rules.manual || state.update !== undefined || state.hasOtherTtl === true
+  const pause = isRepeated ? retryPause(rules, failures, state.validUntil - now, random, askedPause(error)) : undefined
+  const heartbeatAt = now + (pause ?? Number.POSITIVE_INFINITY)
   const latency = state.call === undefined ? 0 : now - state.call.sentAt
   return {
     state: {

@@ -3,6 +3,7 @@ import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
+import { armWithin } from './arm-within.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
@@ -10,32 +11,18 @@ import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } f
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
 import { ownLeftover, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
+import type { GrantEffect } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
 import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
+import { askedNotice } from './preemption.js'
 import { alignToBatch } from './renewal-batch.js'
+import { faultOfAnswer } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
 import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { watchForTurn } from './turn-watch.js'
-
-/** What happened to the grant, reported to the lease. */
-export type GrantEffect =
-  | {
-      readonly type: 'granted'
-      readonly grant: Grant
-      readonly previous: Metadata | undefined
-      readonly claims: readonly Claim[]
-    }
-  /** Code that the user supplied failed. */
-  | { readonly type: 'fault'; readonly error: unknown }
-  | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
-
-/** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
-const ARMED_IN_PARTS = 20
-/** And by no more than so many milliseconds. */
-const LATEST_ARMED = 50
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -225,12 +212,11 @@ export class LeaseEngine implements Caller, GroupMember {
     return this.#store.limits.ordered && this.#claims.waits
   }
 
-  #join({ waitUntil }: Claim): void {
-    if (waitUntil !== Number.NEGATIVE_INFINITY) {
-      if (this.#queues) this.dispatch({ type: 'queue' })
-      return
-    }
-    // A caller that tries once gets the answer to a request of its own.
+  #join({ waitUntil, preempt }: Claim): void {
+    const isWaiting = waitUntil !== Number.NEGATIVE_INFINITY
+    if (isWaiting && this.#queues) this.dispatch({ type: 'queue' })
+    if (isWaiting && preempt === undefined) return
+    // A caller that tries once gets the answer to a request of its own, and one that preempts has to see the holder.
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
@@ -253,6 +239,9 @@ export class LeaseEngine implements Caller, GroupMember {
         return
       case 'refused':
         this.#onRefused(effect.holder, context)
+        return
+      case 'unbroken':
+        for (const claim of this.#claims.all) if (claim.judged?.breaks) this.#reject(claim, effect.error)
         return
       case 'failed':
         this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : context.now, effect.error)
@@ -281,7 +270,23 @@ export class LeaseEngine implements Caller, GroupMember {
       return
     }
     // Refused by our own earlier grant, which is still being taken back: no other owner holds the name.
-    this.#endWaits(context.now, this.#cleanup?.has(holder?.grantId) ? ownLeftover(this.rules) : undefined)
+    const isOurs = this.#cleanup?.has(holder?.grantId) === true
+    this.#endWaits(context.now, isOurs ? ownLeftover(this.rules) : undefined)
+    if (!isOurs) this.#preempt(holder)
+  }
+
+  /** Has the grant of the holder broken, if a caller wants that. */
+  #preempt(holder: LeaseRecord | undefined): void {
+    // A watch may yield anything.
+    if (holder === undefined || faultOfAnswer('read', holder) !== undefined) return
+    const notice = askedNotice(this.#claims, holder, this.rules, (claim, error) => this.#reject(claim, error))
+    if (notice !== undefined) this.dispatch({ type: 'preempt', holder, notice })
+  }
+
+  /** Ends the wait of one caller. */
+  #reject(claim: Claim, error: unknown): void {
+    claim.reject(error)
+    this.unclaim(claim)
   }
 
   /** Frees the grant of a late request of ours and asks again: once in an attempt, in case it does not help. */
@@ -371,21 +376,9 @@ export class LeaseEngine implements Caller, GroupMember {
     }
     if (this.#stopTurnWatch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.#environment, place, (holder) =>
-      this.dispatch({ type: 'turn', holder }),
-    )
+    this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.#environment, place, (holder) => {
+      this.dispatch({ type: 'turn', holder })
+      if (this.#state.phase === 'acquiring') this.#preempt(holder)
+    })
   }
-}
-
-/**
- * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
- * validity is well ahead of a holder: most answers come sooner, and a timer costs as much as all the rest of a call. A waiter
- * may have less time than a call, and the end of a validity has to be noticed when it comes.
- */
-function armWithin(state: EngineState, { rules, now }: EventContext): number {
-  const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
-  const isFresh = state.phase === 'held' && isUnplanned(state) && state.validUntil - now > 2 * LATEST_ARMED
-  if (!isCalling && !isFresh) return 0
-  const shortest = Math.min(rules.operationTimeout, rules.heartbeatInterval)
-  return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
 }

@@ -11,6 +11,8 @@ export interface LeaseRules {
   readonly heartbeatInterval: number
   readonly operationTimeout: number
   readonly maxHold: number
+  /** Whether grants are renewed only by hand: no heartbeat is sent by itself. */
+  readonly manual: boolean
   /** Whether the store wakes waiters, so that polling is only the safety net. */
   readonly watched: boolean
   /** Whether the store keeps waiters in a queue. */
@@ -27,6 +29,7 @@ export function rulesOf(settings: LeaseSettings, store: LeaseStore): LeaseRules 
     heartbeatInterval: timeouts.heartbeatInterval,
     operationTimeout: timeouts.operationTimeout,
     maxHold,
+    manual: timeouts.strategy.isManual === true,
     watched: store.watch !== undefined,
     ordered: store.limits.ordered,
   }

@@ -53,7 +53,7 @@ export function heldPause(remaining: number): number {
 export function turnPause(
   rules: LeaseRules,
   refusals: number,
-  holder: LeaseRecord | undefined,
+  holder: Pick<LeaseRecord, 'remaining'> | undefined,
   random: number,
 ): number {
   const atExpiry = remainingOf(holder) + AFTER_EXPIRY
@@ -68,7 +68,7 @@ export function turnPause(
 }
 
 /** For how long the store says that the holder has the name; `Infinity` where it does not say so, or says nonsense. */
-export function remainingOf(holder: LeaseRecord | undefined): number {
+export function remainingOf(holder: Pick<LeaseRecord, 'remaining'> | undefined): number {
   const remaining: unknown = holder?.remaining
   return typeof remaining === 'number' && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
 }

@@ -30,6 +30,8 @@ function faultOf(method: StoreRequest['method'], answer: unknown): string | unde
       return faultOfRenewOutcome(answer)
     case 'release':
       return faultOfReleaseOutcome(answer)
+    case 'break':
+      return faultOfBreakOutcome(answer)
   }
 }
 
@@ -53,6 +55,13 @@ function faultOfAcquireOutcome(answer: unknown): string | undefined {
 function faultOfReleaseOutcome(answer: unknown): string | undefined {
   const { released, holder } = fieldsOf(answer)
   return typeof released === 'boolean' ? faultOfHolder(holder) : wrong('released', 'true or false', released)
+}
+
+function faultOfBreakOutcome(answer: unknown): string | undefined {
+  const { remaining } = fieldsOf(answer)
+  return typeof remaining === 'number' && remaining >= 0
+    ? undefined
+    : wrong('remaining', '0 or more milliseconds', remaining)
 }
 
 function faultOfHolder(holder: unknown): string | undefined {

@@ -62,6 +62,8 @@ export class StoreCaller {
         return { type: 'acquire-answer', op, outcome: answer as AcquireOutcome }
       case 'read':
         return { type: 'read-answer', op, record: answer as LeaseRecord | undefined }
+      case 'break':
+        return { type: 'break-answer', op, remaining: (answer as { readonly remaining: number }).remaining }
       case 'renew':
       case 'update':
         return { type: 'renew-answer', op, outcome: answer as RenewOutcome }
@@ -87,6 +89,10 @@ export class StoreCaller {
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
         return await store.change(request.grant, request.to, call)
+      case 'break':
+        if (store.break === undefined) throw new TypeError('the store has no break')
+        // Without a period, the name stays locked until the holder has stopped, even if it hears nothing.
+        return await store.break(name, { grantId: request.grantId }, call)
       case 'read':
         return await store.read(name, call)
       case 'renew':

@@ -63,8 +63,16 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     heartbeatInterval: duration('heartbeatInterval'),
     heartbeatTimeout: duration('heartbeatTimeout'),
     operationTimeout: duration('operationTimeout'),
-    strategy: setting('strategy') as TimeoutOptions['strategy'],
+    strategy: strategyFrom(setting('strategy')),
   })
   const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
   return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
+}
+
+/** A name, or an object such as `{ renew-at = 0.3 }`, whose number may be a text: from an environment variable. */
+function strategyFrom(value: unknown): TimeoutOptions['strategy'] {
+  const { 'renew-at': kebab, renewAt = kebab, ...others } = Object(value) as Readonly<Record<string, unknown>>
+  if (typeof value !== 'object' || renewAt === undefined) return value as TimeoutOptions['strategy']
+  const part = typeof renewAt === 'string' && renewAt.trim() !== '' ? Number(renewAt) : renewAt
+  return { ...others, renewAt: part } as TimeoutOptions['strategy']
 }

@@ -3,7 +3,7 @@ import { planInterval, shortened } from './interval-strategy.js'
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
 /** How many attempts of the full operation timeout must fit between the heartbeat and the end of validity. */
-const ATTEMPTS = 2
+export const ATTEMPTS = 2
 
 /** The pause between two attempts, as a part of the operation timeout. */
 const PAUSE = 0.1
@@ -34,7 +34,8 @@ function plan(fraction: number, times: RenewalTimes, jitter: number): HeartbeatP
   return { after: shortened(after, jitter), attemptTimeout: operationTimeout }
 }
 
-function roomForAttempts(operationTimeout: number): number {
+/** How long the attempts take with their pauses, in milliseconds. */
+export function roomForAttempts(operationTimeout: number): number {
   return ATTEMPTS * operationTimeout * (1 + PAUSE)
 }
 

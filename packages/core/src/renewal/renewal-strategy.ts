@@ -20,6 +20,11 @@ export interface HeartbeatPlan {
  */
 export interface RenewalStrategy {
   readonly name: string
+  /**
+   * True where no heartbeat is sent: only `renew()` renews the grant, and without it the validity ends. `plan` then gives
+   * only the time limit of each attempt.
+   */
+  readonly isManual?: boolean
   /** The fault of the times for this strategy, in one sentence that says what to change; `undefined` if there is none. */
   check(times: RenewalTimes): string | undefined
   /** `jitter` is a random number from 0 to 1; it only ever makes a heartbeat earlier. */

@@ -81,6 +81,11 @@ export interface BreakOptions {
   readonly period?: number
   /** Kept in the metadata of the record, as `breakReason`, until the next grant. */
   readonly reason?: string
+  /**
+   * Breaks this grant only: if another one is the last of the name, rejects with a `LeaseConflictError` and changes
+   * nothing. `acquire({ preempt })` always gives it.
+   */
+  readonly grantId?: string
 }
 
 /**

@@ -38,16 +38,26 @@ export async function readLease(
 /**
  * Ends a lease without its holder; the holder notices at its next heartbeat. The name stays locked for `period`
  * milliseconds, at most the time left of the ttl; without a period, for the time left. Resolves with the milliseconds
- * until the name is free. Rejects with a `LeaseConflictError` if there is nothing to break.
+ * until the name is free. Rejects with a `LeaseConflictError` if there is nothing to break, or if `grantId` is given and
+ * another grant is in force.
  */
 export async function breakLease(
   store: LeaseStore,
   name: string,
   given: BreakOptions & StoreOperationOptions = {},
 ): Promise<{ readonly remaining: number }> {
-  checkOptionNames('breakLease', given, { ...optionNames, period: true, reason: true }, { leaseName: name })
-  const { period, reason, ...options } = given
-  const breaking = { ...(period === undefined ? {} : { period }), ...(reason === undefined ? {} : { reason }) }
+  checkOptionNames(
+    'breakLease',
+    given,
+    { ...optionNames, period: true, reason: true, grantId: true },
+    { leaseName: name },
+  )
+  const { period, reason, grantId, ...options } = given
+  const breaking = {
+    ...(period === undefined ? {} : { period }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(grantId === undefined ? {} : { grantId }),
+  }
   return await within(options, store, `breaking lease '${name}'`, async (call) => {
     if (store.break === undefined) throw cannot(store, 'break leases')
     return await store.break(name, breaking, call)

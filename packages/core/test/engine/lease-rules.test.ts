@@ -8,7 +8,16 @@ describe('the rules of a lease', () => {
     const settings = new LeaseSettings({ name: 'job', owner: 'me', maxHold: 77 })
     const { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout } = settings.timeouts
     const store = new ScriptedStore()
-    const told = { name: 'job', owner: 'me', kind: 'scripted', ttl, heartbeatInterval, operationTimeout, maxHold: 77 }
+    const told = {
+      name: 'job',
+      owner: 'me',
+      kind: 'scripted',
+      ttl,
+      heartbeatInterval,
+      operationTimeout,
+      maxHold: 77,
+      manual: false,
+    }
     expect(rulesOf(settings, store)).toEqual({ ...told, watched: false, ordered: false })
     const limits = { ...store.limits, ordered: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })

@@ -30,6 +30,8 @@ const step = fc.record({
       'turn',
       'queue',
       'changed',
+      'renew',
+      'preempt',
     ] as const),
     ...(['yes', 'yes', 'yes', 'no', 'fail', 'fail-for-good', 'read-ours', 'read-other', 'read-none'] as const),
   ),
@@ -77,6 +79,8 @@ class World {
       case 'hand-off':
         this.grants += 1
         return { type: 'hand-off', to: { grantId: `g${this.grants}`, owner: 'you' } }
+      case 'preempt':
+        return { type: 'preempt', holder, notice: 0 }
       case 'end':
         return { type: 'end', reason: 'closed' }
       case 'plan':
@@ -96,6 +100,7 @@ class World {
           return { type: 'acquire-answer', op, outcome: { granted: true, grant } }
         }
         if (call?.method === 'renew') return { type: 'renew-answer', op, outcome: { renewed: true } }
+        if (call?.method === 'break') return { type: 'break-answer', op, remaining: 500 }
         return call?.method === 'release' ? { type: 'release-answer', op, outcome: { released: true } } : undefined
       case 'no':
         if (call?.method === 'acquire' || call?.method === 'change') {
@@ -155,7 +160,7 @@ class World {
 }
 
 function grantIdOf({ request }: Extract<EngineEffect, { type: 'call' }>, state: EngineState): string {
-  if (request.method === 'acquire') return request.grantId
+  if (request.method === 'acquire' || request.method === 'break') return request.grantId
   if (request.method === 'change') return request.to.grantId
   if (request.method === 'read') return state.phase === 'acquiring' ? state.grantId : ''
   return request.grant.grantId

@@ -115,10 +115,11 @@ function operations.change(record, args)
   return grant(record, to, owner, record.ttl, metadata, is_repeated and record.token or next_token(record), previous)
 end
 
--- Breaking an expired lease does not lock it again.
+-- Breaking an expired lease does not lock it again. The id %any stands for every grant.
 operations['break'] = function(record, args)
-  local period, reason = string.match(args, '^(%S+) (.*)$')
+  local period, id, reason = string.match(args, '^(%S+) (%S+) (.*)$')
   if not record.exists or record.state == 'available' then return { 'free' } end
+  if id ~= '%any' and record.grant ~= id then return { 'other' } end
   local remaining = math.max(math.min(record.ends - micros, duration(period) * 1000), 0)
   if remaining == math.huge then remaining = 0 end
   record.state, record.ends = 'breaking', math.floor(micros + remaining)

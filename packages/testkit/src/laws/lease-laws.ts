@@ -1,8 +1,10 @@
 import { checkIn, type LawOutcome } from './law.js'
+import { leaseByHandLaws } from './lease/by-hand.js'
 import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
 import { leaseLossLaws } from './lease/loss.js'
+import { leasePreemptionLaws } from './lease/preemption.js'
 import { leaseReleaseLaws } from './lease/release.js'
 import { leaseRenewalLaws } from './lease/renewal.js'
 import { leaseRunLaws } from './lease/runs.js'
@@ -17,8 +19,10 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseExclusionLaws,
   ...leaseWaitingLaws,
   ...leaseRenewalLaws,
+  ...leaseByHandLaws,
   ...leaseValidityLaws,
   ...leaseLossLaws,
+  ...leasePreemptionLaws,
   ...leaseReleaseLaws,
   ...leaseRunLaws,
   ...leaseHandOverLaws,

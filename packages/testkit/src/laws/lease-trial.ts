@@ -8,6 +8,7 @@ import {
   type LeaseLostReason,
   type LeaseStore,
   StoreLease,
+  type TimeoutOptions,
   TimeoutSettings,
 } from '@leasehold/core'
 import type { Fault } from '../faults/fault.js'
@@ -48,6 +49,8 @@ export interface OpenOptions extends Omit<VirtualClockOptions, 'time'> {
   readonly name?: string
   readonly ttl?: number
   readonly maxHold?: number
+  /** When it is renewed; with heartbeats every tenth of the ttl unless given. */
+  readonly strategy?: TimeoutOptions['strategy']
 }
 
 /** Cuts a lease off from its store, or heals it. */
@@ -156,6 +159,7 @@ export class LeaseTrial {
   /** A lease on the name of the trial, of an owner of its own. */
   async open(options: OpenOptions = {}): Promise<TrialLease> {
     const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
+    const { strategy } = options
     const machine = this.time.createMachine({ drift, skew })
     const { clock } = machine
     let isCut = false
@@ -168,6 +172,7 @@ export class LeaseTrial {
         heartbeatTimeout: ttl,
         heartbeatInterval: this.interval,
         operationTimeout: this.operationTimeout,
+        strategy,
       }),
       maxHold,
       disturb: (store) => {

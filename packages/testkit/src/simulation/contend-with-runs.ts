@@ -1,4 +1,5 @@
 import type { LeasedWork, Metadata, StoreLease } from '@leasehold/core'
+import type { Random } from '../random.js'
 import { expectLeaseErrors, WorkError } from './expected-errors.js'
 import type { SimulatedProcess } from './workload.js'
 
@@ -9,6 +10,8 @@ export interface Contender {
   lease: StoreLease
   /** For the next lease after a closed one. */
   readonly createLease: () => StoreLease
+  /** For choices that do not shift the other draws. */
+  readonly draws: Random
   /** Returns the next metadata, unlike any before, or nothing. */
   readonly metadata: () => { readonly metadata?: Metadata }
 }

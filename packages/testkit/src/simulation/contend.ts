@@ -1,4 +1,5 @@
-import { LeaseProvider, StoreLease } from '@leasehold/core'
+import { type AcquireOptions, LeaseProvider, StoreLease } from '@leasehold/core'
+import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import { type Contender, contendWithRuns, handOff, replaceLease, withTimer } from './contend-with-runs.js'
 import { expectLeaseErrors } from './expected-errors.js'
@@ -11,6 +12,9 @@ const RUNS = 'runs'
 
 /** The shared key for whether the leases of the nodes have different ttls. */
 const TTLS = 'ttls'
+
+/** The shared key for whether the processes preempt each other, and renew by hand. */
+const PREEMPTS = 'preempts'
 
 /** The shared key for whether the processes write metadata. */
 const METADATA = 'metadata'
@@ -27,6 +31,7 @@ export async function contend(process: SimulatedProcess): Promise<void> {
   // From a stream of its own: the other draws of a seed stay the same.
   if (!shared.has(METADATA)) shared.set(METADATA, random.fork(1).chance(0.3))
   if (!shared.has(TTLS)) shared.set(TTLS, random.fork(3).chance(0.2))
+  if (!shared.has(PREEMPTS)) shared.set(PREEMPTS, random.fork(5).chance(0.3))
   const hasRuns = shared.get(RUNS) === true
   const works = [contendForLease(process, hasRuns ? 0.6 : 0)]
   if (random.chance(0.1)) works.push(holdUncontended(process))
@@ -43,7 +48,7 @@ async function contendForLease(process: SimulatedProcess, runs: number): Promise
   const createLease = (): StoreLease => process.createLease(LEASE_NAME, stretch)
   const lease = stretch === 1 ? process.lease : createLease()
   const ttl = lease.settings.timeouts.heartbeatTimeout
-  const contender = { process, ttl, lease, createLease, metadata }
+  const contender = { process, ttl, lease, createLease, metadata, draws: random.fork(6) }
   while (!process.signal.aborted) {
     await expectLeaseErrors(async () => {
       if (random.chance(runs)) await contendWithRuns(contender)
@@ -101,7 +106,7 @@ async function handle(process: SimulatedProcess, provider: LeaseProvider): Promi
   }
 }
 
-async function claim({ process, ttl, lease, metadata }: Contender): Promise<boolean> {
+async function claim({ process, ttl, lease, metadata, draws }: Contender): Promise<boolean> {
   const { random, signal } = process
   const offer = process.takeOffer()
   if (offer !== undefined && lease.state === 'idle' && offer.owner === process.owner) return await lease.adopt(offer)
@@ -122,8 +127,19 @@ async function claim({ process, ttl, lease, metadata }: Contender): Promise<bool
       return await withTimer(process, ttl * random.magnitude(-9, -3), release, acquire)
     }
     default:
-      return await lease.acquire({ wait, signal, ...metadata() })
+      return await lease.acquire({ wait, signal, ...metadata(), ...preemption(process, draws, wait, ttl) })
   }
+}
+
+/** Some challengers that wait have the lease of the holder broken; with any period, also one that is too short. */
+function preemption(
+  { shared }: SimulatedProcess,
+  draws: Random,
+  wait: number,
+  ttl: number,
+): Pick<AcquireOptions, 'preempt'> {
+  if (wait === 0 || shared.get(PREEMPTS) !== true || draws.chance(0.5)) return {}
+  return { preempt: { period: ttl * draws.pick([0, 0.2, 0.6]), when: () => draws.chance(0.5) } }
 }
 
 async function hold(contender: Contender): Promise<void> {
@@ -134,6 +150,9 @@ async function hold(contender: Contender): Promise<void> {
     if (lease.checkLease()) process.write(lease).catch(() => {})
     const { metadata } = contender.metadata()
     if (metadata !== undefined) lease.update(metadata).catch(() => {})
+    const isManual = lease.settings.timeouts.strategy.isManual === true
+    if (isManual || (process.shared.get(PREEMPTS) === true && contender.draws.chance(0.3)))
+      lease.renew().catch(() => {})
     await process.sleep(ttl / random.between(4, 10))
   }
   await leave(contender)

@@ -16,6 +16,8 @@ export interface Surroundings extends ProcessStates {
   now(): number
   /** Whether anything in the run can make a lease be lost. */
   readonly isDisturbed: boolean
+  /** Whether grants are renewed only by hand, and expire where nobody does. */
+  readonly isManual: boolean
   /** Whether a later message arrives after an earlier one. */
   readonly isOrdered: boolean
   /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
@@ -36,6 +38,9 @@ export class Monitor implements LeaseObserver {
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
   readonly #askedNames = new Set<string>()
+  /** The ids of all grants, by name and token, and of those that a challenger asked to break. */
+  readonly #grantIds = new Map<string, string>()
+  readonly #broken = new Set<string | undefined>()
   readonly #lastGrant = new Map<string, SeenGrant>()
   /** For each lease whose validity ended: the token of the grant, and the latest instant of the notification. */
   readonly #over = new Map<ObservedLease, { readonly fencingToken: bigint; latest: number }>()
@@ -115,12 +120,18 @@ export class Monitor implements LeaseObserver {
       this.fail('fencing-token', `token ${fencingToken} for ${owner} after ${last.fencingToken} for ${last.owner}`)
     }
     this.#lastGrant.set(name, grant)
+    this.#grantIds.set(`${name} ${fencingToken}`, grant.grantId)
     this.previous.onGrant(grant)
   }
 
   onHeartbeat(lease: ObservedLease | undefined, owner: string): void {
     if (lease === undefined) this.fail('heartbeat-after-release', `of a grant of ${owner} that is not held`)
     else if (!lease.checkLease()) this.fail('late-heartbeat', `of ${of(lease)}`)
+  }
+
+  /** A challenger asks the store to break a grant. */
+  onBreak(grantId: string | undefined): void {
+    if (grantId !== undefined) this.#broken.add(grantId)
   }
 
   /** A process asks the store to free a grant. */
@@ -261,7 +272,10 @@ export class Monitor implements LeaseObserver {
   #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
     const loss = `${reason} to ${of(lease)}`
     if (reason === 'max-hold' || reason === 'closed') return
-    if (!this.#surroundings.isDisturbed) this.fail('needless-loss', loss)
+    const { isDisturbed, isManual } = this.#surroundings
+    const grantId = this.#grantIds.get(`${lease.settings.name} ${fencingToken}`)
+    if (reason === 'broken' && grantId !== undefined && this.#broken.has(grantId)) return
+    if (!isDisturbed && !(isManual && reason === 'expired')) this.fail('needless-loss', loss)
     if (reason === 'expired') return
     const last = this.#lastGrant.get(lease.settings.name)
     const isTaken = last !== undefined && fencingToken !== undefined && last.fencingToken > fencingToken

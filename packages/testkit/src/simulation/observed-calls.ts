@@ -15,7 +15,7 @@ export interface Caller {
  * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
 export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, leases, endsHeartbeats }: Caller): void {
-  const { acquire, renew, release, update, change } = store
+  const { acquire, renew, release, update, change, break: breaks } = store
   const { previous } = monitor
   const inFlight = new Set<string>()
   const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
@@ -48,6 +48,12 @@ export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, lease
     store.update = (grant, metadata, call) => {
       previous.onSent(grant.grantId, metadata)
       return heartbeat(grant, () => update.call(store, grant, metadata, call))
+    }
+  }
+  if (breaks !== undefined) {
+    store.break = (name, options, call) => {
+      monitor.onBreak(options.grantId)
+      return breaks.call(store, name, options, call)
     }
   }
   if (change !== undefined) {

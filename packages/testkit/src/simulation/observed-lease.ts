@@ -79,6 +79,11 @@ export class ObservedLease extends StoreLease {
       adopt: (handOff, options) => this.#observe(options, (seen) => this.adopt(handOff, seen)),
       release,
       update: (metadata) => this.#observeUpdate(metadata),
+      renew: () =>
+        this.#count(
+          () => this.renew(),
+          () => {},
+        ),
       handOff: (to) => this.#handOff(to),
       run: (work, options) => this.#observeRun(work, options),
       close: () => this.#close(),

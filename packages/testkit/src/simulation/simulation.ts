@@ -54,6 +54,7 @@ export class Simulation {
       isRunning: ({ node }) => this.#nodes[node]?.machine.isRunning !== false,
       // Faulty user code must not cost a lease.
       isDisturbed: plan.faults.some(({ kind }) => kind !== 'user-code'),
+      isManual: plan.timeouts.strategy === 'manual',
       isOrdered: !plan.faults.some(({ kind }) => kind === 'delay' || kind === 'fading' || kind === 'duplication'),
       isSpoilt: plan.faults.some(({ kind }) => kind === 'nonsense'),
     })

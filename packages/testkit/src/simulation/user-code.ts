@@ -58,6 +58,7 @@ export class UserCode {
     if (!this.#has('strategy')) return strategy
     return {
       name: strategy.name,
+      ...(strategy.isManual === undefined ? {} : { isManual: strategy.isManual }),
       check: (times) => strategy.check(times),
       plan: (times, jitter) => {
         const plan = strategy.plan(times, jitter)

@@ -3,6 +3,7 @@ import { leakMutants } from './leak-mutants.js'
 import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
+import { preemptionMutants } from './preemption-mutants.js'
 import { runMutants } from './run-mutants.js'
 
 const heartbeats = 'engine/from-held.ts'
@@ -46,11 +47,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no deadline ends validity',
     edits: [
-      {
-        file: heartbeats,
-        find: 'if (context.now >= state.validUntil) return expire(state, context)',
-        replace: '',
-      },
+      { file: heartbeats, find: 'if (context.now >= state.validUntil) return expire(state, context)', replace: '' },
     ],
     caughtBy: { check: ['runaway'] },
   },
@@ -59,8 +56,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: "return (state.phase === 'held' || state.phase === 'jeopardy') && this.#clock.now() < state.validUntil",
-        replace: "return state.phase === 'held' || state.phase === 'jeopardy'",
+        find: 'return held !== undefined && this.#clock.now() < held.validUntil',
+        replace: 'return held !== undefined',
       },
     ],
     caughtBy: { check: overlap, under: 'pause' },
@@ -89,11 +86,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stale response is accepted',
     edits: [
-      {
-        file: heartbeats,
-        find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n",
-        replace: '\n',
-      },
+      { file: heartbeats, find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n", replace: '\n' },
     ],
     caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
   },
@@ -150,13 +143,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'tokens start again at 1 after a deletion (memory)',
-    edits: [
-      {
-        file: memory,
-        find: '(last ?? this.#deletedToken) + 1n',
-        replace: '(last ?? 0n) + 1n',
-      },
-    ],
+    edits: [{ file: memory, find: '(last ?? this.#deletedToken) + 1n', replace: '(last ?? 0n) + 1n' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
@@ -169,13 +156,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a token is not larger than the last',
-    edits: [
-      {
-        file: 'cas/next-token.ts',
-        find: 'record.fencingToken + 1n',
-        replace: 'record.fencingToken',
-      },
-    ],
+    edits: [{ file: 'cas/next-token.ts', find: 'record.fencingToken + 1n', replace: 'record.fencingToken' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
@@ -245,11 +226,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a lost waiter blocks the queue',
     edits: [
-      {
-        file: lifeCycle,
-        find: 'if (now < place.keptUntil && this.#rules.isGone',
-        replace: 'if (this.#rules.isGone',
-      },
+      { file: lifeCycle, find: 'if (now < place.keptUntil && this.#rules.isGone', replace: 'if (this.#rules.isGone' },
     ],
     caughtBy: { check: ['no-progress'] },
   },
@@ -310,7 +287,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (state.call !== undefined || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
+        find: "if (isClaiming || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],
@@ -319,11 +296,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a heartbeat has no time limit of its own',
     edits: [
-      {
-        file: heartbeats,
-        find: 'Math.min(now + state.attemptTimeout, state.validUntil)',
-        replace: 'state.validUntil',
-      },
+      { file: heartbeats, find: 'Math.min(now + state.attemptTimeout, state.validUntil)', replace: 'state.validUntil' },
     ],
     caughtBy: { law: 'renewal: a heartbeat that hangs is given up in time, and repeated' },
   },
@@ -384,4 +357,5 @@ export const mutants: readonly Mutant[] = [
   ...metadataMutants,
   ...runMutants,
   ...misuseMutants,
+  ...preemptionMutants,
 ]

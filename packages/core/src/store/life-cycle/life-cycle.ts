@@ -1,5 +1,6 @@
 import { LeaseConflictError } from '../../errors/lease-conflict-error.js'
 import { withoutBreakReason } from '../../metadata.js'
+import { anotherGrant } from '../break-conflict.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions, ReleaseOutcome, RenewOutcome } from '../lease-store.js'
 import { isLocked, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
@@ -102,11 +103,12 @@ export class LifeCycle<P extends Place = Place> {
    */
   break(
     name: string,
-    { period = Number.POSITIVE_INFINITY, reason }: BreakOptions,
+    { period = Number.POSITIVE_INFINITY, reason, grantId }: BreakOptions,
     { lease, now }: NameState<P>,
   ): Decision<{ readonly remaining: number }> {
+    const { store } = this.#rules
+    if (lease !== undefined && grantId !== undefined && lease.grantId !== grantId) throw anotherGrant(name, store)
     if (lease === undefined || lease.state === 'available') {
-      const { store } = this.#rules
       throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, { leaseName: name, store })
     }
     // An expired lease stays free: a break never locks a name.

@@ -91,6 +91,29 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert.equal(await breaks(trial, client, { period: 0 }), 0)
       await trial.granted(client)
     },
+    async 'of one grant breaks that grant'(trial, one, other) {
+      const { grantId } = await trial.granted(one)
+      assert((await breaks(trial, other, { grantId })) > 0)
+      assert.equal((await trial.read(one))?.state, 'breaking')
+    },
+    async 'of one grant rejects with a LeaseConflictError where another one follows, and changes nothing'(
+      trial,
+      one,
+      other,
+    ) {
+      const earlier = await trial.granted(one)
+      await one.release(earlier, trial.call)
+      const grant = await trial.granted(one)
+      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId }), LeaseConflictError)
+      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId, period: 0 }), LeaseConflictError)
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+      assert.equal((await trial.read(one))?.state, 'leased')
+    },
+    async 'of one grant rejects with a LeaseConflictError after its release'(trial, client) {
+      const grant = await trial.granted(client)
+      await client.release(grant, trial.call)
+      await assert.rejects(breaks(trial, client, { grantId: grant.grantId }), LeaseConflictError)
+    },
     async 'of a free name rejects with a LeaseConflictError'(trial, client) {
       await assert.rejects(breaks(trial, client), LeaseConflictError)
       await client.release(await trial.granted(client), trial.call)

@@ -1,0 +1,15 @@
+import type { Grant, Metadata } from '../store/lease-record.js'
+import type { Claim } from './claims.js'
+import type { EngineEffect } from './engine-effect.js'
+
+/** What happened to the grant, reported to the lease. */
+export type GrantEffect =
+  | {
+      readonly type: 'granted'
+      readonly grant: Grant
+      readonly previous: Metadata | undefined
+      readonly claims: readonly Claim[]
+    }
+  /** Code that the user supplied failed. */
+  | { readonly type: 'fault'; readonly error: unknown }
+  | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>

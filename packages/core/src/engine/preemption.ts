@@ -1,0 +1,68 @@
+import type { PreemptOptions } from '../acquire-options.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
+import type { LeaseError } from '../errors/lease-error.js'
+import { reasonOf, shownValue } from '../shown-value.js'
+import { type LeaseRecord, withJSON } from '../store/lease-record.js'
+import { readGuarded } from '../user-code.js'
+import type { Claim, Claims } from './claims.js'
+import { detailsOf } from './failures.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/**
+ * The longest notice, in milliseconds, of the callers that want the grant of this holder broken; `undefined` if none does.
+ * Each caller is asked once for each grant of a holder. `onFailed` is called for a caller that cannot be served.
+ */
+export function askedNotice(
+  claims: Claims,
+  holder: LeaseRecord,
+  rules: LeaseRules,
+  onFailed: (claim: Claim, error: LeaseError) => void,
+): number | undefined {
+  // A lease that is broken already only has to be waited for; an unknown grant cannot be broken without risk for another.
+  if (holder.state !== 'leased' || holder.grantId === '') return undefined
+  let notice: number | undefined
+  for (const claim of claims.all) {
+    const { preempt } = claim
+    if (preempt === undefined) continue
+    if (claim.judged?.grantId !== holder.grantId) {
+      const breaks = judge(preempt, holder, rules)
+      claim.judged = { grantId: holder.grantId, breaks: breaks === true }
+      if (typeof breaks !== 'boolean') onFailed(claim, breaks)
+    }
+    if (claim.judged.breaks) notice = Math.max(notice ?? 0, preempt.period)
+  }
+  return notice
+}
+
+function judge({ when }: PreemptOptions, holder: LeaseRecord, rules: LeaseRules): boolean | LeaseError {
+  let cause: unknown
+  const answer = readGuarded(
+    () => when(withJSON(holder)),
+    (error) => {
+      cause = error
+    },
+  )
+  if (cause !== undefined) {
+    const message = `preempt.when() failed for lease '${rules.name}': ${reasonOf(cause)}`
+    return new LeaseConfigurationError(message, { ...detailsOf(rules), cause })
+  }
+  if (typeof answer !== 'boolean') {
+    const message = `preempt.when() must return true or false at once, not ${shownValue(answer)}`
+    return new LeaseConfigurationError(message, detailsOf(rules))
+  }
+  return answer && !canEnd(holder) ? withoutEnd(holder, rules) : answer
+}
+
+/** Whether a holder that hears nothing stops by itself: its ttl is known, and finite. */
+function canEnd({ ttl = Number.POSITIVE_INFINITY, remaining }: LeaseRecord): boolean {
+  return ttl < Number.POSITIVE_INFINITY && remaining !== Number.POSITIVE_INFINITY
+}
+
+function withoutEnd({ owner }: LeaseRecord, rules: LeaseRules): LeaseConflictError {
+  return new LeaseConflictError(
+    `lease '${rules.name}' of '${owner}' does not expire: a holder that does not hear of the break would go on. Stop the ` +
+      'holder, then call breakLease',
+    detailsOf(rules),
+  )
+}

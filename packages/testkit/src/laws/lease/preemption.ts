@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { AbortableCall } from '@leasehold/core/store'
+import { type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
+
+const wait = Number.POSITIVE_INFINITY
+
+export const leasePreemptionLaws: readonly LeaseLaw[] = [
+  ...leaseLawsOf('break', ['store', 'break', 'wait'], {
+    async 'a challenger that preempts gets the lease, and the holder is notified of the break in time'(trial) {
+      const held = await trial.openHeld()
+      const challenger = await trial.open()
+      const preempt = { period: trial.ttl / 4, when: () => true }
+      const acquired = challenger.acquire({ wait, preempt })
+      await trial.pass(trial.interval + 4 * trial.operationTimeout)
+      assert.deepEqual(held.reasons, ['broken'])
+      assert.equal(await trial.during(acquired), true)
+      assert.equal(held.lease.checkLease(), false)
+    },
+    async 'a holder that hears nothing of the break has stopped before the challenger is granted'(trial) {
+      const held = await trial.openHeld()
+      await held.cutOff()
+      const challenger = await trial.open()
+      let isGranted = false
+      const acquired = challenger.acquire({ wait, preempt: { period: 0, when: () => true } }).then((granted) => {
+        isGranted = granted
+      })
+      await trial.pass(trial.ttl / 2)
+      assert.equal(held.lease.checkLease(), true)
+      assert.equal(isGranted, false, 'the challenger was granted while the holder was valid')
+      await trial.during(acquired)
+      assert.equal(isGranted, true)
+      assert.equal(held.lease.checkLease(), false)
+      await held.heal()
+    },
+    async 'a challenger whose condition is false breaks nothing'(trial) {
+      const held = await trial.openHeld()
+      const challenger = await trial.open()
+      const asked: string[] = []
+      const when = ({ owner }: { readonly owner: string }): boolean => {
+        asked.push(owner)
+        return false
+      }
+      const acquired = challenger.acquire({ wait: trial.ttl * 1.5, preempt: { period: trial.ttl / 4, when } })
+      assert.equal(await trial.during(acquired), false)
+      assert.deepEqual(asked, [held.lease.settings.owner])
+      assert.equal(held.lease.checkLease(), true)
+      assert.equal((await trial.outside.read(trial.name, new AbortableCall()))?.state, 'leased')
+    },
+  }),
+]
