@@ -1,4 +1,8 @@
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from './errors/lease-error.js'
+import type { LeaseSettings } from './lease-settings.js'
 import { type Grant, grantFrom, toPlainJSON } from './store/lease-record.js'
+import type { LeaseStore } from './store/lease-store.js'
 
 /**
  * A lease on its way from one owner to another: made by `handOff`, taken once by `adopt`. Plain JSON, so that it can
@@ -24,8 +28,35 @@ export function fromHandOff(handOff: HandOff): Grant {
   return grantFrom(handOff, 'this is not a hand-off: pass the value that handOff() resolved with, unchanged')
 }
 
+/** Throws a `LeaseConfigurationError` if a lease of the store cannot be handed over. */
+export function checkCanChange(
+  { change, kind = 'custom' }: LeaseStore,
+  { name, childGrace }: LeaseSettings,
+  details: LeaseErrorDetails,
+): void {
+  if (childGrace !== undefined) {
+    const message = `lease '${name}' cannot be handed over, because its next holder would not wait for its children in other processes (childGrace): release it`
+    throw new LeaseConfigurationError(message, details)
+  }
+  if (change !== undefined) return
+  throw new LeaseConfigurationError(`the ${kind} store cannot hand leases over`, details)
+}
+
+/** Throws a `LeaseConfigurationError` if a lease of the store cannot adopt this grant. */
+export function checkCanAdopt(
+  grant: Grant,
+  settings: LeaseSettings,
+  store: LeaseStore,
+  details: LeaseErrorDetails,
+): void {
+  checkCanChange(store, settings, details)
+  const { name, owner, timeouts } = settings
+  const mismatch = mismatchOf(grant, { name, owner, ttl: timeouts.heartbeatTimeout })
+  if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, details)
+}
+
 /** Why a hand-off is not for this lease, if it is not. */
-export function mismatchOf(grant: Grant, lease: { name: string; owner: string; ttl: number }): string | undefined {
+function mismatchOf(grant: Grant, lease: { name: string; owner: string; ttl: number }): string | undefined {
   if (grant.name !== lease.name) return `is of lease '${grant.name}', not of '${lease.name}'`
   if (grant.owner !== lease.owner) return `is meant for owner '${grant.owner}', not for '${lease.owner}'`
   if (grant.ttl === lease.ttl) return undefined

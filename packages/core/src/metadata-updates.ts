@@ -1,5 +1,9 @@
 import { Deferred } from './deferred.js'
+import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from './errors/lease-error.js'
+import { faultOfMetadata, roomOf } from './metadata.js'
 import type { Metadata } from './store/lease-record.js'
+import type { LeaseStore } from './store/lease-store.js'
 
 interface Update {
   readonly metadata: Metadata
@@ -38,4 +42,13 @@ export class MetadataUpdates {
     this.#updates = []
     for (const { written } of ended) written.resolve(false)
   }
+}
+
+/** Throws a `LeaseConfigurationError` if the store cannot replace the metadata of a record by this. */
+export function checkUpdate(metadata: Metadata, store: LeaseStore, details: LeaseErrorDetails): void {
+  const fault = faultOfMetadata(metadata, roomOf(store.limits))
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+  if (store.update !== undefined) return
+  const message = `the ${store.kind ?? 'custom'} store cannot update metadata: give it to acquire, or to release`
+  throw new LeaseConfigurationError(message, details)
 }

@@ -3,12 +3,13 @@ import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { callGuarded, planHeartbeat } from '../user-code.js'
+import { armWithin } from './arm-within.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
-import { ownLeftover, storeClosed } from './failures.js'
+import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
@@ -31,11 +32,6 @@ export type GrantEffect =
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>
-
-/** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
-const ARMED_IN_PARTS = 20
-/** And by no more than so many milliseconds. */
-const LATEST_ARMED = 50
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -101,7 +97,7 @@ export class LeaseEngine implements Caller, GroupMember {
       return
     }
     this.#claims.add(claim)
-    this.group.engage(this, true)
+    this.#engage(true)
     const { phase } = this.#state
     if (phase === 'idle') {
       // A caller that comes before an adoption has begun shares it.
@@ -146,16 +142,20 @@ export class LeaseEngine implements Caller, GroupMember {
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
-    if (this.isQuiet) this.group.engage(this, false)
+    if (this.isQuiet) this.#engage(false)
     this.#armSoon(context)
   }
 
   onStoreClosed(): void {
     const error = storeClosed(this.rules)
     this.dispatch({ type: 'store-closed', error })
-    // Those that came while another grant was being released or taken back.
-    for (const claim of this.#claims.takeAll()) claim.reject(error)
-    this.group.engage(this, false)
+    this.#rejectAll(error)
+  }
+
+  /** The grant of the parent is over: nothing may be held or acquired under it. */
+  onParentLost(): void {
+    this.dispatch({ type: 'tick' })
+    this.#rejectAll(parentLost(this.rules))
   }
 
   onAnswer(answer: AnswerEvent): void {
@@ -203,6 +203,20 @@ export class LeaseEngine implements Caller, GroupMember {
     this.dispatch({ type: 'tick' })
   }
 
+  /** Those too that came while another grant was being released or taken back. */
+  #rejectAll(error: unknown): void {
+    for (const claim of this.#claims.takeAll()) claim.reject(error)
+    if (this.isQuiet) this.#engage(false)
+  }
+
+  /** Says whether the lease is held or asked for, so that it has to know when its store is closed, or its parent lost. */
+  #engage(isEngaged: boolean): void {
+    this.group.engage(this, isEngaged)
+    const { parent } = this.#environment
+    if (isEngaged) parent?.join()
+    else parent?.leave()
+  }
+
   /** Claims that came while another grant was held, released or given back. */
   #begin(): void {
     if (this.#cleanup?.isEmpty === false) {
@@ -217,6 +231,7 @@ export class LeaseEngine implements Caller, GroupMember {
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
     this.#refusedFor = undefined
+    this.#environment.parent?.bind()
     const { grantId = createGrantId() } = this.#claims.wishes
     this.dispatch({ type: 'acquire', grantId, queue: this.#queues, adopted })
   }
@@ -375,17 +390,4 @@ export class LeaseEngine implements Caller, GroupMember {
       this.dispatch({ type: 'turn', holder }),
     )
   }
-}
-
-/**
- * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
- * validity is well ahead of a holder: most answers come sooner, and a timer costs as much as all the rest of a call. A waiter
- * may have less time than a call, and the end of a validity has to be noticed when it comes.
- */
-function armWithin(state: EngineState, { rules, now }: EventContext): number {
-  const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
-  const isFresh = state.phase === 'held' && isUnplanned(state) && state.validUntil - now > 2 * LATEST_ARMED
-  if (!isCalling && !isFresh) return 0
-  const shortest = Math.min(rules.operationTimeout, rules.heartbeatInterval)
-  return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
 }

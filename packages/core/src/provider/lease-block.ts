@@ -20,6 +20,7 @@ export const settingKeys = {
   retryInterval: 'lease-retry-interval',
   strategy: 'strategy',
   maxHold: 'max-hold',
+  childGrace: 'child-grace',
 } as const satisfies Record<
   keyof TimeoutOptions | Exclude<keyof LeaseSettingsOptions, 'name' | 'owner' | 'timeouts' | 'options'>,
   string
@@ -65,6 +66,6 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     operationTimeout: duration('operationTimeout'),
     strategy: setting('strategy') as TimeoutOptions['strategy'],
   })
-  const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
-  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
+  const [maxHold, retryInterval, childGrace] = [duration('maxHold'), duration('retryInterval'), duration('childGrace')]
+  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, childGrace, options: block })
 }

@@ -3,6 +3,7 @@ import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
 import { leaseLossLaws } from './lease/loss.js'
+import { leaseParentLaws } from './lease/parents.js'
 import { leaseReleaseLaws } from './lease/release.js'
 import { leaseRenewalLaws } from './lease/renewal.js'
 import { leaseRunLaws } from './lease/runs.js'
@@ -20,6 +21,7 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseValidityLaws,
   ...leaseLossLaws,
   ...leaseReleaseLaws,
+  ...leaseParentLaws,
   ...leaseRunLaws,
   ...leaseHandOverLaws,
   ...leaseShutdownLaws,

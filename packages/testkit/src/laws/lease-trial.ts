@@ -49,6 +49,8 @@ export interface OpenOptions {
   readonly name?: string
   readonly ttl?: number
   readonly maxHold?: number
+  /** The lease under which it stands, in the same process. */
+  readonly parent?: TrialLease
   /** By how much the clock of its machine runs fast. */
   readonly drift?: number
   /** By how much its wall clock is ahead, in milliseconds. */
@@ -90,6 +92,11 @@ export class TrialLease {
 
   get clock(): Clock {
     return this.#machine.clock
+  }
+
+  /** @internal */
+  get host(): Machine {
+    return this.#machine
   }
 
   /** The machine that it runs on, where time is virtual. */
@@ -163,7 +170,7 @@ export class LeaseTrial {
   /** A lease on the name of the trial, of an owner of its own. */
   async open(options: OpenOptions = {}): Promise<TrialLease> {
     const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
-    const machine = this.time.createMachine({ drift, skew })
+    const machine = options.parent?.host ?? this.time.createMachine({ drift, skew })
     const { clock } = machine
     let isCut = false
     let faulty: FaultyStore | undefined
@@ -177,6 +184,7 @@ export class LeaseTrial {
         operationTimeout: this.operationTimeout,
       }),
       maxHold,
+      parent: options.parent?.lease,
       disturb: (store) => {
         faulty = new FaultyStore(store, { clock, plan: () => (isCut ? hang : undefined) })
         this.#disturbed.push(faulty)

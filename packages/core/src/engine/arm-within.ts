@@ -1,0 +1,20 @@
+import { type EngineState, isUnplanned } from './engine-state.js'
+import type { EventContext } from './event-context.js'
+
+/** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
+const ARMED_IN_PARTS = 20
+/** And by no more than so many milliseconds. */
+const LATEST_ARMED = 50
+
+/**
+ * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
+ * validity is well ahead of a holder: most answers come sooner, and a timer costs as much as all the rest of a call. A waiter
+ * may have less time than a call, and the end of a validity has to be noticed when it comes.
+ */
+export function armWithin(state: EngineState, { rules, now }: EventContext): number {
+  const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
+  const isFresh = state.phase === 'held' && isUnplanned(state) && state.validUntil - now > 2 * LATEST_ARMED
+  if (!isCalling && !isFresh) return 0
+  const shortest = Math.min(rules.operationTimeout, rules.heartbeatInterval)
+  return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
+}
