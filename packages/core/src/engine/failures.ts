@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
-import { LeaseError } from '../errors/lease-error.js'
+import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
