@@ -7,8 +7,6 @@ import { contend } from '../../src/simulation/contend.js'
 import { createPlan, type SimulationPlan } from '../../src/simulation/plan.js'
 import { type FaultKind, faultKinds } from '../../src/simulation/planned-fault.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
-import type { Scenario } from '../../src/simulation/workload.js'
-import { families, familyFaults } from '../simulation/families.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -18,9 +16,9 @@ const SCHEDULES = 2_000
 process.on('unhandledRejection', () => {})
 
 /** The simulator, until it finds something. */
-async function simulateUntilCaught(faults: readonly FaultKind[], scenario: Scenario): Promise<Catch> {
+async function simulateUntilCaught(faults: readonly FaultKind[]): Promise<Catch> {
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-    const { violation } = await runPlan(createPlan({ seed, faults }), scenario)
+    const { violation } = await runPlan(createPlan({ seed, faults }), { workload: contend })
     if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
   }
   return { caughtBy: [], schedules: SCHEDULES }
@@ -48,10 +46,9 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 
 function hunt(how: string): Promise<Catch> {
   if (how === 'laws') return checkLaws()
-  if (how === 'simulator') return simulateUntilCaught(faultKinds, { workload: contend })
-  if (how === 'families') return simulateUntilCaught(familyFaults, families)
+  if (how === 'simulator') return simulateUntilCaught(faultKinds)
   const kind = faultKinds.find((kind) => kind === how)
-  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught([kind], { workload: contend })
+  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught([kind])
 }
 
 // Runs in a process of its own, bundled with the bug; prints the checks or laws that caught it.
