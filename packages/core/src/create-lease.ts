@@ -1,15 +1,17 @@
-import type { LeaseEnvironment } from './lease-environment.js'
+import type { StoreLeaseEnvironment } from './lease-environment.js'
 import { LeaseSettings } from './lease-settings.js'
 import { checkOptionNames, type OptionNames } from './option-names.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { StoreLease } from './store-lease.js'
 import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
 
-export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
+export interface CreateLeaseOptions extends TimeoutOptions, StoreLeaseEnvironment {
   /** The name of the owner; `hostname-pid-<nanoid>` unless given. */
   readonly owner?: string | undefined
   /** The longest that one grant may be held, in milliseconds. */
   readonly maxHold?: number | undefined
+  /** Allows children in other processes, see `LeaseSettings`. Milliseconds. */
+  readonly childGrace?: number | undefined
 }
 
 /**
@@ -18,9 +20,14 @@ export interface CreateLeaseOptions extends TimeoutOptions, LeaseEnvironment {
  */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
   checkOptionNames('createLease', options, createLeaseOptionNames, { leaseName: name })
-  const { owner, maxHold, clock, logger, random } = options
+  const { owner, maxHold, childGrace, clock, logger, random, parent } = options
   const timeouts = new TimeoutSettings(options)
-  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold }), store, { clock, logger, random })
+  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold, childGrace }), store, {
+    clock,
+    logger,
+    random,
+    parent,
+  })
 }
 
 /** For packages that create leases of their own with the same options. */
@@ -31,7 +38,9 @@ export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   operationTimeout: true,
   strategy: true,
   maxHold: true,
+  childGrace: true,
   clock: true,
   logger: true,
   random: true,
+  parent: true,
 }

@@ -1,8 +1,6 @@
-import { detailsOf } from './engine/failures.js'
-import type { LeaseRules } from './engine/lease-rules.js'
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
-import { LeaseConflictError } from './errors/lease-conflict-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
+import type { LeaseSettings } from './lease-settings.js'
 import { type Grant, grantFrom, toPlainJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 
@@ -30,21 +28,34 @@ export function fromHandOff(handOff: HandOff): Grant {
   return grantFrom(handOff, 'this is not a hand-off: pass the value that handOff() resolved with, unchanged')
 }
 
-/** Throws a `LeaseConfigurationError` if the store cannot pass leases on. */
-export function checkCanChange({ change }: LeaseStore, details: LeaseErrorDetails): void {
+/** Throws a `LeaseConfigurationError` if a lease of the store cannot be handed over. */
+export function checkCanChange(
+  { change, kind = 'custom' }: LeaseStore,
+  { name, childGrace }: LeaseSettings,
+  details: LeaseErrorDetails,
+): void {
+  if (childGrace !== undefined) {
+    const message = `lease '${name}' cannot be handed over, because its next holder would not wait for its children in other processes (childGrace): release it`
+    throw new LeaseConfigurationError(message, details)
+  }
   if (change !== undefined) return
-  throw new LeaseConfigurationError(`the ${details.store} store cannot hand leases over`, details)
+  throw new LeaseConfigurationError(`the ${kind} store cannot hand leases over`, details)
 }
 
-/** Throws a `LeaseConfigurationError` if a hand-off is not for this lease, a `LeaseConflictError` if it is not idle. */
-export function checkAdoptable(grant: Grant, rules: LeaseRules, state: string): void {
-  const mismatch = mismatchOf(grant, rules)
-  if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, detailsOf(rules))
-  if (state === 'idle') return
-  throw new LeaseConflictError(`lease '${rules.name}' is ${state}: adopt needs an idle one`, detailsOf(rules))
+/** Throws a `LeaseConfigurationError` if a lease of the store cannot adopt this grant. */
+export function checkCanAdopt(
+  grant: Grant,
+  settings: LeaseSettings,
+  store: LeaseStore,
+  details: LeaseErrorDetails,
+): void {
+  checkCanChange(store, settings, details)
+  const mismatch = mismatchOf(grant, settings)
+  if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, details)
 }
 
-function mismatchOf(grant: Grant, lease: LeaseRules): string | undefined {
+/** Why a hand-off is not for this lease, if it is not. */
+function mismatchOf(grant: Grant, lease: LeaseSettings): string | undefined {
   if (grant.name !== lease.name) return `is of lease '${grant.name}', not of '${lease.name}'`
   if (grant.owner === lease.owner) return undefined
   return `is meant for owner '${grant.owner}', not for '${lease.owner}'`

@@ -13,7 +13,7 @@ export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
 export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 export type { HandOff } from './hand-off.js'
 export { Lease } from './lease.js'
-export type { LeaseEnvironment } from './lease-environment.js'
+export type { LeaseEnvironment, StoreLeaseEnvironment } from './lease-environment.js'
 export type { LeaseEvents, LeaseListener } from './lease-events.js'
 export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
 export { LeaseSettings, type LeaseSettingsOptions } from './lease-settings.js'
@@ -25,6 +25,8 @@ export {
   MemoryLeaseStore,
   type MemoryLeaseStoreOptions,
 } from './memory/memory-lease-store.js'
+export type { Parent, ParentLease } from './parent/parent.js'
+export { watchParent } from './parent/watched-parent.js'
 export type { ConfigSource } from './provider/config-source.js'
 export { isLease } from './provider/is-lease.js'
 export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory.js'

@@ -1,5 +1,7 @@
 import type { Clock } from './clock.js'
 import type { Logger } from './logger.js'
+import { checkOptionNames } from './option-names.js'
+import type { ParentLease } from './parent/parent.js'
 
 export interface LeaseEnvironment {
   /** The machine's clock unless given. */
@@ -8,4 +10,18 @@ export interface LeaseEnvironment {
   readonly logger?: Logger | undefined
   /** Random numbers from 0 to 1, 1 excluded, for jitter; `Math.random` unless given. */
   readonly random?: (() => number) | undefined
+}
+
+/** The environment of one lease. */
+export interface StoreLeaseEnvironment extends LeaseEnvironment {
+  /**
+   * The lease under which this one stands: it is acquired only while its parent is valid, and its validity never outlasts
+   * the parent's. A lease of this process, or one of another process (`watchParent`).
+   */
+  readonly parent?: ParentLease | undefined
+}
+
+/** Throws a `LeaseConfigurationError` for an unknown option. */
+export function checkEnvironment(environment: StoreLeaseEnvironment): void {
+  checkOptionNames('StoreLease', environment, { clock: true, logger: true, random: true, parent: true })
 }

@@ -15,6 +15,11 @@ export interface LeaseSettingsOptions {
   readonly maxHold?: number | undefined
   /** How long actors wait after a refusal before they ask again, in milliseconds; 5 s unless given. */
   readonly retryInterval?: number | undefined
+  /**
+   * Allows children in other processes (`watchParent`): after a release the name stays locked for this time, in
+   * milliseconds, until they have ended. At most `heartbeatTimeout`.
+   */
+  readonly childGrace?: number | undefined
   /** The provider's own block. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
@@ -29,11 +34,13 @@ export class LeaseSettings {
   readonly timeouts: TimeoutSettings
   readonly maxHold: number
   readonly retryInterval: number
+  /** Absent unless given. */
+  declare readonly childGrace?: number
   /** Not enumerable, so that printing the settings prints no password. */
   declare readonly options: Readonly<Record<string, unknown>>
 
   constructor(given: LeaseSettingsOptions) {
-    const { name, owner = createOwner(), timeouts, maxHold, retryInterval, options } = given
+    const { name, owner = createOwner(), timeouts, maxHold, retryInterval, childGrace, options } = given
     checkOptionNames('LeaseSettings', given, optionNames, { leaseName: name })
     checkLeaseName(name)
     checkOwner(owner)
@@ -42,6 +49,7 @@ export class LeaseSettings {
     this.timeouts = timeouts ?? defaultTimeouts
     this.maxHold = maxHold ?? Number.POSITIVE_INFINITY
     this.retryInterval = retryInterval ?? DEFAULT_RETRY_INTERVAL
+    if (childGrace !== undefined) this.childGrace = childGrace
     Object.defineProperty(this, 'options', { value: options ?? noOptions })
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
@@ -60,6 +68,7 @@ const optionNames: OptionNames<LeaseSettingsOptions> = {
   timeouts: true,
   maxHold: true,
   retryInterval: true,
+  childGrace: true,
   options: true,
 }
 

@@ -10,15 +10,6 @@ interface Update {
   readonly written: Deferred<boolean>
 }
 
-/** Throws a `LeaseConfigurationError` if the store cannot write this metadata into a record. */
-export function checkUpdate(store: LeaseStore, metadata: Metadata, details: LeaseErrorDetails): void {
-  const fault = faultOfMetadata(metadata, roomOf(store.limits))
-  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
-  if (store.update !== undefined) return
-  const message = `the ${details.store} store cannot update metadata: give it to acquire, or to release`
-  throw new LeaseConfigurationError(message, details)
-}
-
 /** The updates of one lease's metadata: sent one at a time, in the order in which they were asked for. */
 export class MetadataUpdates {
   readonly #send: (metadata: Metadata) => void
@@ -51,4 +42,13 @@ export class MetadataUpdates {
     this.#updates = []
     for (const { written } of ended) written.resolve(false)
   }
+}
+
+/** Throws a `LeaseConfigurationError` if the store cannot replace the metadata of a record by this. */
+export function checkUpdate(metadata: Metadata, store: LeaseStore, details: LeaseErrorDetails): void {
+  const fault = faultOfMetadata(metadata, roomOf(store.limits))
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+  if (store.update !== undefined) return
+  const message = `the ${store.kind ?? 'custom'} store cannot update metadata: give it to acquire, or to release`
+  throw new LeaseConfigurationError(message, details)
 }

@@ -8,18 +8,18 @@ import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import { Claim } from './engine/claims.js'
 import { isGone, type ReleaseResult } from './engine/engine-effect.js'
+import type { EventOf } from './engine/engine-event.js'
 import { heldIn } from './engine/engine-state.js'
-import { guardEnvironment } from './engine/event-context.js'
-import { clockWithoutTime, detailsOf, leaseClosed } from './engine/failures.js'
+import { type EngineEnvironment, guardEnvironment } from './engine/event-context.js'
+import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
 import type { GrantEffect } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
 import { LeaseEngine } from './engine/lease-engine.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
-import { LeaseConflictError } from './errors/lease-conflict-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
-import { checkAdoptable, checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { checkCanAdopt, checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
 import { Lease } from './lease.js'
-import type { LeaseEnvironment } from './lease-environment.js'
+import { checkEnvironment, type StoreLeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import type { LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
@@ -27,7 +27,9 @@ import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { longHoldOf, warnOnce } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
-import { checkOptionNames } from './option-names.js'
+import { forChildren } from './parent/child-grace.js'
+import { LeaseFamily } from './parent/lease-family.js'
+import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
@@ -39,9 +41,8 @@ import { checkStoreLimits } from './store/store-limits.js'
 import { callGuarded } from './user-code.js'
 
 /**
- * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else
- * can be granted the name. The safety rules, with their tests:
- * https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
+ * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
+ * be granted the name: https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
  */
 export class StoreLease extends Lease {
   readonly #store: LeaseStore
@@ -62,17 +63,22 @@ export class StoreLease extends Lease {
   #runs: LeaseRuns | undefined
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   #isKept = false
+  /** Its parent, and its children: made when there is one. */
+  #family: LeaseFamily | undefined
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
-  constructor(settings: LeaseSettings, store: LeaseStore, environment: LeaseEnvironment = {}) {
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: StoreLeaseEnvironment = {}) {
     super(settings)
     checkStoreLimits(settings, store)
-    checkOptionNames<LeaseEnvironment>('StoreLease', environment, { clock: true, logger: true, random: true })
+    checkEnvironment(environment)
     this.#store = store
     this.#logger = environment.logger ?? defaultLogger
     const guarded = guardEnvironment(environment, (error) => this.#report(error))
     this.#clock = guarded.clock
-    this.#engine = new LeaseEngine(settings, store, guarded, (effect) => this.#onGrant(effect))
+    if (environment.parent !== undefined) this.#family = this.#createFamily(environment.parent, guarded)
+    const graced = forChildren(store, settings, guarded.clock)
+    const parented = this.#family?.around(guarded) ?? guarded
+    this.#engine = new LeaseEngine(settings, graced, parented, (effect) => this.#onGrant(effect))
   }
 
   /** @internal */
@@ -89,12 +95,15 @@ export class StoreLease extends Lease {
   /** The validity left, in milliseconds; 0 when not valid, `Infinity` for a lease that does not expire. */
   get remaining(): number {
     const held = heldIn(this.#engine.state)
-    return held === undefined ? 0 : Math.max(0, held.validUntil - this.#clock.now())
+    if (held === undefined) return 0
+    const left = held.validUntil - this.#clock.now()
+    return Math.max(0, this.#family === undefined ? left : Math.min(left, this.#family.cover))
   }
 
   override checkLease(): boolean {
     const held = heldIn(this.#engine.state)
-    return held !== undefined && this.#clock.now() < held.validUntil
+    if (held === undefined || this.#clock.now() >= held.validUntil) return false
+    return this.#family === undefined || this.#family.cover > 0
   }
 
   override get fencingToken(): bigint | undefined {
@@ -116,28 +125,24 @@ export class StoreLease extends Lease {
     return Promise.resolve(true)
   }
 
-  /**
-   * The metadata that the last holder left, also when its lease expired. `undefined` while nothing is held, where there
-   * was no earlier holder, and where the store does not keep it.
-   */
+  /** The metadata that the last holder left. `undefined` while nothing is held, and if there is none that the store kept. */
   get previous(): Metadata | undefined {
     return this.grant === undefined ? undefined : this.#previous
   }
 
   /** The record of the current holder; `undefined` where the name is free. Rejects when the store does not answer. */
   async holder(): Promise<LeaseRecord | undefined> {
-    const { operationTimeout } = this.settings.timeouts
-    const record = await readLease(this.#store, this.settings.name, { timeout: operationTimeout, clock: this.#clock })
+    const { name, timeouts } = this.settings
+    const record = await readLease(this.#store, name, { timeout: timeouts.operationTimeout, clock: this.#clock })
     return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
   }
 
   /**
-   * Replaces the metadata in the record while the lease is held, with a heartbeat. It is repeated as heartbeats are, until
-   * the store confirms it or the grant ends. Resolves `true`: written. `false`: the lease is not held, or it ended first.
-   * Rejects with a typed error when the store refuses the metadata.
+   * Replaces the metadata in the record with a heartbeat, repeated until the store confirms it or the grant ends. Resolves
+   * `true`: written. `false`: the lease is not held, or it ended first. Rejects if the store refuses the metadata.
    */
   async update(metadata: Metadata): Promise<boolean> {
-    checkUpdate(this.#store, metadata, this.#details)
+    checkUpdate(metadata, this.#store, this.#details)
     if (!this.checkLease()) return false
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
     return await this.#updates.add({ ...metadata })
@@ -158,21 +163,15 @@ export class StoreLease extends Lease {
   override async release(options: ReleaseOptions = noOptions): Promise<boolean> {
     const { metadata } = checkedReleaseOptions(options, this.#store.limits, this.#details)
     this.#runs?.onReleased()
-    if (this.grant !== undefined) {
-      const left = this.#leave()
-      this.#engine.dispatch({ type: 'release', metadata })
-      return isGone(await left)
-    }
+    if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
+    this.#family?.abandon()
     // A release or an attempt may be under way, or a grant may be left in the store.
     const left = this.#leaving?.promise
     await this.#engine.abandon()
     return left === undefined || isGone(await left)
   }
 
-  /**
-   * As of every `Lease`. The lease also stays held if `acquire()` is called during the run. A `handOff()` from outside of it
-   * ends the run as a `release()` does. A failed release at the end is an `error` event.
-   */
+  /** As of every `Lease`. It also stays held if `acquire()` is called meanwhile. A `handOff()` from outside ends the run. */
   override async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
     this.#runs ??= new LeaseRuns({
@@ -191,22 +190,17 @@ export class StoreLease extends Lease {
   }
 
   /**
-   * Passes the lease on, to be adopted by another lease of the same name: in between the name is never free, and from now
-   * on this owner can no longer write. Rejects with a `LeaseConflictError` if nothing is held, with a `LeaseLostError` if
-   * the lease was lost before the store knew of it, and when the outcome is unknown; the grant is then freed in the
-   * background. Not adopted, it expires.
+   * Passes the lease on, to be adopted by another lease of the same name: the name is never free in between, and from now
+   * on this owner can no longer write. Not adopted, it expires. Rejects with a `LeaseConflictError` if nothing is held,
+   * with a `LeaseLostError` if it was lost already, and if the outcome is unknown: it is then freed in the background.
    */
   async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
     const owner = to.owner ?? this.settings.owner
     checkOwner(owner)
-    checkCanChange(this.#store, this.#details)
-    if (!this.checkLease()) {
-      throw new LeaseConflictError(`lease '${this.settings.name}' is not held: nothing to hand off`, this.#details)
-    }
+    checkCanChange(this.#store, this.settings, this.#details)
+    if (!this.checkLease()) throw nothingHeld(this.#details)
     if (!workContext.includes(this)) this.#runs?.onReleased()
-    const target = { grantId: createGrantId(), owner }
-    const left = this.#leave()
-    this.#engine.dispatch({ type: 'hand-off', to: target })
+    const left = this.#leave({ type: 'hand-off', to: { grantId: createGrantId(), owner } })
     // The validity was over before the request was sent, and the loss was reported instead.
     if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
     const result = await left
@@ -223,8 +217,8 @@ export class StoreLease extends Lease {
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     this.#checkOptions(options)
     const grant = fromHandOff(handOff)
-    checkCanChange(this.#store, this.#details)
-    checkAdoptable(grant, this.#engine.rules, this.#engine.isQuiet ? 'idle' : this.state)
+    checkCanAdopt(grant, this.settings, this.#store, this.#details)
+    if (!this.#engine.isQuiet) throw notIdle(this.state, this.#details)
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
 
@@ -259,6 +253,12 @@ export class StoreLease extends Lease {
     return this.#emitter
   }
 
+  /** @internal */
+  [asParent](): ParentView {
+    this.#family ??= this.#createFamily()
+    return this.#family
+  }
+
   /** The grant, until its loss is reported: for subclasses that protect a resource by conditions of the store. */
   protected get grant(): Grant | undefined {
     return heldIn(this.#engine.state)?.grant
@@ -280,6 +280,8 @@ export class StoreLease extends Lease {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     const now = this.#clock.now()
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
+    const entry = this.#family?.enter(() => this.#claim(options, adopted, run), signal)
+    if (entry !== undefined) return entry
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) {
       claim.unlisten = this.#engine.group.aborts.add(signal, () => {
@@ -304,13 +306,18 @@ export class StoreLease extends Lease {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
 
-  /** A release or a hand-off begins, or is shared; from now on no loss is reported. */
-  #leave(): Promise<ReleaseResult> {
-    this.#leaving ??= new Deferred()
+  /** From now on no loss is reported. The children are released first. */
+  #leave(how: EventOf<'release' | 'hand-off'>): Promise<ReleaseResult> {
+    const left = new Deferred<ReleaseResult>()
+    this.#leaving = left
     this.#onLost = noCallbacks
     this.#updates?.end()
     this.#renewal?.end()
-    return this.#leaving.promise
+    const [grantId, hasChildren] = [this.grant?.grantId, this.#family?.hasChildren === true]
+    this.#engine.dispatch({ ...how, hasChildren })
+    if (!hasChildren) return left.promise
+    void this.#family?.releaseChildren().then(() => this.#engine.dispatch({ type: 'children-released', grantId }))
+    return left.promise
   }
 
   #endLeaving(result: ReleaseResult): void {
@@ -367,6 +374,7 @@ export class StoreLease extends Lease {
   }
 
   #notifyLoss(grant: Grant, lost: LeaseLost): void {
+    this.#family?.lose()
     this.#updates?.end()
     const callbacks = [...this.#onLost]
     const controller = this.#controller
@@ -394,6 +402,11 @@ export class StoreLease extends Lease {
   #log(level: keyof Logger, message: string, details?: unknown): void {
     const { name, owner } = this.settings
     logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
+  }
+
+  #createFamily(parent?: ParentLease, environment?: EngineEnvironment): LeaseFamily {
+    const [grant, onParentLost] = [() => this.grant, () => this.#engine.onParentLost()]
+    return new LeaseFamily({ lease: this, store: this.#store, grant, onParentLost }, parent, environment)
   }
 }
 

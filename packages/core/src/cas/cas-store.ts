@@ -99,7 +99,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     }
     this.kind = register.kind ?? 'cas'
     const room = metadata === undefined ? {} : { metadata }
-    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, ...room }
+    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...room }
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#longest = longest
     this.#register = register

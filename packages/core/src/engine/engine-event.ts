@@ -24,12 +24,15 @@ type AskedEvent =
   | { readonly type: 'preempt'; readonly holder: LeaseRecord; readonly notice: number }
   /** No caller waits for the attempt any more. */
   | { readonly type: 'cancel' }
-  | { readonly type: 'release'; readonly metadata?: Metadata | undefined }
+  /** `hasChildren`: nothing is sent before the event `children-released`. The same for a hand-off. */
+  | { readonly type: 'release'; readonly metadata?: Metadata | undefined; readonly hasChildren?: boolean }
   /** The metadata is to be replaced. One update at a time. */
   | { readonly type: 'update'; readonly metadata: Metadata }
   /** The grant is to be renewed now. Shares a heartbeat that is under way. */
   | { readonly type: 'renew' }
-  | { readonly type: 'hand-off'; readonly to: HandOffTarget }
+  | { readonly type: 'hand-off'; readonly to: HandOffTarget; readonly hasChildren?: boolean }
+  /** The children of this grant have been released, or their releases were given up. */
+  | { readonly type: 'children-released'; readonly grantId: string | undefined }
   /** The store was closed: it answers nothing any more. */
   | { readonly type: 'store-closed'; readonly error: unknown }
   /** The grant is to end without a release. */

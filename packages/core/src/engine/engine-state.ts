@@ -88,6 +88,8 @@ export interface Releasing {
   readonly to: HandOffTarget | undefined
   /** The metadata to leave behind. */
   readonly metadata: Metadata | undefined
+  /** True while the releases of its children are awaited, before anything is sent. */
+  readonly hasChildren?: boolean | undefined
   /** The call that is under way. */
   readonly call: PendingCall['method'] | undefined
   readonly retryAt: number
@@ -112,6 +114,7 @@ export function wakeAt(state: EngineState): number {
     case 'acquiring':
       return state.call?.limitAt ?? state.retryAt
     case 'releasing':
+      if (state.hasChildren === true) return Number.POSITIVE_INFINITY
       return Math.min(
         state.limitAt ?? Number.NEGATIVE_INFINITY,
         state.call === undefined ? state.retryAt : Number.POSITIVE_INFINITY,
@@ -145,5 +148,5 @@ export function isUnplanned(state: EngineState): state is Held {
 
 /** Whether a release is under way that has no time limit yet. */
 export function isUnlimited(state: EngineState): boolean {
-  return state.phase === 'releasing' && state.limitAt === undefined
+  return state.phase === 'releasing' && state.limitAt === undefined && state.hasChildren !== true
 }

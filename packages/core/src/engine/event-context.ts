@@ -12,6 +12,20 @@ export interface EventContext {
   readonly suspended: number
   /** From 0 to 1. */
   readonly random: number
+  /** Whether the lease stands under a parent whose grant is not valid: it may neither hold nor get a grant. */
+  readonly isParentLost: boolean
+}
+
+/** The parent of a lease, as the engine of the lease sees it. */
+export interface EngineParent {
+  /** Whether the grant that the attempt was bound to is not valid. */
+  readonly isLost: boolean
+  /** Binds the attempt that begins to the grant of the parent that is in force. */
+  bind(): void
+  /** From now on the lease is notified of the end of that grant. */
+  join(): void
+  /** The lease holds nothing any more, and asks for nothing. */
+  leave(): void
 }
 
 /** Where an engine takes time and random numbers from. */
@@ -21,6 +35,8 @@ export interface EngineEnvironment {
   readonly userClock?: Clock | undefined
   /** Numbers from 0 to 1, 1 excluded: for jitter. */
   readonly random: () => number
+  /** The lease under which this one stands, if there is one. */
+  readonly parent?: EngineParent | undefined
 }
 
 /** Shared by all leases that use it. */
@@ -60,5 +76,9 @@ export class CurrentContext implements EventContext {
 
   get random(): number {
     return this.#environment.random()
+  }
+
+  get isParentLost(): boolean {
+    return this.#environment.parent?.isLost === true
   }
 }

@@ -1,5 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseError } from '../errors/lease-error.js'
+import { LeaseConflictError } from '../errors/lease-conflict-error.js'
+import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
+import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { reasonOf } from '../shown-value.js'
@@ -50,6 +52,14 @@ export function clockWithoutTime(rules: LeaseRules): LeaseConfigurationError {
   )
 }
 
+/** The failure of an attempt whose parent was lost, or released, meanwhile. */
+export function parentLost(rules: LeaseRules): LeaseLostError {
+  return new LeaseLostError(
+    `lease '${rules.name}' was not acquired: its parent is not held any more. Acquire the parent, then try again`,
+    { ...detailsOf(rules), reason: 'parent-lost' },
+  )
+}
+
 /** Whether the call certainly had no effect, and repeating it is of no use. */
 export function isDefinitive(error: unknown): boolean {
   if (!(error instanceof LeaseError)) return false
@@ -72,4 +82,14 @@ export function ownLeftover(rules: LeaseRules): LeaseUnavailableError {
     `lease '${rules.name}' is still held by an earlier grant of this owner that the store has not let go yet; try again`,
     detailsOf(rules),
   )
+}
+
+/** The failure of a hand-off. */
+export function nothingHeld(details: LeaseErrorDetails): LeaseConflictError {
+  return new LeaseConflictError(`lease '${details.leaseName}' is not held: nothing to hand off`, details)
+}
+
+/** The failure of an adoption. */
+export function notIdle(state: string, details: LeaseErrorDetails): LeaseConflictError {
+  return new LeaseConflictError(`lease '${details.leaseName}' is ${state}: adopt needs an idle one`, details)
 }

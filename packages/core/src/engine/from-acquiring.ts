@@ -5,7 +5,7 @@ import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition
 import type { EngineEvent, EventOf } from './engine-event.js'
 import { type Acquiring, awaits } from './engine-state.js'
 import type { EventContext } from './event-context.js'
-import { askedPause, timedOut } from './failures.js'
+import { askedPause, parentLost, timedOut } from './failures.js'
 import { becomeHeld, sendHeartbeat } from './from-held.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
@@ -15,6 +15,7 @@ const LOOK_AGAIN = 0.25
 /** A claim is asked for: a call is under way, or the turn is waited for. */
 export function fromAcquiring(state: Acquiring, event: EngineEvent, context: EventContext): Transition {
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
+  if (context.isParentLost) return giveBack(state, context)
   switch (event.type) {
     case 'acquire-answer':
       if (event.outcome.granted) {
@@ -226,6 +227,12 @@ function waitOutFailure(
     },
     effects: [{ type: 'failed', error: failure, definitive }],
   }
+}
+
+/** The parent is not valid any more: a grant that the attempt has produced, or may still produce, does not count. */
+function giveBack(state: Acquiring, { rules }: EventContext): Transition {
+  const { state: next, effects } = abandon(state)
+  return { state: next, effects: [...effects, { type: 'failed', error: parentLost(rules), definitive: true }] }
 }
 
 /** No caller waits any more: ends the call and cleans up a grant that it may have produced. */

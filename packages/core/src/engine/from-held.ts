@@ -4,7 +4,7 @@ import type { Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
-import { awaits, type HandOffTarget, type Held, isUnplanned } from './engine-state.js'
+import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
@@ -16,8 +16,9 @@ const LATEST_HEARTBEAT = 0.95
 /** The lease is held, with or without its last heartbeat confirmed. */
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
   // A release asked for ends the grant without a word of loss, though its validity may be over.
-  if (event.type === 'release') return leave(state, undefined, event.metadata)
+  if (event.type === 'release') return leave(state, undefined, event)
   if (context.now >= state.validUntil) return expire(state, context)
+  if (context.isParentLost) return lose(state, { reason: 'parent-lost' }, true)
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
   switch (event.type) {
     case 'tick':
@@ -40,7 +41,7 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
     case 'update':
       return renewNow({ ...state, update: event.metadata }, context)
     case 'hand-off':
-      return leave(state, event.to, undefined)
+      return leave(state, event.to, event)
     case 'store-closed':
       return lose(state, { reason: 'closed' }, true)
     case 'end':
@@ -243,9 +244,15 @@ function lose(state: Held, lost: Extract<EngineEffect, { type: 'lost' }>['lost']
   return { state: { phase: 'idle', op: state.op }, effects }
 }
 
+/** How a grant is left: see the events `release` and `hand-off`. */
+interface Leaving {
+  readonly metadata?: Metadata | undefined
+  readonly hasChildren?: boolean | undefined
+}
+
 /** Ends validity at once, and then the heartbeat that is under way: its answer is stale from here on. */
-function leave(state: Held, to: HandOffTarget | undefined, metadata: Metadata | undefined): Transition {
-  const released = sendRelease({
+function leave(state: Held, to: HandOffTarget | undefined, { metadata, hasChildren }: Leaving): Transition {
+  const releasing: Releasing = {
     phase: 'releasing',
     op: state.op,
     grant: state.grant,
@@ -257,6 +264,7 @@ function leave(state: Held, to: HandOffTarget | undefined, metadata: Metadata | 
     failures: 0,
     failure: undefined,
     hasStray: mayHaveStray(state),
-  })
-  return abortCall(state.call, released)
+  }
+  const next = hasChildren === true ? quiet({ ...releasing, hasChildren }) : sendRelease(releasing)
+  return abortCall(state.call, next)
 }

@@ -31,6 +31,9 @@ export function fromReleasing(state: Releasing, event: EngineEvent, context: Eve
       return quiet({ ...state, limitAt: limitOf(state, context) })
     case 'tick':
       return onTick(state, context)
+    case 'children-released':
+      if (state.hasChildren !== true || event.grantId !== state.grant.grantId) return quiet(state)
+      return sendRelease({ ...state, hasChildren: undefined })
     default:
       return quiet(state)
   }

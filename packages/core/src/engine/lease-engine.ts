@@ -9,7 +9,7 @@ import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
-import { ownLeftover, storeClosed } from './failures.js'
+import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import type { GrantEffect } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
@@ -88,7 +88,7 @@ export class LeaseEngine implements Caller, GroupMember {
       return
     }
     this.#claims.add(claim)
-    this.group.engage(this, true)
+    this.#engage(true)
     const { phase } = this.#state
     if (phase === 'idle') {
       // A caller that comes before an adoption has begun shares it.
@@ -133,16 +133,20 @@ export class LeaseEngine implements Caller, GroupMember {
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
-    if (this.isQuiet) this.group.engage(this, false)
+    if (this.isQuiet) this.#engage(false)
     this.#armSoon(context)
   }
 
   onStoreClosed(): void {
     const error = storeClosed(this.rules)
     this.dispatch({ type: 'store-closed', error })
-    // Those that came while another grant was being released or taken back.
-    for (const claim of this.#claims.takeAll()) claim.reject(error)
-    this.group.engage(this, false)
+    this.#rejectAll(error)
+  }
+
+  /** The grant of the parent is over: nothing may be held or acquired under it. */
+  onParentLost(): void {
+    this.dispatch({ type: 'tick' })
+    this.#rejectAll(parentLost(this.rules))
   }
 
   onAnswer(answer: AnswerEvent): void {
@@ -190,6 +194,20 @@ export class LeaseEngine implements Caller, GroupMember {
     this.dispatch({ type: 'tick' })
   }
 
+  /** Those too that came while another grant was being released or taken back. */
+  #rejectAll(error: unknown): void {
+    for (const claim of this.#claims.takeAll()) claim.reject(error)
+    if (this.isQuiet) this.#engage(false)
+  }
+
+  /** Says whether the lease is held or asked for, so that it has to know when its store is closed, or its parent lost. */
+  #engage(isEngaged: boolean): void {
+    this.group.engage(this, isEngaged)
+    const { parent } = this.#environment
+    if (isEngaged) parent?.join()
+    else parent?.leave()
+  }
+
   /** Claims that came while another grant was held, released or given back. */
   #begin(): void {
     if (this.#cleanup?.isEmpty === false) {
@@ -204,6 +222,7 @@ export class LeaseEngine implements Caller, GroupMember {
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
     this.#refusedFor = undefined
+    this.#environment.parent?.bind()
     const { grantId = createGrantId() } = this.#claims.wishes
     this.dispatch({ type: 'acquire', grantId, queue: this.#queues, adopted })
   }

@@ -2,6 +2,7 @@ import { quiet, type Transition } from './engine-effect.js'
 import type { EngineEvent } from './engine-event.js'
 import type { EngineState, Idle } from './engine-state.js'
 import type { EventContext } from './event-context.js'
+import { parentLost } from './failures.js'
 import { fromAcquiring, sendClaim } from './from-acquiring.js'
 import { fromHeld } from './from-held.js'
 import { fromReleasing } from './from-releasing.js'
@@ -26,6 +27,9 @@ export function transition(state: EngineState, event: EngineEvent, context: Even
 /** Nothing is held and nothing asked for: only a new claim changes that. */
 function fromIdle(state: Idle, event: EngineEvent, context: EventContext): Transition {
   if (event.type !== 'acquire') return quiet(state)
+  if (context.isParentLost) {
+    return { state, effects: [{ type: 'failed', error: parentLost(context.rules), definitive: true }] }
+  }
   const { grantId, queue, adopted } = event
   return sendClaim(state.op, { grantId, queue, adopted }, context)
 }

@@ -20,6 +20,7 @@ export const settingKeys = {
   retryInterval: 'lease-retry-interval',
   strategy: 'strategy',
   maxHold: 'max-hold',
+  childGrace: 'child-grace',
 } as const satisfies Record<
   keyof TimeoutOptions | Exclude<keyof LeaseSettingsOptions, 'name' | 'owner' | 'timeouts' | 'options'>,
   string
@@ -65,8 +66,8 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     operationTimeout: duration('operationTimeout'),
     strategy: strategyFrom(setting('strategy')),
   })
-  const [maxHold, retryInterval] = [duration('maxHold'), duration('retryInterval')]
-  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, options: block })
+  const [maxHold, retryInterval, childGrace] = [duration('maxHold'), duration('retryInterval'), duration('childGrace')]
+  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, childGrace, options: block })
 }
 
 /** A name, or an object such as `{ renew-at = 0.3 }`, whose number may be a text: from an environment variable. */

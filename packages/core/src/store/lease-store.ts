@@ -16,6 +16,11 @@ export interface StoreLimits {
    * 0: the layout has no room, and `previous` is always `undefined`.
    */
   readonly metadata?: number
+  /**
+   * Whether `remaining` of a record is what this process has still to observe: another challenger may have observed more,
+   * and be granted the name earlier. As in stores over a compare-and-set register.
+   */
+  readonly observed?: boolean
   /** Whether the resources have versions, so that `acquire` can be conditional on one (`ifMatch`). */
   readonly versions?: boolean
 }

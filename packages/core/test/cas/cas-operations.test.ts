@@ -38,7 +38,13 @@ describe('a compare-and-set store', () => {
     const unnamed = { ...register(), kind: undefined } as unknown as CasRegister<number>
     expect(casStore(register()).kind).toBe('map')
     expect(casStore(unnamed).kind).toBe('cas')
-    expect(casStore(register()).limits).toEqual({ minTtl: 1_000, maxTtl: HOUR, infinite: false, ordered: false })
+    expect(casStore(register()).limits).toEqual({
+      minTtl: 1_000,
+      maxTtl: HOUR,
+      infinite: false,
+      ordered: false,
+      observed: true,
+    })
     const limits = { minTtl: 5, maxTtl: 5 }
     expect(casStore(register(), limits).limits).toMatchObject(limits)
   })

@@ -38,6 +38,7 @@ const step = fc.record({
   /** The call that gets the answer: usually the last one. */
   back: fc.constantFrom(0, 0, 0, 0, 1, 2),
   random: fc.double({ min: 0, max: 1, noNaN: true }),
+  isParentLost: fc.constantFrom(false, false, false, false, false, false, false, true),
 })
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
@@ -52,11 +53,11 @@ class World {
   readonly open = new Map<number, { sentAt: number; grantId: string }>()
   readonly sent: { op: number; method: string; grantId: string; sentAt: number }[] = []
 
-  take({ wait, kind, back, random }: Step): void {
+  take({ wait, kind, back, random, isParentLost }: Step): void {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const context: EventContext = { rules, now: this.now, suspended: 0, random }
+    const context: EventContext = { rules, now: this.now, suspended: 0, random, isParentLost }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)
     const { state, effects } = transition(before, event, context)
@@ -65,6 +66,9 @@ class World {
     if ('op' in event && this.open.has(event.op)) this.open.delete(event.op)
     for (const effect of effects) this.#check(effect, before)
     this.#checkState()
+    if (!isParentLost) return
+    if (!('op' in event)) expect(['idle', 'releasing']).toContain(state.phase)
+    if (before.phase === 'acquiring') expect(['idle', 'acquiring']).toContain(state.phase)
   }
 
   #eventOf(kind: Step['kind'], back: number): EngineEvent | undefined {

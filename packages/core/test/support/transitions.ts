@@ -19,7 +19,7 @@ export function after(
   now: number,
   context: Partial<EventContext> = {},
 ): Transition {
-  return transition(state, event, { rules, now, suspended: 0, random: longest, ...context })
+  return transition(state, event, { rules, now, suspended: 0, random: longest, isParentLost: false, ...context })
 }
 
 /** A claim that was sent at 0 and has no answer. */

@@ -11,6 +11,7 @@ export type LawFamily =
   | 'fencing'
   | 'change'
   | 'break'
+  | 'parents'
   | 'infinite'
   | 'names'
   | 'metadata'

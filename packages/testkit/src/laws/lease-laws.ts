@@ -4,6 +4,7 @@ import { leaseClockLaws } from './lease/clocks.js'
 import { leaseExclusionLaws } from './lease/exclusion.js'
 import { leaseHandOverLaws } from './lease/hand-over.js'
 import { leaseLossLaws } from './lease/loss.js'
+import { leaseParentLaws } from './lease/parents.js'
 import { leasePreemptionLaws } from './lease/preemption.js'
 import { leaseReleaseLaws } from './lease/release.js'
 import { leaseRenewalLaws } from './lease/renewal.js'
@@ -24,6 +25,7 @@ export const leaseLaws: readonly LeaseLaw[] = [
   ...leaseLossLaws,
   ...leasePreemptionLaws,
   ...leaseReleaseLaws,
+  ...leaseParentLaws,
   ...leaseRunLaws,
   ...leaseHandOverLaws,
   ...leaseShutdownLaws,

@@ -28,6 +28,8 @@ export interface LeaseClaim {
   readonly clock: Clock
   readonly timeouts: TimeoutSettings
   readonly maxHold: number | undefined
+  /** The lease under which it stands; for leases over a store. */
+  readonly parent: Lease | undefined
   /** Puts a `FaultyStore` in front of a store; for leases over a store. */
   disturb(store: LeaseStore): LeaseStore
 }

@@ -51,6 +51,8 @@ export interface OpenOptions extends Omit<VirtualClockOptions, 'time'> {
   readonly maxHold?: number
   /** When it is renewed; with heartbeats every tenth of the ttl unless given. */
   readonly strategy?: TimeoutOptions['strategy']
+  /** The lease under which it stands, in the same process. */
+  readonly parent?: TrialLease
 }
 
 /** Cuts a lease off from its store, or heals it. */
@@ -86,6 +88,11 @@ export class TrialLease {
 
   get clock(): Clock {
     return this.#machine.clock
+  }
+
+  /** @internal */
+  get host(): Machine {
+    return this.#machine
   }
 
   /** The machine that it runs on, where time is virtual. */
@@ -160,7 +167,7 @@ export class LeaseTrial {
   async open(options: OpenOptions = {}): Promise<TrialLease> {
     const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
     const { strategy } = options
-    const machine = this.time.createMachine({ drift, skew })
+    const machine = options.parent?.host ?? this.time.createMachine({ drift, skew })
     const { clock } = machine
     let isCut = false
     let faulty: FaultyStore | undefined
@@ -175,6 +182,7 @@ export class LeaseTrial {
         strategy,
       }),
       maxHold,
+      parent: options.parent?.lease,
       disturb: (store) => {
         faulty = new FaultyStore(store, { clock, plan: () => (isCut ? hang : undefined) })
         this.#disturbed.push(faulty)

@@ -22,7 +22,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
       return {
         abilities: abilitiesOf({ subject, backend, client: outside }),
         outside,
-        open: async ({ name, owner, timeouts, maxHold, clock: own, disturb }) => {
+        open: async ({ name, owner, timeouts, maxHold, parent, clock: own, disturb }) => {
           await backend.prepare?.(name)
           const client = await backend.open(own)
           opened.add(client)
@@ -31,6 +31,7 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
             clock: own,
             logger: silentLogger,
             random: () => random.next(),
+            parent,
           })
           clients.set(lease, client)
           return lease

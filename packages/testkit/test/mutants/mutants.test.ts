@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildMutant, hunt } from './build-mutant.js'
-import { mutants } from './mutants.js'
+import { mutants as engineMutants } from './mutants.js'
+import { parentMutants } from './parent-mutants.js'
+
+const mutants = [...engineMutants, ...parentMutants]
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,0 +1,130 @@
+import type { AcquireOptions } from '../acquire-options.js'
+import { defaultLogger, logSafely } from '../logger.js'
+import { callGuarded, readGuarded } from '../user-code.js'
+import { asParent, type Child, type ParentGrant, type ParentView } from './parent.js'
+
+/** The methods of a lease that its children use. */
+interface PlainLease {
+  readonly settings?: { readonly name?: string } | undefined
+  readonly fencingToken?: bigint | undefined
+  readonly remaining?: number | undefined
+  acquire(options?: AcquireOptions): Promise<boolean>
+  release(): Promise<boolean>
+  checkLease(): boolean
+}
+
+/**
+ * A parent that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release has no
+ * callback, so the method `release` of this one object is replaced by one that releases the children first.
+ */
+export class CustomParent implements ParentView {
+  readonly #lease: PlainLease
+  readonly #children = new Set<Child>()
+  #current: CustomGrant | undefined
+
+  private constructor(lease: PlainLease) {
+    this.#lease = lease
+  }
+
+  /** The one view that all children of the lease share. */
+  static of(lease: PlainLease & { [asParent]?: () => CustomParent }): CustomParent {
+    const parent = new CustomParent(lease)
+    // The lease of a user may be frozen. Its children then notice a release by checkLease().
+    if (!Object.isExtensible(lease)) return parent
+    Object.defineProperty(lease, asParent, { value: () => parent })
+    parent.#observeReleases()
+    return parent
+  }
+
+  get name(): string {
+    return this.#lease.settings?.name ?? 'parent'
+  }
+
+  includes(): boolean {
+    return false
+  }
+
+  current(): ParentGrant | undefined {
+    if (this.#current?.isValid === true) return this.#current
+    if (this.#current !== undefined) this.#lose(this.#current)
+    const grant = new CustomGrant(this.#lease)
+    if (!grant.isValid) return undefined
+    this.#current = grant
+    const lose = (): void => this.#lose(grant)
+    // Acquiring what is held already changes nothing, and every caller's callback counts.
+    callGuarded(
+      () => this.#lease.acquire({ onLost: lose }).then((isHeld) => isHeld || lose(), lose),
+      (error) => {
+        report(error)
+        lose()
+      },
+    )
+    return grant
+  }
+
+  join(child: Child): void {
+    this.#children.add(child)
+  }
+
+  leave(child: Child): void {
+    this.#children.delete(child)
+  }
+
+  #lose(grant: CustomGrant): void {
+    if (this.#current !== grant) return
+    this.#end()
+    for (const child of [...this.#children]) child.onParentLost()
+  }
+
+  #end(): void {
+    if (this.#current !== undefined) this.#current.isEnded = true
+    this.#current = undefined
+  }
+
+  #observeReleases(): void {
+    const lease = this.#lease
+    const { release } = lease
+    const observed = async (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
+      this.#end()
+      if (this.#children.size > 0) {
+        await Promise.allSettled([...this.#children].map((child) => child.onParentLeaving()))
+      }
+      return await release.apply(lease, args)
+    }
+    Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
+  }
+}
+
+/** A grant of a lease that does not identify its grants, except by their fencing tokens where it has them. */
+class CustomGrant implements ParentGrant {
+  isEnded = false
+  readonly #lease: PlainLease
+  readonly #fencingToken: unknown
+
+  constructor(lease: PlainLease) {
+    this.#lease = lease
+    this.#fencingToken = this.#read('fencingToken')
+  }
+
+  /** A lease that fails is not valid. A grant that was seen to be over does not come back. */
+  get isValid(): boolean {
+    if (this.isEnded) return false
+    const isValid = readGuarded(() => this.#lease.checkLease(), report) === true
+    this.isEnded = !isValid || this.#read('fencingToken') !== this.#fencingToken
+    return !this.isEnded
+  }
+
+  get remaining(): number {
+    if (!this.isValid) return 0
+    const remaining = this.#read('remaining')
+    return typeof remaining === 'number' && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
+  }
+
+  #read(property: 'fencingToken' | 'remaining'): unknown {
+    return readGuarded(() => this.#lease[property], report)
+  }
+}
+
+function report(error: unknown): void {
+  logSafely(defaultLogger, 'error', 'the parent of a lease failed', error)
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../clock.js'
+import type { LeaseRules } from '../engine/lease-rules.js'
+import type { Lease } from '../lease.js'
+
+/** The key of the method by which a parent is seen by its children. */
+export const asParent = Symbol('leasehold.asParent')
+
+/** A lease of another process, observed through its store: made by `watchParent`, given to `createLease`. */
+export interface Parent {
+  /** The lease name. */
+  readonly name: string
+  /** The owner under whose grants children may be held. */
+  readonly owner: string
+  /** @internal */
+  readonly [asParent]: (seat: ChildSeat) => ParentView
+}
+
+/** A lease of this process, or one of another process. */
+export type ParentLease = Lease | Parent
+
+/** The facts about a child that a parent of another process is observed with. */
+export interface ChildSeat {
+  readonly rules: LeaseRules
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/** One grant of a parent, as its children see it. */
+export interface ParentGrant {
+  /** Whether it is in force and valid now. Synchronous; right before any timer has run. False for ever once it has ended. */
+  readonly isValid: boolean
+  /** The validity that is left, in milliseconds; 0 when it is not valid. */
+  readonly remaining: number
+}
+
+/** A child, as its parent sees it. */
+export interface Child {
+  /** The parent's grant is over: the child ends at once. */
+  onParentLost(): void
+  /** The parent is being released: the child ends at once. Settles when it is released, or its release was given up. */
+  onParentLeaving(): Promise<unknown>
+}
+
+/** A parent, as its children see it. */
+export interface ParentView {
+  readonly name: string
+  /** Whether it is the lease on this name in this store, or stands under it. */
+  includes(store: object, name: string): boolean
+  /** The grant in force, if it is valid: the same object for as long as it is. */
+  current(): ParentGrant | undefined
+  /**
+   * Looks whether the parent is held, if that takes a question to its store. Rejects with a typed error if the answer is
+   * unknown, or a child can never be held under it.
+   */
+  look?(): Promise<void>
+  /** From now on the child is notified of the end of the grant in force. */
+  join(child: Child): void
+  leave(child: Child): void
+}

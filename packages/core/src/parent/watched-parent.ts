@@ -1,0 +1,182 @@
+import { detailsOf } from '../engine/failures.js'
+import type { LeaseRules } from '../engine/lease-rules.js'
+import { retryPause } from '../engine/pauses.js'
+import { callWithin } from '../engine/timed-call.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { checkLeaseName, checkOwner } from '../lease-name.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import { validityOf } from '../validity.js'
+import { graceOf } from './child-grace.js'
+import { asParent, type Child, type ChildSeat, type Parent, type ParentGrant, type ParentView } from './parent.js'
+
+/**
+ * By how much a user of a store that has no clock of its own, such as a folder, may see more time left than another
+ * user, in milliseconds.
+ */
+const SHARED_CLOCK_DIFFERENCE = 40
+
+/**
+ * The lease of another process as a parent: children are held while its owner holds it, as far as the store shows. The
+ * owner must have declared a `childGrace`. A child reads the record of its parent once per heartbeat of its own. The name
+ * may be in another store than the child's. Throws a `LeaseNameError` or a `LeaseConfigurationError` if it is not valid.
+ */
+export function watchParent(store: LeaseStore, name: string, owner: string): Parent {
+  checkLeaseName(name)
+  checkOwner(owner)
+  return { name, owner, [asParent]: (seat) => new WatchedParent(store, name, owner, seat) }
+}
+
+/** The parent of one child, in another process. */
+class WatchedParent implements ParentView {
+  readonly name: string
+  readonly #store: LeaseStore
+  readonly #owner: string
+  readonly #seat: ChildSeat
+  readonly #rules: LeaseRules
+  #child: Child | undefined
+  #current: WatchedGrant | undefined
+  #failures = 0
+  #cancelRead: (() => void) | undefined
+  #cancelDeadline: (() => void) | undefined
+
+  constructor(store: LeaseStore, name: string, owner: string, seat: ChildSeat) {
+    this.name = name
+    this.#store = store
+    this.#owner = owner
+    this.#seat = seat
+    this.#rules = { ...seat.rules, name, kind: store.kind ?? 'custom' }
+  }
+
+  includes(store: object, name: string): boolean {
+    return this.#store === store && this.name === name
+  }
+
+  current(): ParentGrant | undefined {
+    return this.#current?.isValid === true ? this.#current : undefined
+  }
+
+  async look(): Promise<void> {
+    await this.#read()
+  }
+
+  join(child: Child): void {
+    this.#child = child
+    if (this.#cancelRead === undefined) this.#readAfter(this.#rules.heartbeatInterval)
+    this.#armDeadline()
+  }
+
+  leave(): void {
+    this.#child = undefined
+    this.#cancelRead?.()
+    this.#cancelDeadline?.()
+    this.#cancelRead = undefined
+    this.#cancelDeadline = undefined
+  }
+
+  /** Reads the record, and takes in the answer. Rejects if it is unknown. */
+  async #read(): Promise<void> {
+    const { clock } = this.#seat
+    const sentAt = clock.now()
+    const record = await callWithin(this.#rules, clock, 'read', (call) => this.#store.read(this.name, call))
+    if (record?.state !== 'leased' || record.owner !== this.#owner || record.grantId === '') return this.#end()
+    if (this.#current !== undefined && this.#current.grantId !== record.grantId) this.#end()
+    const until = sentAt + this.#certain(record)
+    if (this.#current?.isValid === true) this.#current.extend(until)
+    else if (clock.now() < until) this.#current = new WatchedGrant(record.grantId, until, clock)
+    this.#armDeadline()
+  }
+
+  /**
+   * For how long after the read was sent nobody else can hold the name, in milliseconds: it does not expire before its
+   * remaining time is over, and its owner does not free it before the grace is over.
+   */
+  #certain(record: LeaseRecord): number {
+    const grace = graceOf(record)
+    const { remaining, ttl = 0 } = record
+    if (grace === undefined) throw this.#undeclared()
+    if (remaining === undefined || this.#store.limits.observed === true) throw this.#untimed()
+    return validityOf(Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace))
+  }
+
+  #readAfter(delay: number): void {
+    this.#cancelRead?.()
+    this.#cancelRead = this.#seat.clock.schedule(delay, () => void this.#readAgain())
+  }
+
+  async #readAgain(): Promise<void> {
+    const { clock, random } = this.#seat
+    let pause = this.#rules.heartbeatInterval
+    try {
+      await this.#read()
+      this.#failures = 0
+    } catch {
+      // Unknown is not lost: it is read again inside the validity that is left.
+      this.#failures += 1
+      pause = retryPause(this.#rules, this.#failures, this.#current?.remaining ?? 0, random())
+    }
+    if (this.#child !== undefined && clock.now() < Number.POSITIVE_INFINITY) this.#readAfter(pause)
+  }
+
+  /** Depends on no answer: a store that hangs keeps no child alive. */
+  #armDeadline(): void {
+    this.#cancelDeadline?.()
+    this.#cancelDeadline = undefined
+    if (this.#child === undefined || this.#current === undefined) return
+    const { remaining } = this.#current
+    if (remaining === 0) this.#end()
+    else this.#cancelDeadline = this.#seat.clock.schedule(remaining, () => this.#armDeadline())
+  }
+
+  #end(): void {
+    if (this.#current === undefined) return
+    this.#current.end()
+    this.#current = undefined
+    this.#child?.onParentLost()
+  }
+
+  #undeclared(): LeaseConfigurationError {
+    return new LeaseConfigurationError(
+      `lease '${this.name}' of owner '${this.#owner}' does not declare how long it waits for children in other processes: ` +
+        'create it with { childGrace }, in milliseconds, such as three heartbeat intervals of the children',
+      detailsOf(this.#rules),
+    )
+  }
+
+  #untimed(): LeaseConfigurationError {
+    return new LeaseConfigurationError(
+      `the ${this.#rules.kind} store cannot tell for how long lease '${this.name}' lasts at least: its leases cannot be ` +
+        'parents of leases in other processes',
+      detailsOf(this.#rules),
+    )
+  }
+}
+
+/** One grant of another process, valid for as long as the reads of its record make certain. */
+class WatchedGrant implements ParentGrant {
+  readonly grantId: string
+  readonly #clock: ChildSeat['clock']
+  #until: number
+
+  constructor(grantId: string, until: number, clock: ChildSeat['clock']) {
+    this.grantId = grantId
+    this.#until = until
+    this.#clock = clock
+  }
+
+  get isValid(): boolean {
+    return this.remaining > 0
+  }
+
+  get remaining(): number {
+    return Math.max(0, this.#until - this.#clock.now())
+  }
+
+  extend(until: number): void {
+    this.#until = Math.max(this.#until, until)
+  }
+
+  end(): void {
+    this.#until = Number.NEGATIVE_INFINITY
+  }
+}

@@ -1,0 +1,67 @@
+import type { Mutant } from './mutant.js'
+
+/** Each rule of parents and children, broken. */
+export const parentMutants: readonly Mutant[] = [
+  {
+    name: 'the validity of a child does not depend on its parent until a timer has run',
+    edits: [
+      {
+        file: 'store-lease.ts',
+        find: ' && (this.#family === undefined || this.#family.cover > 0)',
+        replace: '',
+      },
+    ],
+    caughtBy: {
+      law: 'parents: after a pause in which its parent expired a child is not valid, before any timer has run',
+    },
+  },
+  {
+    name: 'a child is not notified of the loss of its parent',
+    edits: [{ file: 'store-lease.ts', find: '    this.#family?.lose()\n', replace: '' }],
+    caughtBy: { law: 'parents: a child is notified of the loss of its parent before the parent is' },
+  },
+  {
+    name: 'a grant counts although the parent was lost while it was asked for',
+    edits: [
+      {
+        file: 'engine/from-acquiring.ts',
+        find: '  if (context.isParentLost) return giveBack(state, context)\n',
+        replace: '',
+      },
+      {
+        file: 'engine/lease-engine.ts',
+        find: '    this.#rejectAll(parentLost(this.rules))\n',
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'parents: a grant that arrives after the end of the parent does not count, and is given back' },
+  },
+  {
+    name: 'a parent is freed before its children',
+    edits: [
+      {
+        file: 'store-lease.ts',
+        find: 'this.#engine.dispatch({ ...how, hasChildren })',
+        replace: 'this.#engine.dispatch(how)',
+      },
+    ],
+    caughtBy: { law: 'parents: a release of the parent waits for the releases of its children' },
+  },
+  {
+    name: 'a child is acquired without its parent',
+    edits: [
+      {
+        file: 'parent/parent-link.ts',
+        find: 'return this.parent.current() === undefined ? Promise.reject(this.#notHeld()) : undefined',
+        replace: 'return undefined',
+      },
+      { file: 'engine/transition.ts', find: '  if (context.isParentLost) {', replace: '  if (context.now < 0) {' },
+      {
+        file: 'engine/from-acquiring.ts',
+        find: '  if (context.isParentLost) return giveBack(state, context)\n',
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'parents: a child is not acquired while its parent is not held' },
+  },
+]
