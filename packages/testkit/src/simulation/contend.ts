@@ -44,7 +44,7 @@ async function contendForLease(process: SimulatedProcess, runs: number): Promise
   const { random } = process
   const metadata = countedMetadata(process)
   // A lease is then handed off to another ttl, more often than not.
-  const stretch = process.shared.get(TTLS) === true ? random.fork(4).pick([1, 2, 3]) : 1
+  const stretch = process.shared.get(TTLS) === true ? random.fork(4).pick([1, 0.75, 0.5]) : 1
   const createLease = (): StoreLease => process.createLease(LEASE_NAME, stretch)
   const lease = stretch === 1 ? process.lease : createLease()
   const ttl = lease.settings.timeouts.heartbeatTimeout
