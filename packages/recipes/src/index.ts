@@ -1,1 +1,6 @@
+export type { Leader } from './leader-election/leader.js'
+export { LeaderElection } from './leader-election/leader-election.js'
+export type { LeaderElectionOptions } from './leader-election/leader-election-options.js'
+export type { LeaderEvents, LeaderListener } from './leader-election/leader-events.js'
+export type { TermWork } from './leader-election/term.js'
 export type { RecipeOptions } from './recipe-options.js'

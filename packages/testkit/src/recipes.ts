@@ -6,3 +6,9 @@ export {
   type RecipeSubject,
   type RecipeTrial,
 } from './laws/recipe-trial.js'
+export {
+  type ElectionLawOptions,
+  type ElectionUnderLaw,
+  leaderElectionLaws,
+  type ReportedLeader,
+} from './laws/recipes/leader-election.js'

@@ -19,11 +19,11 @@ export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, lease
   const { previous } = monitor
   const inFlight = new Set<string>()
   const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
-    const { name, grantId, fencingToken } = grant
-    const ofName = leases.filter((lease) => lease.settings.name === name)
+    const { grantId, fencingToken } = grant
+    const owning = leases.filter((lease) => lease.owns(grantId))
     // A lease that the workload made itself.
-    if (ofName.length === 0) return send()
-    const held = ofName.find((lease) => lease.fencingToken === fencingToken)
+    if (owning.length === 0) return send()
+    const held = owning.find((lease) => lease.fencingToken === fencingToken)
     monitor.onHeartbeat(held, owner)
     if (endsHeartbeats && inFlight.has(grantId)) monitor.fail('two-in-flight', `of ${owner}`)
     const answer = send()

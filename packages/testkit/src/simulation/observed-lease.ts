@@ -55,6 +55,8 @@ export class ObservedLease extends StoreLease {
   unended = 0
   readonly #observer: LeaseObserver
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
+  /** The ids of its grants so far. */
+  readonly #grants = new Set<string>()
 
   /** `onLost`: the user's part of the callback of each `acquire`. */
   constructor(
@@ -70,6 +72,12 @@ export class ObservedLease extends StoreLease {
     this.#observer = observer
     this.#onLost = onLost
     this.front = this.#createFront()
+    this.on('acquired', ({ grantId }) => this.#grants.add(grantId))
+  }
+
+  /** Whether the grant is, or was, one of this lease. */
+  owns(grantId: string): boolean {
+    return this.#grants.has(grantId)
   }
 
   #createFront(): StoreLease {

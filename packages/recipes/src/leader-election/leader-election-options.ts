@@ -1,0 +1,62 @@
+import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
+import { checkMetadata, checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import type { TermWork } from './term.js'
+
+export interface LeaderElectionOptions extends RecipeOptions {
+  /**
+   * The work of a term. It gets the number of the term, a fencing token to send with each write, and a signal that aborts
+   * when the term is to end: at a loss, `resign()` and `stop()`. When it returns or throws, the term ends: an election
+   * without work needs no leader. Without it, this process leads until one of the three.
+   */
+  readonly onElected?: TermWork | undefined
+  /** The metadata of the leader, for everyone who asks who leads, such as an address. */
+  readonly metadata?: Metadata | undefined
+  /**
+   * The pause after a term that this process gave up, before it campaigns again, in milliseconds, so that another candidate
+   * comes first. Default: twice `heartbeatInterval`, 10 s at most. By then every waiting candidate has asked.
+   */
+  readonly resignPause?: number | undefined
+  /** For how long `stop()` and `resign()` wait for the work to end, in milliseconds; 10 s unless given. */
+  readonly stopTimeout?: number | undefined
+}
+
+/** The options that the recipe adds to those of its lease. */
+export interface CheckedOptions {
+  readonly onElected: TermWork | undefined
+  readonly metadata: Metadata
+  readonly resignPause: number | undefined
+  readonly stopTimeout: number
+}
+
+const DEFAULT_STOP_TIMEOUT = 10_000
+
+const optionNames: OptionNames<LeaderElectionOptions> = {
+  ...recipeOptionNames,
+  onElected: true,
+  metadata: true,
+  resignPause: true,
+  stopTimeout: true,
+}
+
+/** Throws a `LeaseConfigurationError` if an option is unknown or not valid, or if the store has no room for the metadata. */
+export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore): CheckedOptions {
+  const { name, onElected, metadata, resignPause, stopTimeout = DEFAULT_STOP_TIMEOUT } = options
+  const details: LeaseErrorDetails = { leaseName: name }
+  checkOptionNames('LeaderElection', options, optionNames, details)
+  if (onElected !== undefined && typeof onElected !== 'function') {
+    throw new LeaseConfigurationError(`onElected must be a function, not ${typeof onElected}`, details)
+  }
+  checkDuration('resignPause', resignPause, details)
+  checkDuration('stopTimeout', stopTimeout, details)
+  checkMetadata(metadata, details, Object(store).limits?.metadata)
+  return { onElected, metadata: { ...metadata }, resignPause, stopTimeout }
+}
+
+function checkDuration(option: string, value: unknown, details: LeaseErrorDetails): void {
+  if (value === undefined || (typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY)) return
+  throw new LeaseConfigurationError(
+    `${option} must be 0 or more milliseconds, and finite, not ${String(value)}`,
+    details,
+  )
+}

@@ -1,0 +1,270 @@
+import {
+  type Clock,
+  createLease,
+  LeaseConflictError,
+  type LeaseErrorDetails,
+  type LeaseLost,
+  LeaseLostError,
+  type LeaseStore,
+  LeaseTimeoutError,
+  readLease,
+  type StoreLease,
+  systemClock,
+} from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
+import { leaseOptionsOf } from '../recipe-options.js'
+import { type Leader, leaderOf } from './leader.js'
+import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
+import { LeaderEventEmitter, type LeaderEvents, type LeaderListener } from './leader-events.js'
+import { type Observed, observeLeader } from './observe-leader.js'
+import { Term } from './term.js'
+
+/** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+/** The longest pause of a waiting candidate between two requests, in milliseconds. */
+const LONGEST_POLL = 5_000
+
+/**
+ * An election among the processes that use the same name: at most one leads at a time, and everyone can know which one.
+ * `start()` makes this process a candidate, until `stop()`. Without `start()` it only observes.
+ *
+ * Guaranteed: terms of different processes never overlap by `isLeader`, whose answer is that of `checkLease`; each later term
+ * has a larger number; a term never starts in this process before the work of the last one has ended; a term that is given
+ * up keeps its lease until its work has ended.
+ *
+ * Not guaranteed: that work which ignores its signal ends with its term. After a loss it can overlap with the work of the next
+ * leader. Send the number of the term with each write, and let the resource reject smaller ones.
+ */
+export class LeaderElection implements AsyncDisposable {
+  readonly name: string
+  /** The name of this process as a leader: as given, or made for it. */
+  readonly owner: string
+  readonly #store: LeaseStore
+  readonly #clock: Clock
+  readonly #options: CheckedOptions
+  readonly #lease: StoreLease
+  readonly #events: LeaderEventEmitter
+  readonly #observed: Observed
+  /** Aborted by `stop()`. */
+  readonly #stopping = new AbortableCall()
+  #running: Promise<void> | undefined
+  /** The term whose work has not ended. */
+  #term: Term | undefined
+  /** Settles when the work of the term has ended and the lease was released. */
+  #leading: Promise<unknown> | undefined
+  /** When the ttl of the last confirmed request is over. */
+  #expiresAt = Number.POSITIVE_INFINITY
+
+  /**
+   * Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is unknown or not valid, and if `metadata` is given
+   * to a store that has no room for it.
+   */
+  constructor(store: LeaseStore, options: LeaderElectionOptions) {
+    this.#options = checkedOptions(options, store)
+    const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT } = options
+    this.#store = store
+    this.#clock = clock
+    this.#events = new LeaderEventEmitter(name, logger)
+    const { report } = this.#events
+    this.#lease = createLease(store, name, { ...leaseOptionsOf(options), maxHold })
+    const { owner, timeouts } = this.#lease.settings
+    this.name = name
+    this.owner = owner
+    this.#observed = { store, name, timeouts, clock, random, report }
+    const onConfirmed = (): void => {
+      this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
+    }
+    this.#lease.on('acquired', onConfirmed).on('renewed', onConfirmed).on('error', report)
+  }
+
+  /**
+   * Whether this process leads now. Synchronous, without I/O: the `checkLease` of its lease, right after a blocked event loop,
+   * a pause or a suspend.
+   */
+  get isLeader(): boolean {
+    return this.#lease.checkLease()
+  }
+
+  /** The number of the term of this process, a fencing token; `undefined` while it does not lead. */
+  get term(): bigint | undefined {
+    return this.isLeader ? this.#lease.fencingToken : undefined
+  }
+
+  /**
+   * For a liveness probe: `false` while work goes on although the ttl is over since the last confirmed heartbeat, so that
+   * another process may lead. Such work ignores its signal, or its process hangs: restart the process. `true` for everyone
+   * else, also without any leader.
+   */
+  get healthy(): boolean {
+    return this.#term === undefined || this.#clock.now() < this.#expiresAt
+  }
+
+  /** Campaigns from now on, term after term, until `stop()`. No effect if it does already. Throws after a `stop()`. */
+  start(): void {
+    if (this.#stopping.aborted) {
+      throw new LeaseConflictError(
+        `election '${this.name}' was stopped: make a new one to campaign again`,
+        this.#details,
+      )
+    }
+    this.#running ??= this.#campaign()
+  }
+
+  /**
+   * Ends the term of this process, if it has one: aborts the signal of the work, waits for the work to end and releases the lease.
+   * The next campaign begins after `resignPause`. Rejects with a `LeaseTimeoutError` if the work has not ended within
+   * `stopTimeout`; the lease is then held until the work ends. Within `onElected`, return instead of awaiting it.
+   */
+  async resign(): Promise<void> {
+    this.#endTerm()
+    await this.#withinLimit(this.#leading)
+  }
+
+  /**
+   * Ends the candidacy, and every observation of this object, for good: as `resign()`, without another campaign. Resolves when the
+   * lease is released, or cannot be. Rejects with a `LeaseTimeoutError` if the work has not ended within `stopTimeout`;
+   * the lease is then held until the work or the process ends, so that no other process leads meanwhile.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#endTerm()
+    await this.#withinLimit(this.#running)
+  }
+
+  /** Stops at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  /**
+   * The leader now; `undefined` if there is none, or the store does not know it. One read of the store. Rejects with a typed
+   * error when the store does not answer within `operationTimeout`.
+   */
+  async leader(): Promise<Leader | undefined> {
+    const { store, name, timeouts, clock } = this.#observed
+    return leaderOf(await readLease(store, name, { timeout: timeouts.operationTimeout, clock }), name, store)
+  }
+
+  /**
+   * Yields the leader, or `undefined` if there is none: first the present state, then each change once. Terms only grow, and
+   * a term that ended does not return; a leader or a vacancy that lasted shortly may be left out. Ends when the signal aborts,
+   * and with `stop()`.
+   *
+   * While the store does not answer, the last state stays; the failure is an `error` event. Throws if asking again is of no
+   * use: the store is closed, or refuses the credentials or the name.
+   */
+  async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
+    if (signal?.aborted === true) return
+    const call = new AbortableCall()
+    const end = (): void => call.abort()
+    const forgetStop = this.#stopping.onAbort(end)
+    signal?.addEventListener('abort', end, { once: true })
+    try {
+      yield* observeLeader(this.#observed, call)
+    } finally {
+      call.abort()
+      forgetStop()
+      signal?.removeEventListener('abort', end)
+    }
+  }
+
+  on<E extends keyof LeaderEvents>(event: E, listener: LeaderListener<E>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof LeaderEvents>(event: E, listener: LeaderListener<E>): this {
+    this.#events.off(event, listener)
+    return this
+  }
+
+  get #details(): LeaseErrorDetails {
+    const { kind } = this.#store
+    return { leaseName: this.name, owner: this.owner, ...(kind === undefined ? {} : { store: kind }) }
+  }
+
+  async #campaign(): Promise<void> {
+    while (!this.#stopping.aborted && this.#store.closed?.aborted !== true) {
+      const duration = await this.#campaignOnce()
+      if (duration > 0) await pause(this.#clock, duration, this.#stopping).catch(() => {})
+    }
+    // A grant that cannot be freed expires; the failure of a release was reported.
+    await this.#lease.close().catch(() => {})
+  }
+
+  /** Waits for a term, and leads. Resolves with the pause before the next campaign, in milliseconds. */
+  async #campaignOnce(): Promise<number> {
+    const lease = this.#lease
+    const { metadata, resignPause = this.#usualPause } = this.#options
+    let onLost = (_lost: LeaseLost): void => {}
+    try {
+      // Also without any metadata: those of the last leader must not stay.
+      const options = { wait: Number.POSITIVE_INFINITY, signal: this.#stopping.signal, metadata }
+      if (!(await lease.acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
+    } catch (error) {
+      if (!this.#stopping.aborted) this.#events.report(error)
+      return this.#usualPause
+    }
+    const { fencingToken, signal } = lease
+    // Lost before the term began, or stopped: the lease is closed then.
+    if (fencingToken === undefined || this.#stopping.aborted) return 0
+    const term = new Term(fencingToken)
+    onLost = (lost) => {
+      term.lost = lost
+      term.end(signal.reason)
+      this.#events.emit('lost', term.number, lost)
+    }
+    this.#term = term
+    let endLeading = (): void => {}
+    this.#leading = new Promise<void>((resolve) => {
+      endLeading = resolve
+    })
+    await this.#lead(term)
+    this.#leading = undefined
+    endLeading()
+    return term.lost === undefined || term.lost.reason === 'max-hold' ? resignPause : 0
+  }
+
+  async #lead(term: Term): Promise<void> {
+    this.#events.emit('elected', term.number)
+    const error = await term.carryOut(this.#options.onElected)
+    this.#term = undefined
+    if (error !== undefined) this.#events.report(error)
+    if (term.lost !== undefined) return
+    await this.#lease.release().catch(this.#events.report)
+    this.#events.emit('resigned', term.number)
+  }
+
+  /** Long enough for every waiting candidate with the same settings to ask for the lease. */
+  get #usualPause(): number {
+    return 2 * Math.min(this.#lease.settings.timeouts.heartbeatInterval, LONGEST_POLL)
+  }
+
+  #endTerm(): void {
+    const message = `election '${this.name}': term ${this.#term?.number} of '${this.owner}' was resigned`
+    this.#term?.end(new LeaseLostError(message, { ...this.#details, reason: 'released' }))
+  }
+
+  /** Waits for the end of the term or the campaign. Rejects if the work has not ended in time. */
+  async #withinLimit(ended: Promise<unknown> | undefined): Promise<void> {
+    if (ended === undefined) return
+    const { stopTimeout } = this.#options
+    let cancel = (): void => {}
+    const late = new Promise<void>((resolve, reject) => {
+      cancel = this.#clock.schedule(stopTimeout, () => {
+        // Only the release has not ended: it has a time limit of its own, and reports its failure.
+        if (this.#term === undefined) return resolve()
+        const message =
+          `election '${this.name}': the work of term ${this.#term.number} has not ended within ${stopTimeout} ms, and its ` +
+          'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'
+        reject(new LeaseTimeoutError(message, this.#details))
+      })
+    })
+    try {
+      await Promise.race([ended, late])
+    } finally {
+      cancel()
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { MemoryLeaseStore } from '@leasehold/core'
+import { LeaderElection } from '@leasehold/recipes'
+import { describe, expect, it } from 'vitest'
+
+const store = new MemoryLeaseStore()
+
+/** A row: the class, the mistyped option and the option that is meant. */
+describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
+  it.each([
+    ['LeaderElection', 'onElect', 'onElected', (o: object) => new LeaderElection(store, { name: 'job', ...o })],
+    ['LeaderElection', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => new LeaderElection(store, o as never)],
+  ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
+    expect(() => use({ [option]: 1 })).toThrow(
+      expect.objectContaining({
+        name: 'LeaseConfigurationError',
+        message: `${taker} has no option '${option}': did you mean '${meant}'?`,
+      }),
+    )
+  })
+})
