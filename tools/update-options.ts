@@ -1,7 +1,8 @@
 import { declaredOptions, optionsFiles, writeOptionsFile } from './docs/provider-options.js'
+import { recipesReferenceConf } from './docs/recipe-settings.js'
 import { shown } from './workspaces.js'
 
-for (const { workspace, options } of await declaredOptions()) {
-  for (const file of optionsFiles(workspace, options))
-    if (writeOptionsFile(file)) console.log(`${shown(file.path)} updated`)
-}
+const declared = await declaredOptions()
+const files = declared.flatMap(({ workspace, options }) => optionsFiles(workspace, options))
+for (const file of [...files, recipesReferenceConf()])
+  if (writeOptionsFile(file)) console.log(`${shown(file.path)} updated`)

@@ -5,6 +5,7 @@ import { LeaseConfigurationError, LeaseProvider, memoryLease } from '@leasehold/
 import { describe, expect, it } from 'vitest'
 import { settingKeys } from '../../packages/core/src/provider/lease-block.js'
 import { declaredOptions, optionsFiles } from '../docs/provider-options.js'
+import { recipesReferenceConf } from '../docs/recipe-settings.js'
 import { packages, root } from '../workspaces.js'
 
 const declared = await declaredOptions()
@@ -52,7 +53,7 @@ describe('reference.conf', () => {
     expect(column('docs/reference/settings.md', 1)).toEqual(expect.arrayContaining(Object.keys(settingKeys)))
   })
 
-  it.each(shipping.filter(({ id }) => id !== 'core'))(
+  it.each(shipping.filter(({ id }) => id !== 'core' && id !== 'recipes'))(
     'of $id has all options of its factory, and so has its README',
     async ({ id, folder }) => {
       const exported: Record<string, { optionKeys?: readonly string[] }> = await import(`@leasehold/${id}`)
@@ -71,6 +72,11 @@ describe('reference.conf', () => {
       }
     },
   )
+
+  it('of recipes is up to date with the declared settings', () => {
+    const { path, text } = recipesReferenceConf()
+    expect(readFileSync(path, 'utf8'), 'run "npm run docs:options"').toBe(text)
+  })
 
   it.each(shipping)('of $id is shipped', ({ folder }) => {
     expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).files).toContain('reference.conf')

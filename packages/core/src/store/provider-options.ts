@@ -74,17 +74,22 @@ export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarat
 
   /** The text of `reference.conf`. */
   referenceConf(): string {
+    return (
+      `# The settings of @leasehold/${this.kind}, with their defaults. Override them in application.conf.\n` +
+      `leasehold.${this.kind} {\n  # The package that makes these leases.\n  lease-class = "@leasehold/${this.kind}"\n` +
+      `${this.settings()}}\n`
+    )
+  }
+
+  /** The options as a configuration has them, with their defaults, each below its description. */
+  settings(): string {
     const options = Object.entries(this.declarations).map(([name, declaration]) => {
       const comment = wrapped(declaration.description, 110).map((line) => `  # ${line}\n`)
       const { example, default: value = declaration.type === 'texts' ? '[]' : '""' } = declaration
       const setting = example === undefined ? `${toKebabCase(name)} = ${value}` : `# ${toKebabCase(name)} = ${example}`
       return `\n${comment.join('')}  ${setting}\n`
     })
-    return (
-      `# The settings of @leasehold/${this.kind}, with their defaults. Override them in application.conf.\n` +
-      `leasehold.${this.kind} {\n  # The package that makes these leases.\n  lease-class = "@leasehold/${this.kind}"\n` +
-      `${options.join('')}}\n`
-    )
+    return options.join('')
   }
 
   /** The table of the README. */

@@ -1,0 +1,41 @@
+import { parseHocon } from '@leasehold/config'
+import { LeaseProvider, memoryLease } from '@leasehold/core'
+import { LeaderElection, type RecipeKind, readRecipe } from '@leasehold/recipes'
+import { silentLogger } from '@leasehold/testing'
+import { expect, it } from 'vitest'
+
+function providerOf(text: string, warnings: string[] = []): LeaseProvider {
+  const config = parseHocon(`leasehold.lease.lease-class = memory\n${text}`)
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
+  return new LeaseProvider(config, { memory: memoryLease }, { logger })
+}
+
+it('a recipe takes its settings, and those of its leases, from a block', async () => {
+  const warnings: string[] = []
+  await using provider = providerOf(
+    'indexer { heartbeat-timeout = 20s, stop-timeout = 3s, resign-pause = 0ms }',
+    warnings,
+  )
+  const { store, options } = await readRecipe(provider, 'leader-election', 'indexer', 'indexer')
+  expect(options).toMatchObject({ name: 'indexer', heartbeatTimeout: 20_000, stopTimeout: 3_000, resignPause: 0 })
+  expect(options.maxHold).toBeUndefined()
+  const election = new LeaderElection(store, options)
+  expect(election.name).toBe('indexer')
+  await election.stop()
+  expect(warnings).toEqual([])
+})
+
+it('a setting that no recipe has is reported, with the block', async () => {
+  const warnings: string[] = []
+  await using provider = providerOf('indexer { stop-timeuot = 3s }', warnings)
+  await readRecipe(provider, 'leader-election', 'indexer', 'indexer')
+  expect(warnings.join()).toContain("did you mean 'stop-timeout'")
+})
+
+it('an invalid value, and a recipe that does not exist, are refused', async () => {
+  await using provider = providerOf('indexer { stop-timeout = soon }')
+  await expect(readRecipe(provider, 'leader-election', 'indexer', 'indexer')).rejects.toThrow(
+    'stop-timeout must be a duration',
+  )
+  await expect(readRecipe(provider, 'leader' as RecipeKind, 'indexer', 'indexer')).rejects.toThrow('use one of')
+})
