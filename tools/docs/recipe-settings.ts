@@ -10,7 +10,7 @@ export function recipesReferenceConf(): OptionsFile {
   )
   const text =
     '# The settings of the recipes, with their defaults. A block of your own takes them over and adds those of its leases:\n' +
-    '# reports.nightly = ${leasehold.recipes.schedule} { cron = "0 2 * * *", heartbeat-timeout = 30s }\n' +
+    `# reports.nightly = \${leasehold.recipes.schedule} { cron = "0 2 * * *", heartbeat-timeout = 30s }\n` +
     blocks.join('')
   return { path: join(root, 'packages', 'recipes', 'reference.conf'), text }
 }
