@@ -12,3 +12,4 @@ export {
   leaderElectionLaws,
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
+export { type OnceUnderLaw, onceLaws } from './laws/recipes/once.js'
