@@ -5,3 +5,7 @@ export type { LeaderEvents, LeaderListener } from './leader-election/leader-even
 export type { TermWork } from './leader-election/term.js'
 export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from './once.js'
 export type { RecipeOptions } from './recipe-options.js'
+export { Schedule, type ScheduleStatus, type ScheduleStopOptions } from './schedule/schedule.js'
+export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
+export type { ScheduledOutcome, ScheduledRun } from './schedule/schedule-record.js'
+export type { TimetableOptions } from './schedule/timetable.js'

@@ -125,12 +125,12 @@ export class Once implements AsyncDisposable {
   }
 
   /**
-   * Ends all runs of this object: aborts their works (the reason of the loss is `closed`) and releases their leases. Later
-   * runs reject with a `LeaseUnavailableError`.
+   * Ends all runs of this object: aborts their works (the reason of the loss is `closed`) and releases their leases. A
+   * lease that cannot be released expires. Later runs reject with a `LeaseUnavailableError`.
    */
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(Array.from(this.#inUse.values(), ({ lease }) => lease.close()))
+    await Promise.allSettled(Array.from(this.#inUse.values(), ({ lease }) => lease.close()))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -72,7 +72,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
   while (!signal.aborted) {
     const keys = Array.from({ length: random.whole(1, 2) }, () => random.pick(KEYS))
     await Promise.all(keys.map(run))
-    await process.sleep(ttl * random.magnitude(-3, 0))
+    await process.sleep(ttl * random.magnitude(-2, 1))
   }
   await once.close()
 }
