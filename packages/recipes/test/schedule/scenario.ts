@@ -17,6 +17,8 @@ export class Happenings {
   events = 0
   /** `events` when the last fault was over. */
   quiet: number | undefined
+  /** The last tick that was recorded ahead of a clock, with a run or without. */
+  #recorded = Number.NEGATIVE_INFINITY
   #token = 0n
 
   static of(shared: Map<string, unknown>): Happenings {
@@ -38,10 +40,16 @@ export class Happenings {
     this.#token = token
   }
 
+  /** A process has read the next tick. If that is not the next one by its clock, a later tick was recorded. */
+  onRead(next: Date | undefined, now: number): void {
+    const tick = (next?.getTime() ?? 0) - this.every
+    if (tick > now) this.#recorded = Math.max(this.#recorded, tick)
+  }
+
   /** Whether any machine has a clock by which a tick is due that is later than the last one. */
   get isDue(): boolean {
     const walls = Array.from(this.walls.values(), (wall) => wall())
-    return Math.max(...walls) >= this.latest + this.every
+    return Math.max(...walls) >= Math.max(this.latest, this.#recorded) + this.every
   }
 }
 
@@ -71,7 +79,11 @@ async function workload(process: SimulatedProcess): Promise<void> {
       now: () => new Date(wall()),
       work,
     }).start()
-    await process.sleep(ttl * random.magnitude(0, 4))
+    for (let left = random.whole(1, 12); left > 0 && !signal.aborted; left -= 1) {
+      await process.sleep(ttl)
+      const { next } = await schedule.read().catch(() => ({ next: undefined }))
+      happenings.onRead(next, wall())
+    }
     await schedule.stop({ wait: random.pick([0, ttl / 4]) })
   }
 }
