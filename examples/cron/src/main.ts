@@ -18,24 +18,20 @@ interface Run {
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-cron-'))
 const runs: Run[] = []
 const instances = new Map<string, ChildProcess>()
-let wake = (): void => {}
+const waiting: (() => void)[] = []
 
 for (const instance of ['anna', 'berta', 'carla']) {
   const child = fork(fileURLToPath(new URL('instance.ts', import.meta.url)), [folder])
   child.on('message', (due: string) => {
     runs.push({ instance, due })
     console.log(`${due.slice(11, 19)}  ${instance}`)
-    wake()
+    for (const wake of waiting.splice(0)) wake()
   })
   instances.set(instance, child)
 }
 
 async function untilRuns(count: number): Promise<Run> {
-  while (runs.length < count) {
-    await new Promise<void>((resolve) => {
-      wake = resolve
-    })
-  }
+  while (runs.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
   return runs[count - 1] as Run
 }
 
