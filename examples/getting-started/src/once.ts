@@ -1,17 +1,10 @@
-import { createLease, type LeaseStore } from '@leasehold/core'
-
 // #region once
-/** Every instance calls this at night. One of them writes the report of the day; the others find that it is done. */
-export async function reportOnce(store: LeaseStore, day: string, write: (signal: AbortSignal) => Promise<void>) {
-  const lease = createLease(store, 'nightly-report')
-  return await lease.run(
-    async ({ signal }) => {
-      if (lease.previous?.lastDay === day) return 'done by another instance'
-      await write(signal)
-      await lease.update({ lastDay: day })
-      return 'written'
-    },
-    { wait: 10 * 60_000 },
-  )
+import type { LeaseStore } from '@leasehold/core'
+import { Once } from '@leasehold/recipes'
+
+/** Every instance calls this at night. One of them writes the report of the day, and all get the name of its file. */
+export async function reportOnce(store: LeaseStore, day: string, write: (signal: AbortSignal) => Promise<string>) {
+  const once = new Once(store, { name: 'nightly-report' })
+  return await once.run(day, ({ signal }) => write(signal), { wait: 10 * 60_000 })
 }
 // #endregion once

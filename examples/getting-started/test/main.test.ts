@@ -19,8 +19,8 @@ it('the snippets of the guide print these lines', () => {
     'urgent job: true',
     'printed by the holder',
     'by configuration: true',
-    'report: written',
-    'report: done by another instance',
+    'report: by the first',
+    'report: by the first',
     'read with a token of 19 digits',
   ])
   expect(status).toBe(0)

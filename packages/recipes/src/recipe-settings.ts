@@ -14,4 +14,38 @@ export const recipeSettings = {
       description: 'For how long stop() and resign() wait for the work to end.',
     },
   }),
+  once: new ProviderOptions('once', {}),
+  schedule: new ProviderOptions('schedule', {
+    cron: {
+      type: 'text',
+      description:
+        'When the work is due, as a cron expression such as "0 3 * * *"; with seconds first if it has 6 parts. Either this or `every`.',
+    },
+    timeZone: {
+      type: 'text',
+      default: '"UTC"',
+      description: 'The time zone of cron, such as "Europe/Berlin".',
+    },
+    every: { type: 'duration', description: 'The interval between two ticks, instead of cron.' },
+    anchor: {
+      type: 'text',
+      description:
+        'A tick of `every`, in ISO 8601; the others are whole intervals away. Empty: the start of 1970 in UTC.',
+    },
+    atMostFor: { type: 'duration', description: 'The longest time that one work may take. Empty: no limit.' },
+    atLeastFor: {
+      type: 'duration',
+      default: '0s',
+      description:
+        'For how long the name stays held from the start of a work on, at least. Required where the store keeps no metadata: ' +
+        'clocks may there differ by less than it.',
+    },
+    missed: {
+      type: 'choice',
+      words: ['skip', 'run-once'],
+      default: 'skip',
+      description:
+        'The fate of ticks for which no instance was there, or which an earlier work overran: skip them, or run the latest.',
+    },
+  }),
 } as const

@@ -1,6 +1,6 @@
 import { parseHocon } from '@leasehold/config'
 import { LeaseProvider, memoryLease } from '@leasehold/core'
-import { LeaderElection, type RecipeKind, readRecipe } from '@leasehold/recipes'
+import { LeaderElection, type RecipeKind, readRecipe, Schedule } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 
@@ -38,4 +38,14 @@ it('an invalid value, and a recipe that does not exist, are refused', async () =
     'stop-timeout must be a duration',
   )
   await expect(readRecipe(provider, 'leader' as RecipeKind, 'indexer', 'indexer')).rejects.toThrow('use one of')
+})
+
+it('a schedule has all its options in a configuration, but its work', async () => {
+  await using provider = providerOf(`
+    nightly = { cron = "0 3 * * *", time-zone = "Europe/Berlin", at-most-for = 1h, at-least-for = 1m, missed = run-once }
+  `)
+  const { store, options } = await readRecipe(provider, 'schedule', 'nightly', 'nightly')
+  expect(options).toMatchObject({ timeZone: 'Europe/Berlin', atMostFor: 3_600_000, missed: 'run-once' })
+  const schedule = new Schedule(store, { ...options, work: () => {} })
+  expect((await schedule.read()).next).toBeInstanceOf(Date)
 })

@@ -12,3 +12,10 @@ export {
   leaderElectionLaws,
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
+export { type OnceUnderLaw, onceLaws } from './laws/recipes/once.js'
+export {
+  type RecordedRun,
+  type ScheduleLawOptions,
+  type ScheduleUnderLaw,
+  scheduleLaws,
+} from './laws/recipes/schedule.js'

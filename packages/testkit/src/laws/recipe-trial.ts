@@ -48,6 +48,12 @@ export class RecipePlace {
     return this.#machine.virtual
   }
 
+  /** The wall clock of its machine, where time is virtual: for recipes that read one. */
+  get now(): (() => Date) | undefined {
+    const { virtual } = this.#machine
+    return virtual === undefined ? undefined : () => new Date(virtual.wall())
+  }
+
   /** From now on the store gives no answer to this process. */
   cutOff(): void {
     this.#isCut = true

@@ -50,7 +50,7 @@ export class VirtualClock implements Clock {
     const { time = new VirtualTime(), drift = 0, skew = 0 } = options
     this.time = time
     this.#rate = 1 + drift
-    this.#wallAhead = EPOCH + skew
+    this.#wallAhead = EPOCH + time.now + skew
     this.#since = time.now
   }
 

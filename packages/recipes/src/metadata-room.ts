@@ -1,0 +1,28 @@
+import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+
+/** The size of the metadata of a record, in bytes, unless a store says otherwise. */
+const USUAL_ROOM = 4_096
+
+/** How many bytes of metadata a record of the store has room for. */
+export function roomOf({ limits }: LeaseStore): number {
+  return limits.metadata ?? USUAL_ROOM
+}
+
+/** The size of metadata, in bytes, as the limits of stores count it. */
+export function sizeOf(metadata: Metadata): number {
+  return Object.entries(metadata).reduce((sum, [key, value]) => sum + Buffer.byteLength(key + value), 0)
+}
+
+/** Throws a `LeaseConfigurationError` unless the store keeps metadata, and its records have room for the `smallest`. */
+export function checkMetadataRoom(recipe: string, store: LeaseStore, smallest: Metadata, purpose: string): void {
+  const { kind = 'custom' } = store
+  const [room, needed] = [roomOf(store), sizeOf(smallest)]
+  if (store.update !== undefined && room >= needed) return
+  throw new LeaseConfigurationError(
+    store.update === undefined || room === 0
+      ? `${recipe} needs metadata ${purpose}, and the ${kind} store keeps none: use a store or a layout that does`
+      : `${recipe} needs ${needed} bytes of metadata ${purpose}, and a record of the ${kind} store has room for ${room}: ` +
+          'use a shorter owner',
+    { store: kind },
+  )
+}

@@ -1,0 +1,105 @@
+import { createLease, LeaseConfigurationError, LeaseSettings, type LeaseStore, type StoreLease } from '@leasehold/core'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkMetadataRoom, roomOf } from '../metadata-room.js'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { type ScheduledRun, toMetadata } from './schedule-record.js'
+import type { TimetableOptions } from './timetable.js'
+
+/** One tick, as the work gets it. */
+export interface Tick {
+  /** When it was due. */
+  readonly due: Date
+  /** Aborted when the lease is lost, after `atMostFor`, and by `stop()`. */
+  readonly signal: AbortSignal
+  /** Larger for every later run: send it with each write. */
+  readonly fencingToken: bigint
+}
+
+export type ScheduledWork = (tick: Tick) => unknown
+
+/** The options of a `Schedule`: durations in milliseconds. */
+export interface ScheduleOptions extends Omit<RecipeOptions, 'maxHold'>, TimetableOptions {
+  /** The work of each tick. */
+  readonly work: ScheduledWork
+  /** The longest time that one work may take. Then its signal is aborted. No limit unless given. */
+  readonly atMostFor?: number | undefined
+  /**
+   * For how long the name stays held from the start of a work on, at least. 0 unless given. Required where the store keeps no
+   * metadata: clocks may there differ by less than it.
+   */
+  readonly atLeastFor?: number | undefined
+  /**
+   * The fate of ticks for which no instance was there, or which an earlier work overran. `skip`, the default: they are not
+   * run. `run-once`: the latest of them is run, late.
+   */
+  readonly missed?: 'skip' | 'run-once' | undefined
+  /** The wall clock; the machine's unless given. For tests. */
+  readonly now?: (() => Date) | undefined
+}
+
+const { maxHold: _, ...leaseOptionNames } = recipeOptionNames
+const optionNames: OptionNames<ScheduleOptions> = {
+  ...leaseOptionNames,
+  cron: true,
+  timeZone: true,
+  every: true,
+  anchor: true,
+  work: true,
+  atMostFor: true,
+  atLeastFor: true,
+  missed: true,
+  now: true,
+}
+
+/** Throws a `LeaseConfigurationError` that says which option is invalid, except for those of the timetable. */
+export function checkOptions(options: ScheduleOptions): void {
+  checkOptionNames('Schedule', options, optionNames, { leaseName: options.name })
+  const { work, atMostFor, atLeastFor = 0, missed = 'skip', now } = options
+  if (typeof work !== 'function') throw wrong(`work must be a function, not ${typeof work}`)
+  if (now !== undefined && typeof now !== 'function') throw wrong(`now must be a function, not ${typeof now}`)
+  if (atMostFor !== undefined && !(typeof atMostFor === 'number' && atMostFor > 0)) {
+    throw wrong(`atMostFor must be a positive number of milliseconds, not ${String(atMostFor)}`)
+  }
+  if (!(Number.isFinite(atLeastFor) && atLeastFor >= 0)) {
+    throw wrong(`atLeastFor must be 0 or more milliseconds, not ${String(atLeastFor)}`)
+  }
+  if (missed !== 'skip' && missed !== 'run-once') throw wrong(`missed must be skip or run-once, not ${String(missed)}`)
+}
+
+/** Whether the records of the store keep the ticks. Throws where the other options do not suit the answer. */
+export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options: ScheduleOptions): boolean {
+  const { kind = 'custom' } = store
+  if (store.update !== undefined && roomOf(store) > 0) {
+    const { owner } = settings
+    const time = new Date(0).toISOString()
+    const run: ScheduledRun = { due: time, owner, startedAt: time, outcome: 'interrupted', endedAt: time }
+    const largest = toMetadata({ tick: 0, run, last: run }, Number.POSITIVE_INFINITY)
+    checkMetadataRoom('Schedule', store, largest, 'for its last runs')
+    return true
+  }
+  if (options.missed === 'run-once') {
+    throw wrong(`the ${kind} store keeps no metadata, so missed ticks are not known: leave missed out`)
+  }
+  if (options.atLeastFor === undefined || options.atLeastFor === 0) {
+    throw wrong(
+      `the ${kind} store keeps no metadata: set atLeastFor to more than the clocks of the instances can differ, or use a ` +
+        'store that keeps it',
+    )
+  }
+  return false
+}
+
+/** The lease of the schedule. Its grants end some time after the work should have: a process that hangs does not keep it. */
+export function createScheduleLease(store: LeaseStore, options: ScheduleOptions): StoreLease {
+  const { name, owner, atMostFor, atLeastFor = 0 } = options
+  const leaseOptions = leaseOptionsOf(options)
+  const usual = createLease(store, name, { ...leaseOptions, owner: owner ?? new LeaseSettings({ name }).owner })
+  if (atMostFor === undefined) return usual
+  const { settings } = usual
+  const maxHold = Math.max(atMostFor, atLeastFor) + 4 * settings.timeouts.operationTimeout
+  return createLease(store, name, { ...leaseOptions, owner: settings.owner, maxHold })
+}
+
+function wrong(message: string): LeaseConfigurationError {
+  return new LeaseConfigurationError(`Schedule: ${message}`)
+}

@@ -1,0 +1,83 @@
+import type { Metadata } from '@leasehold/core'
+import { sizeOf } from '../metadata-room.js'
+
+/**
+ * How a run of a schedule ended: `running` while it has not. `timed-out`: aborted after `atMostFor`. `interrupted`: its
+ * process died, lost the lease, or was stopped.
+ */
+export type ScheduledOutcome = 'running' | 'done' | 'failed' | 'timed-out' | 'interrupted'
+
+/** One run of the work of a schedule. Its times are ISO 8601 texts, by the wall clock of its owner. */
+export interface ScheduledRun {
+  /** The tick that it was for. */
+  readonly due: string
+  readonly owner: string
+  readonly startedAt: string
+  readonly outcome: ScheduledOutcome
+  readonly endedAt?: string
+  /** The message of the error of the work, cut to 200 characters. */
+  readonly error?: string
+}
+
+/** How many characters of an error a record keeps. */
+const LONGEST_ERROR = 200
+
+/** The facts about a schedule that the metadata of its record keeps. */
+export interface ScheduleRecord {
+  /** The last tick that was run, or skipped because a run overran it: no tick up to it is run any more. */
+  readonly tick?: number | undefined
+  /** The run that was started last. */
+  readonly run?: ScheduledRun | undefined
+  /** The run before; only while `run` is running. */
+  readonly last?: ScheduledRun | undefined
+}
+
+export function fromMetadata(metadata: Metadata | undefined): ScheduleRecord {
+  const tick = Date.parse(metadata?.tick ?? '')
+  return {
+    tick: Number.isNaN(tick) ? undefined : tick,
+    run: runFrom(metadata?.run),
+    last: runFrom(metadata?.last),
+  }
+}
+
+/** The metadata of a record with room for so many bytes: the errors of runs are left out where they do not fit. */
+export function toMetadata(record: ScheduleRecord, room: number): Metadata {
+  const { tick, run, last } = record
+  const metadata = {
+    ...(tick === undefined ? {} : { tick: new Date(tick).toISOString() }),
+    ...(run === undefined ? {} : { run: JSON.stringify(run) }),
+    ...(last === undefined ? {} : { last: JSON.stringify(last) }),
+  }
+  if (sizeOf(metadata) <= room || (run?.error === undefined && last?.error === undefined)) return metadata
+  return toMetadata({ tick, run: withoutError(run), last: withoutError(last) }, room)
+}
+
+function withoutError(run: ScheduledRun | undefined): ScheduledRun | undefined {
+  if (run === undefined) return undefined
+  const { error: _, ...others } = run
+  return others
+}
+
+/** The run as it is known once its lease is over: one that still looks running was interrupted. */
+export function endedRun(run: ScheduledRun | undefined): ScheduledRun | undefined {
+  return run?.outcome === 'running' ? { ...run, outcome: 'interrupted' } : run
+}
+
+/** The message of an error as a record keeps it. */
+export function shownError(error: unknown): string {
+  const message =
+    error instanceof Error ? error.message : typeof error === 'string' ? error : 'an error without a message'
+  return message.slice(0, LONGEST_ERROR)
+}
+
+/** A text that is no run, because another program has written it, counts as none. */
+function runFrom(text: unknown): ScheduledRun | undefined {
+  if (typeof text !== 'string') return undefined
+  try {
+    const run: unknown = JSON.parse(text)
+    return typeof run === 'object' && run !== null && 'due' in run ? (run as ScheduledRun) : undefined
+  } catch {
+    return undefined
+  }
+}

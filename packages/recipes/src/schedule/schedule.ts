@@ -1,0 +1,270 @@
+import {
+  type Clock,
+  defaultLogger,
+  type LeaseRecord,
+  type LeaseStore,
+  LeaseUnavailableError,
+  type Logger,
+  type StoreLease,
+  systemClock,
+} from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
+import { roomOf } from '../metadata-room.js'
+import { readRecord } from '../read-record.js'
+import { wallClock } from '../wall-clock.js'
+import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
+import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
+import { type TickFate, TickRunner } from './tick-runner.js'
+import { createTimetable, type Timetable } from './timetable.js'
+
+/** The state of a schedule, over all instances. */
+export interface ScheduleStatus {
+  /** The next tick that can be run; `undefined` if there is none. */
+  readonly next: Date | undefined
+  /** The run in progress. */
+  readonly running: ScheduledRun | undefined
+  /** The last run that has ended. */
+  readonly last: ScheduledRun | undefined
+}
+
+export interface ScheduleStopOptions {
+  /** For how long the work in progress may go on before its signal is aborted, in milliseconds; 0 unless given. */
+  readonly wait?: number | undefined
+}
+
+/** The longest sleep in milliseconds: the wall clock may be set meanwhile. */
+const LONGEST_SLEEP = 30_000
+
+/** How much the wall clock has to go back until that counts as a step, in milliseconds. */
+const SMALLEST_STEP = 1_000
+
+/** How often an undecided tick is looked at: a part of the ttl, and the longest pause in milliseconds. */
+const LOOKS_PER_TTL = 10
+const LONGEST_PAUSE = 5_000
+
+/** How late an instance may begin to attend to a tick, in milliseconds: at most, and where the store keeps no ticks. */
+const LONGEST_LATENESS = 120_000
+const LATENESS_WITHOUT_RECORD = 1_000
+
+/**
+ * Runs a work at each tick of a cron expression or an interval, on one of any number of instances.
+ *
+ * Guaranteed, where the store keeps metadata: a tick is run at most once, whatever the clocks of the instances say. It is
+ * recorded before its work starts, and a tick that is not later than the recorded one is never run. It is run at least
+ * once, if an instance lives until it can acquire the lease, and the work before has ended by then. Two works do not overlap
+ * while their leases are valid.
+ *
+ * Not guaranteed: that a work that was started is completed. A tick whose holder dies in the middle is interrupted, and is
+ * not run again. Where the store keeps no metadata, a tick can be run twice if the clocks of two instances differ by
+ * `atLeastFor` or more, or if the holder dies.
+ */
+export class Schedule implements AsyncDisposable {
+  readonly #store: LeaseStore
+  readonly #options: ScheduleOptions
+  readonly #lease: StoreLease
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #table: Timetable
+  readonly #runner: TickRunner
+  readonly #keepsTicks: boolean
+  readonly #stopped = new AbortableCall()
+  #attending: Promise<void> | undefined
+
+  /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
+  constructor(store: LeaseStore, options: ScheduleOptions) {
+    checkOptions(options)
+    const { clock = systemClock, logger = defaultLogger } = options
+    this.#store = store
+    this.#options = options
+    this.#clock = clock
+    this.#logger = logger
+    this.#table = createTimetable(options, this.#wall())
+    this.#lease = createScheduleLease(store, options)
+    this.#keepsTicks = keepsTicks(store, this.#lease, options)
+    this.#runner = new TickRunner(this.#lease, options, {
+      clock,
+      wall: () => this.#wall(),
+      room: this.#keepsTicks ? roomOf(store) : 0,
+      report: (message, error) => this.#report(message, error),
+    })
+  }
+
+  /** Begins to attend to the ticks; no effect if it has begun. Errors go to the logger. Its timers keep no process alive. */
+  start(): this {
+    const { name } = this.#options
+    if (this.#stopped.aborted) {
+      throw new LeaseUnavailableError(`schedule '${name}' was stopped: make another one`, { leaseName: name })
+    }
+    this.#attending ??= this.#attend()
+    return this
+  }
+
+  /**
+   * Stops to attend to ticks. The work in progress may go on for `wait` milliseconds; then its signal is aborted, and its run
+   * is recorded as interrupted. Resolves when the lease is released: where the store keeps no metadata, after `atLeastFor`.
+   */
+  async stop({ wait = 0 }: ScheduleStopOptions = {}): Promise<void> {
+    this.#stopped.abort()
+    const { operationTimeout } = this.#lease.settings.timeouts
+    const held = this.#keepsTicks ? 0 : (this.#options.atLeastFor ?? 0)
+    const cancels = [
+      wait > 0 ? this.#clock.schedule(wait, () => this.#runner.interrupt()) : this.#runner.interrupt(),
+      // A store that does not answer must not hold up the end.
+      this.#clock.schedule(wait + held + 4 * operationTimeout, () => void this.#close()),
+    ]
+    await this.#attending
+    for (const cancel of cancels) cancel?.()
+    await this.#close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  /** The next tick, and the running and the last run of any instance, from the record. Rejects if it cannot be read. */
+  async read(): Promise<ScheduleStatus> {
+    const record = await this.#readRecord()
+    const { tick, run, last } = fromMetadata(record?.metadata)
+    const isRunning = isLocked(record) && run?.outcome === 'running' && run.owner === record?.owner
+    const next = this.#table.next(Math.max(this.#wall(), tick ?? Number.NEGATIVE_INFINITY))
+    return {
+      next: next === undefined ? undefined : new Date(next),
+      running: isRunning ? run : undefined,
+      last: isRunning ? last : endedRun(run),
+    }
+  }
+
+  /** Attends to one tick after the other until it is stopped. */
+  async #attend(): Promise<void> {
+    const isSkipping = this.#options.missed !== 'run-once'
+    let after = this.#wall()
+    const missed = isSkipping ? undefined : this.#table.latest(after)
+    if (missed !== undefined) await this.#decide(missed, true)
+    while (!this.#stopped.aborted) {
+      // If the clock was set back, the record knows the ticks that were run already.
+      after = Math.min(after, this.#wall())
+      const next = this.#table.next(after)
+      if (next === undefined) return
+      if (!(await this.#sleepUntil(next))) continue
+      const now = this.#wall()
+      const due = Math.max(this.#table.latest(now) ?? next, next)
+      if (isSkipping && now - due > this.#lateness) {
+        after = due
+        continue
+      }
+      const { last, fate } = await this.#decide(due, false)
+      // The ticks that the own work overran.
+      after = isSkipping && fate === 'ran' ? Math.max(last, this.#wall()) : last
+    }
+  }
+
+  /**
+   * Attends to a tick until it is decided, or until a later tick is due, which then takes its place. `isCatchUp`: only if
+   * another tick was run before.
+   */
+  async #decide(first: number, isCatchUp: boolean): Promise<{ readonly last: number; readonly fate: string }> {
+    let due = first
+    let isOverrun = false
+    while (!this.#stopped.aborted) {
+      const fate = await this.#try(due, isOverrun, isCatchUp)
+      if (fate === 'ran' || fate === 'decided' || fate === 'skipped') return { last: due, fate }
+      if (fate === 'overrun') isOverrun = true
+      if (!this.#keepsTicks && this.#wall() - first > this.#lateness) break
+      await this.#pause(this.#patience)
+      const latest = this.#table.latest(this.#wall())
+      if (latest === undefined || latest <= due) continue
+      due = latest
+      isOverrun = false
+    }
+    return { last: due, fate: 'undecided' }
+  }
+
+  /** One attempt. `overrun`: a run is in progress that was for an earlier tick. */
+  async #try(due: number, isOverrun: boolean, isCatchUp: boolean): Promise<TickFate | 'overrun' | 'unknown'> {
+    try {
+      if (!this.#keepsTicks) {
+        const fate = await this.#runner.run(due, false)
+        return fate === 'refused' ? 'decided' : fate
+      }
+      const record = await this.#readRecord()
+      const { tick, run } = fromMetadata(record?.metadata)
+      if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
+      if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
+      if (this.#stopped.aborted) return 'unknown'
+      return await this.#runner.run(due, isOverrun && this.#options.missed !== 'run-once')
+    } catch (error) {
+      if (!this.#stopped.aborted) this.#report('a tick could not be looked at: it is tried again', error)
+      return 'unknown'
+    }
+  }
+
+  /** Resolves with whether the instant has come, by the wall clock; `false` also if that was set back. */
+  async #sleepUntil(instant: number): Promise<boolean> {
+    let latest = this.#wall()
+    for (let now = latest; now < instant; now = this.#wall()) {
+      if (now < latest - SMALLEST_STEP) return false
+      latest = Math.max(latest, now)
+      await this.#pause(Math.min(Math.ceil(instant - now), LONGEST_SLEEP))
+      if (this.#stopped.aborted) return false
+    }
+    return true
+  }
+
+  /** A grant that could not be released expires. */
+  async #close(): Promise<void> {
+    await this.#lease.close().catch((error: unknown) => this.#report('the lease could not be released', error))
+  }
+
+  #readRecord(): Promise<LeaseRecord | undefined> {
+    const { operationTimeout } = this.#lease.settings.timeouts
+    return readRecord(this.#store, this.#options.name, { operationTimeout, clock: this.#clock })
+  }
+
+  /** Ends early when it is stopped. */
+  async #pause(duration: number): Promise<void> {
+    await pause(this.#clock, duration, this.#stopped).catch(() => {})
+  }
+
+  /** The pause before an undecided tick is looked at again, with jitter. */
+  get #patience(): number {
+    const { random = Math.random } = this.#options
+    const { heartbeatTimeout } = this.#lease.settings.timeouts
+    return Math.min(heartbeatTimeout / LOOKS_PER_TTL, LONGEST_PAUSE) * (0.5 + random())
+  }
+
+  /** If an instance begins to attend to a tick later than this, the tick was missed. */
+  get #lateness(): number {
+    if (!this.#keepsTicks) return LATENESS_WITHOUT_RECORD
+    return Math.min(this.#lease.settings.timeouts.heartbeatTimeout, LONGEST_LATENESS)
+  }
+
+  /** The wall clock; that of the machine if the one of the user fails. */
+  #wall(): number {
+    const { now } = this.#options
+    if (now === undefined) return wallClock()
+    try {
+      const instant = now().getTime()
+      if (!Number.isNaN(instant)) return instant
+      this.#report('now() returned an invalid date', undefined)
+    } catch (error) {
+      this.#report('now() failed', error)
+    }
+    return wallClock()
+  }
+
+  #report(message: string, error: unknown): void {
+    // The clock of the user may fail before there is a lease.
+    const { name } = this.#options
+    const text = `schedule '${name}': ${message}`
+    try {
+      const logged: unknown = this.#logger.error(text, error)
+      if (logged instanceof Promise) logged.catch((failure: unknown) => defaultLogger.error(text, failure))
+    } catch (failure) {
+      defaultLogger.error(text, failure)
+    }
+  }
+}
+
+function isLocked(record: LeaseRecord | undefined): boolean {
+  return record?.state === 'leased' || record?.state === 'breaking'
+}

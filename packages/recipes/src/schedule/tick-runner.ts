@@ -1,0 +1,178 @@
+import {
+  type Clock,
+  type Held,
+  LeaseHeldError,
+  LeaseLostError,
+  LeaseTimeoutError,
+  type StoreLease,
+} from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
+import type { ScheduleOptions } from './schedule-options.js'
+import {
+  endedRun,
+  fromMetadata,
+  type ScheduledOutcome,
+  type ScheduledRun,
+  type ScheduleRecord,
+  shownError,
+  toMetadata,
+} from './schedule-record.js'
+
+/**
+ * The fate of a tick after an attempt. `refused`: another owner holds the name. `decided`: it was run or skipped before.
+ * `skipped`: now, because a run overran it. `ran`: its work was started here.
+ */
+export type TickFate = 'refused' | 'decided' | 'skipped' | 'ran'
+
+interface Surroundings {
+  readonly clock: Clock
+  /** The wall clock, in milliseconds since 1970. */
+  readonly wall: () => number
+  /** How many bytes of metadata a record has room for; 0 where the store keeps none. */
+  readonly room: number
+  readonly report: (message: string, error: unknown) => void
+}
+
+interface Ended {
+  readonly outcome: ScheduledOutcome
+  readonly error?: unknown
+}
+
+/** Runs the work of single ticks under the lease of a schedule, and records them. */
+export class TickRunner {
+  readonly #lease: StoreLease
+  readonly #options: ScheduleOptions
+  readonly #around: Surroundings
+  /** Aborted when the work in progress is to end. */
+  readonly #interrupted = new AbortableCall()
+  /** Aborted when the name need not be held any longer for `atLeastFor`. */
+  readonly #leaving = new AbortableCall()
+
+  constructor(lease: StoreLease, options: ScheduleOptions, surroundings: Surroundings) {
+    this.#lease = lease
+    this.#options = options
+    this.#around = surroundings
+  }
+
+  /**
+   * Runs the tick, unless the record says that it was decided. `isOverrun`: it became due during the run before, and is
+   * skipped if that run has ended. Rejects when the outcome is unknown; the work was then not started.
+   */
+  async run(due: number, isOverrun: boolean): Promise<TickFate> {
+    let isStarted = false
+    const begin = (): void => {
+      isStarted = true
+    }
+    try {
+      return await this.#lease.run((held) => this.#decide(held, due, isOverrun, begin))
+    } catch (error) {
+      if (error instanceof LeaseHeldError) return 'refused'
+      if (!isStarted) throw error
+      this.#around.report(`the run of the tick ${shown(due)} was interrupted`, error)
+      return 'ran'
+    }
+  }
+
+  /** Ends the work in progress, if there is one, and stops to hold the name for `atLeastFor` where the record suffices. */
+  interrupt(): void {
+    this.#interrupted.abort()
+    if (this.#around.room > 0) this.#leaving.abort()
+  }
+
+  async #decide(held: Held, due: number, isOverrun: boolean, begin: () => void): Promise<TickFate> {
+    const { clock, report } = this.#around
+    const found = fromMetadata(this.#lease.previous)
+    // A tick is never run after a later one, whatever the clock of this machine says.
+    if (found.tick !== undefined && found.tick >= due) return 'decided'
+    // A run that still looks running has died: then the tick was not overrun.
+    if (isOverrun && found.run?.outcome !== 'running') {
+      await this.#record({ ...found, tick: due })
+      return 'skipped'
+    }
+    const startedAt = clock.now()
+    const { owner } = this.#lease.settings
+    const run: ScheduledRun = { due: shown(due), owner, startedAt: this.#wallTime(), outcome: 'running' }
+    // Confirmed before the work starts: the tick is then not run again, even if this process dies now.
+    await this.#record({ tick: due, run, last: endedRun(found.run) })
+    begin()
+    const { outcome, error } = await this.#work(held, due)
+    if (error !== undefined) report(`the work of the tick ${shown(due)} failed`, error)
+    const failure = error === undefined ? {} : { error: shownError(error) }
+    await this.#record({ tick: due, run: { ...run, outcome, endedAt: this.#wallTime(), ...failure } })
+    await this.#holdUntil(startedAt + (this.#options.atLeastFor ?? 0))
+    return 'ran'
+  }
+
+  /** Rejects if the record was not written, or if that is unknown. */
+  async #record(record: ScheduleRecord): Promise<void> {
+    const { room } = this.#around
+    if (room === 0 || (await this.#lease.update(toMetadata(record, room)))) return
+    const { name, owner } = this.#lease.settings
+    const message = `schedule '${name}': the lease ended before the tick was recorded`
+    throw new LeaseLostError(message, { leaseName: name, owner, reason: 'expired' })
+  }
+
+  /** Resolves when the work has ended, or a moment after it was aborted. */
+  async #work({ signal, fencingToken = 0n }: Held, due: number): Promise<Ended> {
+    const { clock } = this.#around
+    const { atMostFor = Number.POSITIVE_INFINITY, work } = this.#options
+    const controller = new AbortController()
+    const patience = new AbortableCall()
+    let outcome: ScheduledOutcome = 'interrupted'
+    const abort = (reason: unknown): void => controller.abort(reason)
+    const onLost = (): void => abort(signal.reason)
+    const unlisten = this.#interrupted.onAbort(() => abort(this.#stopError()))
+    const cancel = clock.schedule(atMostFor, () => {
+      outcome = 'timed-out'
+      abort(this.#lateError(due, atMostFor))
+    })
+    signal.addEventListener('abort', onLost, { once: true })
+    try {
+      if (controller.signal.aborted) return { outcome }
+      const tick = { due: new Date(due), signal: controller.signal, fencingToken }
+      const settled = (async () => await work(tick))().then(
+        (): Ended => ({ outcome: 'done' }),
+        (error: unknown): Ended => ({ outcome: 'failed', error: error ?? new Error('rejected without an error') }),
+      )
+      const aborted = new Promise<undefined>((resolve) => {
+        controller.signal.addEventListener('abort', () => resolve(undefined), { once: true })
+      })
+      const ended = await Promise.race([settled, aborted])
+      if (ended !== undefined && !controller.signal.aborted) return ended
+      const { operationTimeout } = this.#lease.settings.timeouts
+      await Promise.race([settled, pause(clock, operationTimeout, patience).catch(() => {})])
+      return { outcome }
+    } finally {
+      cancel()
+      unlisten()
+      patience.abort()
+      signal.removeEventListener('abort', onLost)
+    }
+  }
+
+  /** Keeps the name, so that an instance whose clock is slower finds it held when its tick is due. */
+  async #holdUntil(instant: number): Promise<void> {
+    const { clock } = this.#around
+    const left = instant - clock.now()
+    if (left > 0) await pause(clock, left, this.#leaving).catch(() => {})
+  }
+
+  #wallTime(): string {
+    return shown(this.#around.wall())
+  }
+
+  #stopError(): LeaseLostError {
+    const { name, owner } = this.#lease.settings
+    return new LeaseLostError(`schedule '${name}' was stopped`, { leaseName: name, owner, reason: 'closed' })
+  }
+
+  #lateError(due: number, atMostFor: number): LeaseTimeoutError {
+    const { name, owner } = this.#lease.settings
+    const message = `schedule '${name}': the work of the tick ${shown(due)} took longer than atMostFor, ${atMostFor} ms`
+    return new LeaseTimeoutError(message, { leaseName: name, owner })
+  }
+}
+
+function shown(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,30 @@
+import { type SimulationReport, simulate } from '@leasehold/testkit/simulation'
+import { describe, expect, it } from 'vitest'
+import { Happenings, scenario } from './scenario.js'
+
+const SCHEDULES = 250
+
+describe('a key that is done is not done again', () => {
+  it(`in the schedules 1 to ${SCHEDULES}`, async () => {
+    const reports: SimulationReport[] = []
+    const all: Happenings[] = []
+    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+      const workload = {
+        ...scenario,
+        workload: async (process: Parameters<typeof scenario.workload>[0]) => {
+          const happenings = Happenings.of(process.shared)
+          if (!all.includes(happenings)) all.push(happenings)
+          await scenario.workload(process)
+        },
+      }
+      reports.push(await simulate({ seed, workload }))
+    }
+    const sum = (of: (happenings: Happenings) => number): number => all.reduce((total, one) => total + of(one), 0)
+    expect(reports.length).toBe(SCHEDULES)
+    // Works were done, many callers found them done, some were refused, and some never knew.
+    expect(sum(({ works }) => works)).toBeGreaterThan(4 * SCHEDULES)
+    expect(sum(({ completed }) => completed)).toBeGreaterThan(2 * sum(({ outcomes }) => outcomes.size))
+    expect(sum(({ refused }) => refused)).toBeGreaterThan(SCHEDULES)
+    expect(sum(({ unknown }) => unknown)).toBeGreaterThan(SCHEDULES / 10)
+  })
+})

@@ -1,0 +1,78 @@
+import { LocalLeaseStore } from '@leasehold/local'
+import { Schedule } from '@leasehold/recipes'
+import { type Finishing, temporaryFolder } from '@leasehold/testing'
+import { describe, expect, it } from 'vitest'
+import { Child } from '../support/child.js'
+
+const program = new URL('programs/instance.ts', import.meta.url)
+const EVERY = 1_000
+const ENDLESS = '1000000'
+
+/** An instance whose first work does not end, and another one. */
+async function startTwo(test: Finishing) {
+  const folder = temporaryFolder(test)
+  const holder = new Child(test, program, [folder, 'holder', String(EVERY), ENDLESS])
+  const { due } = await holder.waitFor({ event: 'runs' })
+  const other = new Child(test, program, [folder, 'other', String(EVERY), '0'])
+  await other.waitFor({ event: 'started' })
+  return { folder, holder, other, due: Number(due) }
+}
+
+const ticksOf = (children: readonly Child[]): number[] =>
+  children.flatMap(({ lines }) => lines.filter(({ event }) => event === 'runs').map(({ due }) => Number(due)))
+
+describe.concurrent('a schedule of several processes', { timeout: 120_000 }, () => {
+  it('runs no tick twice while instances are killed and started again', async (test) => {
+    const folder = temporaryFolder(test)
+    const all: Child[] = []
+    const start = (owner: string): Child => {
+      const child = new Child(test, program, [folder, owner, String(EVERY), '50'])
+      all.push(child)
+      return child
+    }
+    const alive = new Set([start('a'), start('b'), start('c')])
+    for (let kill = 0; kill < 3; kill += 1) {
+      const running = [...alive].map((child) => child.waitFor({ event: 'runs' }).then(() => child))
+      const holder = await Promise.race(running)
+      await holder.end('SIGKILL')
+      alive.delete(holder)
+      alive.add(start(`again-${kill}`))
+    }
+    await Promise.race([...alive].map((child) => child.waitFor({ event: 'done' })))
+    const ticks = ticksOf(all)
+    expect(ticks.length).toBeGreaterThanOrEqual(4)
+    expect(new Set(ticks).size).toBe(ticks.length)
+    expect(ticks.every((tick) => tick % EVERY === 0)).toBe(true)
+  })
+
+  it('does not run the tick of a killed holder again, and runs the next ones', async (test) => {
+    const { folder, holder, other, due } = await startTwo(test)
+    const store = new LocalLeaseStore({ folder })
+    test.onTestFinished(() => store.close())
+    const reader = new Schedule(store, { name: 'report', every: EVERY, work: () => undefined })
+    expect((await reader.read()).running).toMatchObject({ owner: 'holder', due: new Date(due).toISOString() })
+    await holder.end('SIGKILL')
+    await other.waitFor({ event: 'done' })
+    expect(Math.min(...ticksOf([other]))).toBeGreaterThan(due)
+    expect((await reader.read()).last?.owner).toBe('other')
+  })
+
+  it('aborts the work of a holder that was stopped, and goes on without it', async (test) => {
+    const { holder, other, due } = await startTwo(test)
+    holder.signal('SIGSTOP')
+    await other.waitFor({ event: 'done' })
+    holder.signal('SIGCONT')
+    await holder.waitFor({ event: 'aborted', due })
+    const ticks = ticksOf([holder, other])
+    expect(new Set(ticks).size).toBe(ticks.length)
+  })
+
+  it('leaves the schedule to others on SIGTERM, with the run recorded as interrupted', async (test) => {
+    const { holder, other, due } = await startTwo(test)
+    expect(await holder.end('SIGTERM')).toBe(0)
+    expect(holder.lines).toContainEqual({ event: 'aborted', due })
+    expect(holder.lines.at(-1)).toMatchObject({ event: 'stopped' })
+    await other.waitFor({ event: 'done' })
+    expect(Math.min(...ticksOf([other]))).toBeGreaterThan(due)
+  })
+})

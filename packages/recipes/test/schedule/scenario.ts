@@ -1,0 +1,108 @@
+import { Schedule, type Tick } from '@leasehold/recipes'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+
+/** The runs of one simulation, over all its processes. */
+export class Happenings {
+  /** For each tick: the owners that started its work. */
+  readonly runs = new Map<number, string[]>()
+  /** The wall clock of each machine. */
+  readonly walls = new Map<number, () => number>()
+  every = 0
+  started = 0
+  /** Works that ended by themselves, without a signal. */
+  completed = 0
+  latest = Number.NEGATIVE_INFINITY
+  fault: string | undefined
+  /** Starts and ends of works. */
+  events = 0
+  /** `events` when the last fault was over. */
+  quiet: number | undefined
+  /** The last tick that was recorded ahead of a clock, with a run or without. */
+  #recorded = Number.NEGATIVE_INFINITY
+  #token = 0n
+
+  static of(shared: Map<string, unknown>): Happenings {
+    const happenings = (shared.get('happenings') as Happenings | undefined) ?? new Happenings()
+    shared.set('happenings', happenings)
+    return happenings
+  }
+
+  onRun(tick: number, owner: string, token: bigint): void {
+    const owners = [...(this.runs.get(tick) ?? []), owner]
+    const shown = new Date(tick).toISOString()
+    this.runs.set(tick, owners)
+    this.started += 1
+    this.events += 1
+    if (owners.length > 1) this.fault ??= `the tick ${shown} was run by ${owners.join(' and by ')}`
+    if (tick < this.latest) this.fault ??= `${owner} ran the tick ${shown} after a later one`
+    if (token <= this.#token) this.fault ??= `${owner} ran under the token ${token} after ${this.#token}`
+    this.latest = tick
+    this.#token = token
+  }
+
+  /** A process has read the next tick. If that is not the next one by its clock, a later tick was recorded. */
+  onRead(next: Date | undefined, now: number): void {
+    const tick = (next?.getTime() ?? 0) - this.every
+    if (tick > now) this.#recorded = Math.max(this.#recorded, tick)
+  }
+
+  /** Whether any machine has a clock by which a tick is due that is later than the last one. */
+  get isDue(): boolean {
+    const walls = Array.from(this.walls.values(), (wall) => wall())
+    return Math.max(...walls) >= Math.max(this.latest, this.#recorded) + this.every
+  }
+}
+
+async function workload(process: SimulatedProcess): Promise<void> {
+  const { store, leaseOptions, owner, node, random, shared, signal, wall } = process
+  const { maxHold: _, ...options } = leaseOptions
+  const happenings = Happenings.of(shared)
+  const ttl = leaseOptions.heartbeatTimeout ?? 0
+  // All processes have to agree on it, and a restart of the simulation has to draw it again.
+  happenings.every ||= Math.ceil(ttl * random.between(0.6, 2))
+  happenings.walls.set(node, wall)
+  const work = async ({ due, fencingToken, signal: aborted }: Tick): Promise<void> => {
+    happenings.onRun(due.getTime(), owner, fencingToken)
+    await process.sleep(ttl * random.magnitude(-9, 1))
+    happenings.events += 1
+    if (!aborted.aborted) happenings.completed += 1
+    if (random.chance(0.1)) throw new Error('the work failed')
+  }
+  while (!signal.aborted) {
+    const schedule = new Schedule(store, {
+      ...options,
+      name: 'job',
+      every: happenings.every,
+      missed: random.pick(['skip', 'run-once']),
+      ...(random.chance(0.5) ? { atMostFor: ttl * random.between(0.1, 1) } : {}),
+      ...(random.chance(0.3) ? { atLeastFor: ttl * random.between(0.1, 1) } : {}),
+      now: () => new Date(wall()),
+      work,
+    }).start()
+    for (let left = random.whole(1, 12); left > 0 && !signal.aborted; left -= 1) {
+      await process.sleep(ttl)
+      const { next } = await schedule.read().catch(() => ({ next: undefined }))
+      happenings.onRead(next, wall())
+    }
+    await schedule.stop({ wait: random.pick([0, ttl / 4]) })
+  }
+}
+
+/** A deleted record has lost the last tick, and nonsense can spoil it. */
+function findFault({ shared, faults, now }: ScenarioView): string | undefined {
+  const excuses = ['forget', 'nonsense']
+  if (faults.some(({ at, kind }) => at <= now && excuses.includes(kind))) return undefined
+  return (shared.get('happenings') as Happenings | undefined)?.fault
+}
+
+export const scenario: Scenario = {
+  workload,
+  findFault,
+  // After a step of the clock that was ahead, no tick may be due for an hour: none is run again.
+  hasProgressed: ({ shared }) => {
+    const happenings = shared.get('happenings') as Happenings | undefined
+    if (happenings === undefined) return false
+    happenings.quiet ??= happenings.events
+    return happenings.events > happenings.quiet || !happenings.isDue
+  },
+}

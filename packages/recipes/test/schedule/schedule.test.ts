@@ -1,0 +1,318 @@
+import {
+  createLease,
+  LeaseConfigurationError,
+  LeaseNameError,
+  type LeaseStore,
+  LeaseUnavailableError,
+  type Logger,
+  MemoryLeaseStore,
+  readLease,
+} from '@leasehold/core'
+import { Schedule, type ScheduleOptions, type Tick } from '@leasehold/recipes'
+import { silentLogger } from '@leasehold/testing'
+import { FaultyStore, VirtualClock, VirtualTime } from '@leasehold/testkit'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
+
+/** A store that keeps no metadata. */
+function withoutMetadata(clock: VirtualClock): LeaseStore {
+  const store = new FaultyStore(new MemoryLeaseStore({ clock }), { clock })
+  return Object.assign(store, { limits: { ...store.limits, metadata: 0 } })
+}
+
+/** Machines of one time, and the instances of a schedule on them. */
+class Fleet {
+  readonly time = new VirtualTime()
+  readonly server = new VirtualClock({ time: this.time })
+  readonly ticks: { readonly minute: number; readonly owner: string }[] = []
+  readonly errors: string[] = []
+
+  /** Starts an instance whose wall clock is ahead by `skew` milliseconds. */
+  start(
+    store: LeaseStore,
+    options: Partial<ScheduleOptions> = {},
+    skew = 0,
+  ): { schedule: Schedule; machine: VirtualClock } {
+    const machine = new VirtualClock({ time: this.time, skew })
+    const { work = () => undefined } = options
+    const owner = options.owner ?? `skew ${skew / MINUTE}`
+    const log = (message: string, details: unknown): void => void this.errors.push(`${message}: ${details}`)
+    const logger: Logger = { ...silentLogger, error: log }
+    const schedule = new Schedule(store, {
+      name: 'report',
+      owner,
+      clock: machine,
+      now: () => new Date(machine.wall()),
+      logger,
+      ...(options.cron === undefined ? { every: 10 * MINUTE } : {}),
+      ...options,
+      work: (tick: Tick) => {
+        this.ticks.push({ minute: (tick.due.getTime() - Date.UTC(2026, 0, 1)) / MINUTE, owner })
+        return work(tick)
+      },
+    }).start()
+    onTestFinished(async () => {
+      const stopped = schedule.stop()
+      await this.time.advance(HOUR)
+      await stopped
+    })
+    return { schedule, machine }
+  }
+
+  get minutes(): number[] {
+    return this.ticks.map(({ minute }) => minute)
+  }
+}
+
+describe('a schedule', () => {
+  it.each<[string, Partial<ScheduleOptions>, string]>([
+    ['no work', { work: undefined as never }, 'work must be a function, not undefined'],
+    ['an unknown option', { timezone: 'UTC' } as object, "no option 'timezone': did you mean 'timeZone'?"],
+    ['maxHold', { maxHold: 5 } as object, "no option 'maxHold'"],
+    ['atMostFor 0', { atMostFor: 0 }, 'atMostFor must be a positive number of milliseconds, not 0'],
+    ['atLeastFor Infinity', { atLeastFor: Number.POSITIVE_INFINITY }, 'atLeastFor must be 0 or more milliseconds'],
+    ['another policy', { missed: 'all' as 'skip' }, 'missed must be skip or run-once, not all'],
+    ['an invalid duration', { heartbeatTimeout: -1 }, 'heartbeatTimeout'],
+    ['an invalid expression', { every: undefined, cron: '99 * * * *' }, "cron '99 * * * *' is not a cron expression"],
+  ])('rejects %s when it is built', (_, options, message) => {
+    const given = { name: 'report', every: 5, work: () => undefined, ...options }
+    expect(() => new Schedule(new MemoryLeaseStore(), given)).toThrow(LeaseConfigurationError)
+    expect(() => new Schedule(new MemoryLeaseStore(), given)).toThrow(message)
+  })
+
+  it('rejects a name that is no lease name', () => {
+    const options = { name: '', every: 5, work: () => undefined }
+    expect(() => new Schedule(new MemoryLeaseStore(), options)).toThrow(LeaseNameError)
+  })
+
+  it('rejects a store without metadata, unless atLeastFor makes up for it and missed ticks are skipped', () => {
+    const store = withoutMetadata(new VirtualClock())
+    const options = { name: 'report', every: 5, work: () => undefined }
+    expect(() => new Schedule(store, options)).toThrow('keeps no metadata: set atLeastFor to more than the clocks')
+    expect(() => new Schedule(store, { ...options, atLeastFor: 5, missed: 'run-once' })).toThrow(
+      'missed ticks are not known',
+    )
+    expect(new Schedule(store, { ...options, atLeastFor: 5 })).toBeInstanceOf(Schedule)
+  })
+
+  it('rejects an owner that leaves no room for its runs', () => {
+    const store = Object.assign(new FaultyStore(new MemoryLeaseStore()), { limits: { ...limits, metadata: 1_024 } })
+    const options = { name: 'report', every: 5, work: () => undefined, owner: 'o'.repeat(500) }
+    expect(() => new Schedule(store, options)).toThrow('use a shorter owner')
+  })
+
+  it('runs 18 ticks in three hours on three instances whose clocks are an hour apart, each once', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    for (const skew of [0, -HOUR, HOUR]) fleet.start(store, {}, skew)
+    // The first tick of the right clock; then the fast one is ahead.
+    await fleet.time.advance(3 * HOUR + MINUTE)
+    const minutes = [...fleet.minutes].sort((one, other) => one - other)
+    expect(new Set(minutes).size).toBe(minutes.length)
+    expect(minutes.filter((minute) => minute > 60)).toEqual(Array.from({ length: 18 }, (_, tick) => 70 + 10 * tick))
+    expect(fleet.errors).toEqual([])
+  })
+
+  it('goes on with the slower clocks when the fast one is gone, without a tick twice', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const { schedule } = fleet.start(store, {}, HOUR)
+    await fleet.time.advance(25 * MINUTE)
+    expect(fleet.minutes).toEqual([70, 80])
+    await schedule.stop()
+    fleet.start(store, {}, 0)
+    await fleet.time.advance(60 * MINUTE)
+    expect(fleet.minutes).toEqual([70, 80])
+    await fleet.time.advance(10 * MINUTE)
+    expect(fleet.minutes).toEqual([70, 80, 90])
+  })
+
+  it('runs no tick again after its own clock was set back, and goes on when the time has come', async () => {
+    const fleet = new Fleet()
+    const { machine } = fleet.start(new MemoryLeaseStore({ clock: fleet.server }))
+    await fleet.time.advance(31 * MINUTE)
+    machine.stepWall(-20 * MINUTE)
+    await fleet.time.advance(21 * MINUTE)
+    expect(fleet.minutes).toEqual([10, 20, 30])
+    await fleet.time.advance(10 * MINUTE)
+    expect(fleet.minutes).toEqual([10, 20, 30, 40])
+  })
+
+  it('notices within half a minute that its clock was set forward, and skips what it missed', async () => {
+    const fleet = new Fleet()
+    const { machine } = fleet.start(new MemoryLeaseStore({ clock: fleet.server }), { every: HOUR })
+    await fleet.time.advance(MINUTE)
+    machine.stepWall(59 * MINUTE - 5_000)
+    await fleet.time.advance(10_000)
+    machine.stepWall(-20_000)
+    await fleet.time.advance(MINUTE)
+    expect(fleet.minutes).toEqual([60])
+    machine.stepWall(90 * MINUTE)
+    await fleet.time.advance(MINUTE)
+    expect(fleet.minutes).toEqual([60])
+    await fleet.time.advance(30 * MINUTE)
+    expect(fleet.minutes).toEqual([60, 180])
+  })
+
+  it('follows a cron expression across the change to daylight saving', async () => {
+    const fleet = new Fleet()
+    const skew = Date.UTC(2026, 2, 27) - Date.UTC(2026, 0, 1)
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    fleet.start(store, { cron: '30 2 * * *', timeZone: 'Europe/Berlin' }, skew)
+    await fleet.time.advance(96 * HOUR)
+    const times = fleet.minutes.map((minute) =>
+      new Date(Date.UTC(2026, 0, 1) + minute * MINUTE).toISOString().slice(5, 16),
+    )
+    expect(times).toEqual(['03-27T01:30', '03-28T01:30', '03-29T01:00', '03-30T00:30'])
+  })
+
+  it('records the tick before its work starts', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    let recorded: unknown
+    const work = async () => {
+      recorded = (await readLease(store, 'report'))?.metadata
+    }
+    fleet.start(store, { work, owner: 'anna' })
+    await fleet.time.advance(11 * MINUTE)
+    const run = {
+      due: '2026-01-01T00:10:00.000Z',
+      owner: 'anna',
+      startedAt: '2026-01-01T00:10:00.000Z',
+      outcome: 'running',
+    }
+    expect(recorded).toEqual({ tick: run.due, run: JSON.stringify(run) })
+  })
+
+  it('keeps the name for atLeastFor, so that instances without a record run no tick twice', async () => {
+    const fleet = new Fleet()
+    const store = withoutMetadata(fleet.server)
+    for (const skew of [0, -4 * MINUTE, 3 * MINUTE]) fleet.start(store, { atLeastFor: 8 * MINUTE }, skew)
+    await fleet.time.advance(57 * MINUTE)
+    expect(fleet.minutes).toEqual([0, 10, 20, 30, 40, 50])
+    const { schedule } = fleet.start(store, { atLeastFor: 8 * MINUTE })
+    expect(await schedule.read()).toMatchObject({ running: undefined, last: undefined })
+  })
+
+  it('frees the name at once after stop where the record knows the tick, and after atLeastFor where none does', async () => {
+    for (const [keeps, name] of [
+      [true, 'metadata'],
+      [false, 'none'],
+    ] as const) {
+      const fleet = new Fleet()
+      const store = keeps ? new MemoryLeaseStore({ clock: fleet.server }) : withoutMetadata(fleet.server)
+      const { schedule } = fleet.start(store, { atLeastFor: 5 * MINUTE })
+      await fleet.time.advance(11 * MINUTE)
+      let isStopped = false
+      void schedule.stop().then(() => {
+        isStopped = true
+      })
+      await fleet.time.advance(MINUTE)
+      expect(isStopped, name).toBe(keeps)
+      await fleet.time.advance(4 * MINUTE)
+      expect(isStopped, name).toBe(true)
+    }
+  })
+
+  it('reports a work that fails, cuts its error to fit, and runs the next tick', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const work = () => {
+      throw new Error('€'.repeat(1_000))
+    }
+    const { schedule } = fleet.start(store, { work })
+    await fleet.time.advance(21 * MINUTE)
+    expect(fleet.minutes).toEqual([10, 20])
+    expect(fleet.errors[0]).toMatch(
+      /^schedule 'report': the work of the tick 2026-01-01T00:10:00.000Z failed: Error: €/,
+    )
+    expect((await schedule.read()).last).toMatchObject({ outcome: 'failed', error: '€'.repeat(200) })
+    const small = Object.assign(new FaultyStore(store), { limits: { ...store.limits, metadata: 600 } })
+    await schedule.stop()
+    const other = fleet.start(small, { work })
+    await fleet.time.advance(10 * MINUTE)
+    const { last } = await other.schedule.read()
+    expect(last).toMatchObject({ due: '2026-01-01T00:30:00.000Z', outcome: 'failed' })
+    expect(last).not.toHaveProperty('error')
+  })
+
+  it('tries again while the store does not answer, and runs the tick when it does', async () => {
+    const fleet = new Fleet()
+    let isDown = true
+    const plan = () => (isDown ? ({ kind: 'hang' } as const) : undefined)
+    const store = new FaultyStore(new MemoryLeaseStore({ clock: fleet.server }), { clock: fleet.server, plan })
+    fleet.start(store)
+    await fleet.time.advance(15 * MINUTE)
+    expect(fleet.minutes).toEqual([])
+    expect(fleet.errors[0]).toContain('a tick could not be looked at: it is tried again')
+    isDown = false
+    await fleet.time.advance(MINUTE)
+    expect(fleet.minutes).toEqual([10])
+  })
+
+  it('stops within a time limit while the store does not answer', async () => {
+    const fleet = new Fleet()
+    let isDown = false
+    const plan = () => (isDown ? ({ kind: 'hang' } as const) : undefined)
+    const store = new FaultyStore(new MemoryLeaseStore({ clock: fleet.server }), { clock: fleet.server, plan })
+    const { schedule } = fleet.start(store, { work: () => new Promise(() => {}) })
+    await fleet.time.advance(10 * MINUTE)
+    isDown = true
+    let isStopped = false
+    void schedule.stop().then(() => {
+      isStopped = true
+    })
+    await fleet.time.advance(MINUTE)
+    expect(isStopped).toBe(true)
+  })
+
+  it('starts once, and not again after a stop', async () => {
+    const fleet = new Fleet()
+    const { schedule } = fleet.start(new MemoryLeaseStore({ clock: fleet.server }))
+    expect(schedule.start()).toBe(schedule)
+    await fleet.time.advance(11 * MINUTE)
+    expect(fleet.minutes).toEqual([10])
+    await schedule.stop()
+    expect(() => schedule.start()).toThrow(LeaseUnavailableError)
+    await fleet.time.advance(HOUR)
+    expect(fleet.minutes).toEqual([10])
+  })
+
+  it('ignores metadata that other programs have left', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const lease = createLease(store, 'report', { clock: fleet.server })
+    await lease.acquire({ metadata: { tick: 'soon', run: '{', last: '5' } })
+    await lease.release()
+    const { schedule } = fleet.start(store)
+    expect(await schedule.read()).toEqual({
+      next: new Date('2026-01-01T00:10:00Z'),
+      running: undefined,
+      last: undefined,
+    })
+    await fleet.time.advance(11 * MINUTE)
+    expect(fleet.minutes).toEqual([10])
+  })
+
+  it('goes on with the clock of the machine while now() fails', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const { schedule } = fleet.start(store, { now: () => new Date(Number.NaN) })
+    expect((await schedule.read()).next).toBeInstanceOf(Date)
+    expect(fleet.errors[0]).toContain('now() returned an invalid date')
+  })
+
+  it('gives the work a token that grows, and the tick that it is for', async () => {
+    const fleet = new Fleet()
+    const ticks: Tick[] = []
+    fleet.start(new MemoryLeaseStore({ clock: fleet.server }), { work: (tick) => void ticks.push(tick) })
+    await fleet.time.advance(21 * MINUTE)
+    const [first, second] = ticks
+    expect([first?.due, second?.due]).toEqual([new Date('2026-01-01T00:10:00Z'), new Date('2026-01-01T00:20:00Z')])
+    expect(second?.fencingToken).toBeGreaterThan(first?.fencingToken ?? 0n)
+  })
+})
+
+const { limits } = new MemoryLeaseStore()

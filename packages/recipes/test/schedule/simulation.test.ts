@@ -1,0 +1,28 @@
+import { simulate } from '@leasehold/testkit/simulation'
+import { describe, expect, it } from 'vitest'
+import { Happenings, scenario } from './scenario.js'
+
+const SCHEDULES = 250
+
+describe('no tick is run twice', () => {
+  it(`in the schedules 1 to ${SCHEDULES}, with clocks up to an hour apart that are set meanwhile`, async () => {
+    const all = new Set<Happenings>()
+    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+      const workload = {
+        ...scenario,
+        workload: async (process: Parameters<typeof scenario.workload>[0]) => {
+          all.add(Happenings.of(process.shared))
+          await scenario.workload(process)
+        },
+      }
+      await simulate({ seed, workload })
+    }
+    const sum = (of: (happenings: Happenings) => number): number => [...all].reduce((total, one) => total + of(one), 0)
+    expect(all.size).toBe(SCHEDULES)
+    // Ticks were run, by several owners in most schedules; many works were completed, and many cut short.
+    expect(sum(({ started }) => started)).toBeGreaterThan(4 * SCHEDULES)
+    expect(sum(({ completed }) => completed)).toBeGreaterThan(2 * SCHEDULES)
+    expect(sum(({ started, completed }) => started - completed)).toBeGreaterThan(SCHEDULES / 2)
+    expect(sum(({ runs }) => new Set([...runs.values()].flat()).size)).toBeGreaterThan(1.5 * SCHEDULES)
+  })
+})

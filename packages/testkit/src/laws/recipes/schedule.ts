@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { createLease } from '@leasehold/core'
+import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+
+/** One run of the work of a schedule, as its record keeps it. */
+export interface RecordedRun {
+  readonly due: string
+  readonly owner: string
+  readonly outcome: string
+  readonly error?: string
+}
+
+/** The part of `Schedule` that its laws use. */
+export interface ScheduleUnderLaw {
+  start(): unknown
+  stop(options?: { readonly wait?: number }): Promise<void>
+  read(): Promise<{
+    readonly next: Date | undefined
+    readonly running: RecordedRun | undefined
+    readonly last: RecordedRun | undefined
+  }>
+}
+
+/** The options that the laws give to a schedule. Its name and its lease options are those of the place, and so is `now`. */
+export interface ScheduleLawOptions {
+  readonly every: number
+  readonly work: (tick: { readonly due: Date; readonly signal: AbortSignal; readonly fencingToken: bigint }) => unknown
+  readonly missed?: 'skip' | 'run-once'
+  readonly atMostFor?: number
+  readonly atLeastFor?: number
+}
+
+type Trial = RecipeTrial<ScheduleUnderLaw, ScheduleLawOptions>
+
+/** The ticks of the trial that were run, in the order of their starts. */
+class Runs {
+  readonly ticks: {
+    readonly due: number
+    readonly owner: string
+    readonly token: bigint
+    readonly signal: AbortSignal
+  }[] = []
+
+  /** Starts a schedule in a place of its own, whose work is counted and then does `work`. */
+  async start(
+    trial: Trial,
+    {
+      work = () => undefined,
+      place: given,
+      ...options
+    }: Partial<ScheduleLawOptions> & { readonly place?: RecipePlace },
+  ): Promise<{ readonly schedule: ScheduleUnderLaw; readonly place: RecipePlace }> {
+    const place = given ?? (await trial.place())
+    const { owner } = place.leaseOptions
+    const counted: ScheduleLawOptions['work'] = (tick) => {
+      const { due, fencingToken: token, signal } = tick
+      this.ticks.push({ due: due.getTime(), owner, token, signal })
+      return work(tick)
+    }
+    const schedule = await trial.create({ every: trial.ttl / 2, ...options, work: counted }, place)
+    trial.atEnd(() => schedule.stop())
+    schedule.start()
+    return { schedule, place }
+  }
+
+  /** Each tick was run once, in order, under growing tokens, and none was left out. */
+  check(every: number): void {
+    for (const [place, { due, token }] of this.ticks.entries()) {
+      const before = this.ticks[place - 1]
+      if (before === undefined) continue
+      assert.equal(due - before.due, every, `the ticks ${this.ticks.map(({ due }) => due).join()}`)
+      assert(token > before.token)
+    }
+  }
+}
+
+const endless = (): Promise<never> => new Promise(() => {})
+
+/** The laws of `Schedule`, over a store that keeps metadata. */
+export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('recipes', ['metadata'], {
+  'each tick is run once by one of several instances, and none is left out': async (trial) => {
+    const runs = new Runs()
+    for (let instance = 0; instance < 3; instance += 1) await runs.start(trial, {})
+    await trial.until('five ticks', () => runs.ticks.length >= 5)
+    runs.check(trial.ttl / 2)
+  },
+
+  'clocks that are an hour apart run no tick twice': async (trial) => {
+    const runs = new Runs()
+    for (const skew of [0, 3_600_000, -3_600_000]) await runs.start(trial, { place: await trial.place({ skew }) })
+    await trial.until('six ticks', () => runs.ticks.length >= 6)
+    // The fast clock may have overtaken the others after the first tick.
+    runs.ticks.shift()
+    runs.check(trial.ttl / 2)
+  },
+
+  'a tick whose holder dies in the middle is interrupted, not run again, and the next one is run': async (trial) => {
+    const runs = new Runs()
+    const { place } = await runs.start(trial, { work: endless })
+    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    const { schedule } = await runs.start(trial, {})
+    place.cutOff()
+    await trial.until('the next tick', () => runs.ticks.length >= 2)
+    const [first, second] = runs.ticks
+    assert.equal(first?.signal.aborted, true)
+    assert.notEqual(second?.owner, first?.owner)
+    assert(second !== undefined && first !== undefined && second.due > first.due)
+    const { last } = await trial.during(schedule.read())
+    assert.equal(last?.owner, second.owner)
+  },
+
+  'the run of a holder that died is shown as interrupted': async (trial) => {
+    const runs = new Runs()
+    const { place } = await runs.start(trial, { work: endless })
+    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    place.cutOff()
+    const reader = await trial.create({ every: 600_000, work: () => undefined })
+    const other = await trial.place()
+    const lease = createLease(other.store, trial.name, other.leaseOptions)
+    assert.equal(await trial.during(lease.acquire({ wait: 6 * trial.ttl })), true)
+    await trial.during(lease.release())
+    const { running, last } = await trial.during(reader.read())
+    assert.deepEqual([running, last?.outcome], [undefined, 'interrupted'])
+  },
+
+  'a tick that its holder could not record is run by another instance': async (trial) => {
+    const runs = new Runs()
+    const every = 3 * trial.ttl
+    const place = await trial.place()
+    const { update } = place.store
+    let isCut = false
+    const cut = async (...args: Parameters<NonNullable<typeof update>>): Promise<unknown> => {
+      isCut = true
+      place.cutOff()
+      return await update?.apply(place.store, args)
+    }
+    Object.assign(place.store, { update: cut })
+    await runs.start(trial, { place, every })
+    const other = await trial.place()
+    // The first one is granted the lease.
+    other.store.inject({ kind: 'delay', duration: trial.ttl / 10 }, 'acquire')
+    await runs.start(trial, { place: other, every })
+    await trial.until('a holder that cannot record', () => isCut)
+    assert.equal(runs.ticks.length, 0)
+    // Before the next tick.
+    await trial.until('the other one runs the tick', () => runs.ticks.length === 1, 2.5 * trial.ttl)
+    assert.equal(runs.ticks[0]?.owner, other.leaseOptions.owner)
+  },
+
+  'an instance that is granted the name after the tick was run does not run it again': async (trial) => {
+    const runs = new Runs()
+    const every = 2 * trial.ttl
+    // Both read the record before the tick is recorded; the second one is granted the name when the first has released it.
+    for (const part of [100, 25]) {
+      const place = await trial.place()
+      place.store.inject({ kind: 'delay', duration: trial.ttl / part }, 'acquire')
+      await runs.start(trial, { place, every })
+    }
+    await trial.until('the tick', () => runs.ticks.length > 0)
+    await trial.pass(trial.ttl)
+    assert.equal(runs.ticks.length, 1)
+  },
+
+  'ticks that a work overruns are skipped, and do not pile up': async (trial) => {
+    const runs = new Runs()
+    const every = trial.ttl / 2
+    let end = (): void => {}
+    const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
+    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, work })
+    await trial.until('the first tick', () => runs.ticks.length === 1)
+    await trial.pass(2.5 * every)
+    end()
+    await trial.until('three ticks', () => runs.ticks.length >= 3)
+    const [first, second, third] = runs.ticks.map(({ due }) => due)
+    assert(first !== undefined && second !== undefined && third !== undefined)
+    // Two were overrun; a busy machine may take its time for more.
+    assert(second - first >= 3 * every, `${second - first}`)
+    assert.equal(third - second, every)
+  },
+
+  'with run-once, the latest tick that a work overran is run late, and only that': async (trial) => {
+    const runs = new Runs()
+    const every = trial.ttl / 2
+    let end = (): void => {}
+    const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
+    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, work, missed: 'run-once' })
+    await trial.until('the first tick', () => runs.ticks.length === 1)
+    await trial.pass(2.5 * every)
+    end()
+    await trial.until('the late tick', () => runs.ticks.length >= 2, every)
+    const [first, second] = runs.ticks.map(({ due }) => due)
+    assert(first !== undefined && second !== undefined && second - first >= 2 * every)
+  },
+
+  'after a time without instances, missed ticks are skipped': async (trial) => {
+    const runs = new Runs()
+    const every = 2 * trial.ttl
+    const { schedule } = await runs.start(trial, { every })
+    await trial.until('a tick', () => runs.ticks.length === 1)
+    await trial.during(schedule.stop())
+    await trial.pass(1.2 * every)
+    const place = await trial.place()
+    await runs.start(trial, { every, place })
+    await trial.until('the next tick', () => runs.ticks.length === 2)
+    const [first, second] = runs.ticks.map(({ due }) => due)
+    assert.equal(Number(second) - Number(first), 2 * every)
+  },
+
+  'after a time without instances, run-once runs the latest missed tick once': async (trial) => {
+    const runs = new Runs()
+    const every = trial.ttl
+    const { schedule } = await runs.start(trial, { every, missed: 'run-once' })
+    await trial.until('a tick', () => runs.ticks.length === 1)
+    await trial.during(schedule.stop())
+    await trial.pass(2.3 * every)
+    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, missed: 'run-once' })
+    await trial.until('the late tick and the next', () => runs.ticks.length === 3)
+    const [first, late, next] = runs.ticks.map(({ due }) => due)
+    assert.equal(Number(late) - Number(first), 2 * every)
+    assert.equal(Number(next) - Number(late), every)
+  },
+
+  'run-once runs nothing late where no tick was run before': async (trial) => {
+    const runs = new Runs()
+    const place = await trial.place()
+    await runs.start(trial, { place, every: 20 * trial.ttl, missed: 'run-once' })
+    await trial.until('the record was read', () => place.calls.includes('read'))
+    await trial.pass(trial.ttl / 2)
+    assert.equal(runs.ticks.length, 0)
+  },
+
+  'any instance can read the next, the running and the last run': async (trial) => {
+    const runs = new Runs()
+    const every = trial.ttl
+    let end = (): void => {}
+    const work = (): unknown =>
+      runs.ticks.length === 1 ? Promise.reject(new Error('no paper')) : new Promise<void>((resolve) => (end = resolve))
+    const { place } = await runs.start(trial, { every, work })
+    const reader = await trial.create({ every, work: () => undefined })
+    assert.deepEqual((await trial.during(reader.read())).last, undefined)
+    await trial.until('the second tick', () => runs.ticks.length === 2)
+    const [first, second] = runs.ticks.map(({ due }) => due)
+    const status = await trial.during(reader.read())
+    const { owner } = place.leaseOptions
+    assert.deepEqual(
+      [status.last, status.running].map((run) => run && [run.due, run.owner, run.outcome, run.error]),
+      [
+        [new Date(Number(first)).toISOString(), owner, 'failed', 'no paper'],
+        [new Date(Number(second)).toISOString(), owner, 'running', undefined],
+      ],
+    )
+    assert.equal(status.next?.getTime(), Number(second) + every)
+    end()
+    await trial.until('it is released', () => place.calls.at(-1) === 'release')
+    const ended = await trial.during(reader.read())
+    assert.deepEqual([ended.running, ended.last?.outcome], [undefined, 'done'])
+  },
+
+  'a work that takes longer than atMostFor is aborted, and the next tick is run': async (trial) => {
+    const runs = new Runs()
+    const every = 2 * trial.ttl
+    const { schedule } = await runs.start(trial, { every, atMostFor: trial.ttl / 2, work: endless })
+    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    await trial.until('it is aborted', () => runs.ticks[0]?.signal.aborted === true, trial.ttl)
+    await trial.until('the next tick', () => runs.ticks.length === 2)
+    const { last } = await trial.during(schedule.read())
+    assert.equal(last?.outcome, 'timed-out')
+    runs.check(every)
+  },
+
+  'stopping aborts the work, records it as interrupted, and leaves the schedule to others': async (trial) => {
+    const runs = new Runs()
+    const { schedule, place } = await runs.start(trial, { work: endless })
+    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    const { schedule: other } = await runs.start(trial, {})
+    await trial.during(schedule.stop(), trial.ttl)
+    assert.equal(runs.ticks[0]?.signal.aborted, true)
+    await trial.until('the next tick', () => runs.ticks.length >= 2)
+    assert.notEqual(runs.ticks[1]?.owner, place.leaseOptions.owner)
+    assert.notEqual((await trial.during(other.read())).next, undefined)
+  },
+
+  'stopping waits for the work as long as it is asked to': async (trial) => {
+    const runs = new Runs()
+    let end = (): void => {}
+    const work = (): unknown => new Promise<void>((resolve) => (end = resolve))
+    const { schedule } = await runs.start(trial, { work })
+    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    const stopped = schedule.stop({ wait: 3 * trial.ttl })
+    await trial.pass(trial.ttl / 4)
+    assert.equal(runs.ticks[0]?.signal.aborted, false)
+    end()
+    await trial.during(stopped, trial.ttl)
+    assert.equal((await trial.during(schedule.read())).last?.outcome, 'done')
+  },
+})
