@@ -4,5 +4,11 @@ export type { LeaderElectionOptions } from './leader-election/leader-election-op
 export type { LeaderEvents, LeaderListener } from './leader-election/leader-events.js'
 export type { TermWork } from './leader-election/term.js'
 export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
+export {
+  type AssignedPartition,
+  PartitionGroup,
+  type PartitionGroupOptions,
+  type PartitionWork,
+} from './partition-group.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'

@@ -12,3 +12,9 @@ export {
   leaderElectionLaws,
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
+export {
+  type AssignedPartitionUnderTest,
+  type PartitionGroupLawOptions,
+  type PartitionGroupUnderTest,
+  partitionGroupLaws,
+} from './laws/recipes/partition-group.js'
