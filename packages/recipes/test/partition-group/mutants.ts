@@ -1,0 +1,105 @@
+import type { RecipeMutant } from '../support/mutants.js'
+
+/** Deliberate bugs of `PartitionGroup`. */
+export const mutants: readonly RecipeMutant[] = [
+  {
+    name: 'a partition is released before the work on it has ended',
+    edits: [{ file: 'partitions/assignment.ts', find: 'await Promise.race([working, late])', replace: '' }],
+    caughtBy: { law: 'the lease is held until the work has ended' },
+  },
+  {
+    name: 'work that does not end is waited for without a limit',
+    edits: [
+      {
+        file: 'partitions/assignment.ts',
+        find: 'await Promise.race([working, late])',
+        replace: 'await working',
+      },
+    ],
+    caughtBy: { law: 'work that does not end is left behind after drainTimeout' },
+  },
+  {
+    name: 'the work is not notified of a loss',
+    edits: [
+      {
+        file: 'partitions/assignment.ts',
+        find: "signal.addEventListener('abort', onLost, { once: true })",
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
+  },
+  {
+    name: 'the position is put down by every new owner',
+    edits: [
+      {
+        file: 'partitions/assignment.ts',
+        find: 'acquire({ wait: Number.POSITIVE_INFINITY, signal })',
+        replace: "acquire({ wait: Number.POSITIVE_INFINITY, signal, metadata: { position: '0' } })",
+      },
+      { file: 'partitions/assignment.ts', find: 'position: lease.previous?.position', replace: "position: '0'" },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a member of the group whose lease has expired still counts',
+    edits: [
+      {
+        file: 'partitions/membership.ts',
+        find: "const isFree = state !== 'leased' && state !== 'breaking'",
+        replace: "const isFree = state === 'available'",
+      },
+    ],
+    caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
+  },
+  {
+    name: 'a member gives up one partition more than it must',
+    edits: [{ file: 'partitions/balance.ts', find: 'const most = base + 1', replace: 'const most = base' }],
+    caughtBy: { law: 'nothing moves while the shares differ by one' },
+  },
+  {
+    name: 'members do not divide the free partitions between them',
+    edits: [
+      {
+        file: 'partitions/balance.ts',
+        find: 'const start = lacks.slice(0, own).reduce((sum, lack) => sum + lack, 0)',
+        replace: 'const start = lacks.slice(0, own).reduce((sum, lack) => sum + 10 * lack, 0)',
+      },
+    ],
+    caughtBy: { law: 'workers that start together share the partitions fairly, and nothing moves afterwards' },
+  },
+  {
+    name: 'the partitions that are drained are not shown',
+    edits: [
+      {
+        file: 'partition-group.ts',
+        find: "else if (state === 'draining') draining.push(partition)",
+        replace: "else if (state === 'draining') held.push(partition)",
+      },
+    ],
+    caughtBy: { check: ['no-progress'] },
+  },
+  {
+    name: 'a worker that was asked to stop keeps its claims',
+    edits: [
+      {
+        file: 'partition-group.ts',
+        find: 'for (const assignment of this.#assignments.values()) assignment.giveUp()',
+        replace:
+          "for (const assignment of this.#assignments.values()) if (assignment.state === 'held') assignment.giveUp()",
+      },
+    ],
+    caughtBy: { check: ['stuck-workload', 'leaked-timer', 'leaked-request', 'leaked-listener'] },
+  },
+  {
+    name: 'a lost partition is worked on until its next round',
+    edits: [
+      {
+        file: 'partitions/assignment.ts',
+        find: 'checkLease: () => lease.checkLease()',
+        replace: 'checkLease: () => !signal.aborted',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+]
