@@ -58,26 +58,14 @@ export const mutants: readonly RecipeMutant[] = [
     caughtBy: { law: 'nothing moves while the shares differ by one' },
   },
   {
-    name: 'members do not divide the free partitions between them',
-    edits: [
-      {
-        file: 'partitions/balance.ts',
-        find: 'const start = lacks.slice(0, own).reduce((sum, lack) => sum + lack, 0)',
-        replace: 'const start = lacks.slice(0, own).reduce((sum, lack) => sum + 10 * lack, 0)',
-      },
-    ],
-    caughtBy: { law: 'workers that start together share the partitions fairly, and nothing moves afterwards' },
+    name: 'a member that has too many partitions keeps them',
+    edits: [{ file: 'partitions/balance.ts', find: 'if (surplus > 0) {', replace: 'if (surplus > partitions) {' }],
+    caughtBy: { law: 'a newcomer gets its share, with as few moves as possible' },
   },
   {
-    name: 'the partitions that are drained are not shown',
-    edits: [
-      {
-        file: 'partition-group.ts',
-        find: "else if (state === 'draining') draining.push(partition)",
-        replace: "else if (state === 'draining') held.push(partition)",
-      },
-    ],
-    caughtBy: { check: ['no-progress'] },
+    name: 'a drained partition is not released',
+    edits: [{ file: 'partitions/assignment.ts', find: 'await requests.run(() => this.#lease.release())', replace: '' }],
+    caughtBy: { law: 'a worker that stops hands everything over at once, with its positions' },
   },
   {
     name: 'a worker that was asked to stop keeps its claims',

@@ -7,8 +7,8 @@ const PARTITIONS = 3
 /** More workers would only cost time. */
 const WORKERS = 3
 
-/** For each partition: the position that its last owner found. */
-function foundPositions(shared: Map<string, unknown>): Map<number, number> {
+/** For each partition: the least position that the next owner finds. */
+function leastPositions(shared: Map<string, unknown>): Map<number, number> {
   const positions = (shared.get('positions') as Map<number, number> | undefined) ?? new Map<number, number>()
   shared.set('positions', positions)
   return positions
@@ -39,7 +39,7 @@ async function workload({
   clock,
 }: SimulatedProcess) {
   if (node >= WORKERS) return await untilAborted(signal)
-  const positions = foundPositions(shared)
+  const positions = leastPositions(shared)
   const tokens = new Map<number, bigint>()
   const working = new Map<number, AssignedPartition>()
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
@@ -50,22 +50,24 @@ async function workload({
   const heartbeatInterval = (heartbeatTimeout - operationTimeout) * 0.3
   const onAssigned = async (partition: number, assigned: AssignedPartition): Promise<void> => {
     const { position = '0', fencingToken } = assigned
-    // A repeated request of the last owner may have come late and put its earlier position back, but none from before it.
-    const known = positions.get(partition) ?? 0
-    if (Number(position) < known) note(shared, `${owner} found ${position} of ${partition}, after ${known} was found`)
-    positions.set(partition, Number(position))
+    const start = Number(position)
+    const least = positions.get(partition) ?? 0
+    if (start < least) note(shared, `${owner} found ${position} of ${partition}, not ${least} or more`)
+    positions.set(partition, Math.max(start, least))
     const before = tokens.get(partition)
     if (before !== undefined && fencingToken <= before) note(shared, `${owner} got the token ${fencingToken} again`)
     tokens.set(partition, fencingToken)
     working.set(partition, assigned)
     shared.set('assignments', (Number(shared.get('assignments')) || 0) + 1)
-    let next = Number(position)
+    let next = start
     while (!assigned.signal.aborted) {
       await sleep(heartbeatInterval * random.between(0.5, 6))
       if (signal.aborted) break
       next += 1
-      const isSaved = await assigned.save(String(next))
-      if (isSaved) shared.set('saves', (Number(shared.get('saves')) || 0) + 1)
+      if (!(await assigned.save(String(next)))) continue
+      shared.set('saves', (Number(shared.get('saves')) || 0) + 1)
+      // A repeated request may come late and put an earlier position of the same owner back, but none from before it.
+      positions.set(partition, Math.max(start + 1, positions.get(partition) ?? 0))
     }
     if (working.get(partition) === assigned) working.delete(partition)
     if (random.chance(0.05)) throw new Error('the work failed')
