@@ -8,7 +8,6 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 /** Tests that need a server. */
 const served = [
   'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
-  'packages/recipes/test/*/redis-laws.test.ts',
   'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
   'packages/recipes/test/*/redis-laws.test.ts',
 ]
@@ -17,7 +16,6 @@ const served = [
 const long = [
   'packages/testkit/test/{simulation,mutants}/**/*.test.ts',
   'packages/local/test/{threads,processes}.test.ts',
-  'packages/recipes/test/*/{simulation,mutants,processes}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'packages/recipes/test/*/{mutants,processes,simulation}.test.ts',

@@ -2,6 +2,7 @@ import {
   type Clock,
   defaultLogger,
   LeaseConfigurationError,
+  LeaseSettings,
   type LeaseStore,
   systemClock,
   TimeoutSettings,
@@ -57,6 +58,8 @@ const MOST_REQUESTS = 64
  * Needs a store that lists leases and keeps metadata.
  */
 export class PartitionGroup implements AsyncDisposable {
+  /** The owner of the leases of this worker. */
+  readonly owner: string
   readonly #options: PartitionGroupOptions
   readonly #clock: Clock
   readonly #interval: number
@@ -86,7 +89,9 @@ export class PartitionGroup implements AsyncDisposable {
     this.#interval = rebalanceInterval
     this.#drainTimeout = drainTimeout
     this.#operationTimeout = timeouts.operationTimeout
-    const leaseOptions = leaseOptionsOf(options)
+    // One owner for all leases of this worker.
+    this.owner = options.owner ?? new LeaseSettings({ name }).owner
+    const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
     this.#context = {
       store,
       name,
@@ -241,6 +246,9 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
   }
   if (!(Number(rebalanceInterval) > 0 && Number(rebalanceInterval) < Number.POSITIVE_INFINITY)) {
     fail(`rebalanceInterval must be a positive, finite number of milliseconds, not ${String(rebalanceInterval)}`)
+  }
+  if (options.strategy === 'manual') {
+    fail("strategy must not be 'manual': the group renews its leases by itself")
   }
   if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
     fail('heartbeatTimeout must be finite: the partitions of a dead worker are free only when its leases have expired')

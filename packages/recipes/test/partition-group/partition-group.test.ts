@@ -55,6 +55,7 @@ describe('PartitionGroup', () => {
     )
     expect(create({ rebalanceInterval: 0 })).toThrow(/rebalanceInterval must be a positive, finite number/)
     expect(create({ heartbeatTimeout: Number.POSITIVE_INFINITY })).toThrow(/heartbeatTimeout must be finite/)
+    expect(create({ strategy: 'manual' })).toThrow(/strategy must not be 'manual'/)
     expect(create({ heartbeatTimeout: 1_000, heartbeatInterval: 900 })).toThrow(LeaseConfigurationError)
     expect(create({ name: '' })).toThrow(LeaseNameError)
   })
@@ -69,6 +70,16 @@ describe('PartitionGroup', () => {
     expect(() => new PartitionGroup(having({ list() {} }), options)).toThrow(/have no room for metadata/)
     const small = having({ list() {}, update() {}, limits: { ...limits, metadata: 0 } })
     expect(() => new PartitionGroup(small, options)).toThrow(/have no room for metadata/)
+  })
+
+  it('has one owner for all leases of a worker', async () => {
+    const { time, store, start } = createPlace()
+    const group = start()
+    await time.advance(3_000)
+    const owners = new Set<string>()
+    for await (const { owner } of listLeases(store, '', clockless)) owners.add(owner)
+    expect(owners).toEqual(new Set([group.owner]))
+    await stopped(time, group)
   })
 
   it('reports work that throws, and begins it again in the next round', async () => {

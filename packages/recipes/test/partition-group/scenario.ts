@@ -7,11 +7,17 @@ const PARTITIONS = 3
 /** More workers would only cost time. */
 const WORKERS = 3
 
-/** For each partition: the least position that the next owner finds. */
-function leastPositions(shared: Map<string, unknown>): Map<number, number> {
-  const positions = (shared.get('positions') as Map<number, number> | undefined) ?? new Map<number, number>()
-  shared.set('positions', positions)
-  return positions
+/** The least position that the next owner of a partition finds, and the token of the last one. */
+interface Progress {
+  least: number
+  readonly token: bigint
+}
+
+/** Of each partition. */
+function progressOf(shared: Map<string, unknown>): Map<number, Progress> {
+  const progress = (shared.get('progress') as Map<number, Progress> | undefined) ?? new Map<number, Progress>()
+  shared.set('progress', progress)
+  return progress
 }
 
 /** The nodes whose workers do not leave of their own accord. */
@@ -39,7 +45,7 @@ async function workload({
   clock,
 }: SimulatedProcess) {
   if (node >= WORKERS) return await untilAborted(signal)
-  const positions = leastPositions(shared)
+  const positions = progressOf(shared)
   const tokens = new Map<number, bigint>()
   const working = new Map<number, AssignedPartition>()
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
@@ -49,11 +55,13 @@ async function workload({
   const { heartbeatTimeout = 1_000, operationTimeout = 100 } = leaseOptions
   const heartbeatInterval = (heartbeatTimeout - operationTimeout) * 0.3
   const onAssigned = async (partition: number, assigned: AssignedPartition): Promise<void> => {
-    const { position = '0', fencingToken } = assigned
-    const start = Number(position)
-    const least = positions.get(partition) ?? 0
-    if (start < least) note(shared, `${owner} found ${position} of ${partition}, not ${least} or more`)
-    positions.set(partition, Math.max(start, least))
+    const { position, fencingToken } = assigned
+    const start = Number(position ?? 0)
+    const least = positions.get(partition)?.least ?? 0
+    // A client that answers with nonsense may drop the position.
+    const isKnown = typeof position === 'string'
+    if (isKnown && start < least) note(shared, `${owner} found ${position} of ${partition}, not ${least} or more`)
+    positions.set(partition, { least: isKnown ? Math.max(start, least) : 0, token: fencingToken })
     const before = tokens.get(partition)
     if (before !== undefined && fencingToken <= before) note(shared, `${owner} got the token ${fencingToken} again`)
     tokens.set(partition, fencingToken)
@@ -67,7 +75,8 @@ async function workload({
       if (!(await assigned.save(String(next)))) continue
       shared.set('saves', (Number(shared.get('saves')) || 0) + 1)
       // A repeated request may come late and put an earlier position of the same owner back, but none from before it.
-      positions.set(partition, Math.max(start + 1, positions.get(partition) ?? 0))
+      const progress = positions.get(partition)
+      if (progress?.token === fencingToken) progress.least = start + 1
     }
     if (working.get(partition) === assigned) working.delete(partition)
     if (random.chance(0.05)) throw new Error('the work failed')
