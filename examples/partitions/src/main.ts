@@ -29,23 +29,23 @@ async function share(each: number, ...readers: readonly PartitionGroup[]): Promi
   console.log(`${readers.length} readers, ${readers.map(({ assigned }) => assigned.length).join(' + ')} partitions`)
 }
 
-// Events come all the time.
-let appended = 0
-const source = setInterval(() => {
-  for (let more = 0; more < 10 && appended < EVENTS; more += 1) {
-    log.append(appended % PARTITIONS, `event ${appended}`)
-    appended += 1
+/** Appends events all the time, ten at once. */
+async function appendEvents(): Promise<void> {
+  for (let event = 0; event < EVENTS; event += 1) {
+    log.append(event % PARTITIONS, `event ${event}`)
+    if (event % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
-}, 10)
+}
 
+const appending = appendEvents()
 const [anna, berta, carla] = [startReader(), startReader(), startReader()]
 await share(4, anna, berta, carla)
 await carla.stop()
 await share(6, anna, berta)
 const doris = startReader()
 await share(4, anna, berta, doris)
+await appending
 await until(() => handled.size === EVENTS)
-clearInterval(source)
 const twice = [...handled.values()].filter((count) => count > 1).length
 console.log(`${handled.size} events handled, ${twice} of them twice`)
 await Promise.all([anna, berta, doris].map((reader) => reader.stop()))

@@ -1,5 +1,5 @@
 /** One line of a chart: a value for each number of workers. */
-export interface Line {
+interface Line {
   readonly label: string
   readonly points: readonly (readonly [x: number, y: number])[]
 }

@@ -89,6 +89,8 @@ async function workload({
     rebalanceInterval: heartbeatInterval,
     ...leaseOptions,
     heartbeatInterval,
+    // The group renews its leases by itself.
+    strategy: leaseOptions.strategy === 'manual' ? 'interval' : leaseOptions.strategy,
   })
   // Workers come one after the other.
   if (owner.endsWith('.1')) await sleep(heartbeatTimeout * random.between(0, node === 0 ? 2 : 5))
