@@ -9,6 +9,6 @@ export {
   PartitionGroup,
   type PartitionGroupOptions,
   type PartitionWork,
-} from './partition-group.js'
+} from './partition-group/partition-group.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'

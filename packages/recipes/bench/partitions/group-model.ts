@@ -1,5 +1,5 @@
-import { type Decision, decide, type Member } from '../../src/partitions/balance.js'
-import { encodeShare } from '../../src/partitions/share.js'
+import { type Decision, decide, type Member } from '../../src/partition-group/balance.js'
+import { encodeShare } from '../../src/partition-group/share.js'
 
 /** How the workers of a model decide. */
 export type Balancer = 'decentralised' | 'assigner'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Decision, decide, type Member } from '../../src/partitions/balance.js'
+import { type Decision, decide, type Member } from '../../src/partition-group/balance.js'
 
 const nothing = { held: [], claimed: [], draining: [] }
 

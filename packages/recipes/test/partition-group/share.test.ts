@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeShare, encodeShare, largestGroup } from '../../src/partitions/share.js'
+import { decodeShare, encodeShare, largestGroup } from '../../src/partition-group/share.js'
 
 const shares = fc
   .array(fc.constantFrom('none', 'held', 'claimed', 'draining'), { minLength: 1, maxLength: 400 })

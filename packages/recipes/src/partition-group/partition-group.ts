@@ -8,14 +8,14 @@ import {
   TimeoutSettings,
 } from '@leasehold/core'
 import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
-import { Assignment, type AssignmentContext, type PartitionWork } from './partitions/assignment.js'
-import { decide } from './partitions/balance.js'
-import { InFlight } from './partitions/in-flight.js'
-import { Membership } from './partitions/membership.js'
-import { largestGroup, type Share } from './partitions/share.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from './recipe-options.js'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
+import { decide } from './balance.js'
+import { InFlight } from './in-flight.js'
+import { Membership } from './membership.js'
+import { largestGroup, type Share } from './share.js'
 
-export type { AssignedPartition, PartitionWork } from './partitions/assignment.js'
+export type { AssignedPartition, PartitionWork } from './assignment.js'
 
 export interface PartitionGroupOptions extends RecipeOptions {
   /** The number of partitions, the same for all workers: they have the numbers from 0 on. */
