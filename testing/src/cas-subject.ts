@@ -30,6 +30,10 @@ export const casSubject: StoreSubject = {
         create: (name, record) => reach(() => (entries.has(name) ? undefined : write(name, record))),
         replace: (name, record, expected) =>
           reach(() => (entries.get(name)?.version === expected ? write(name, record) : undefined)),
+        list: async function* (prefix) {
+          const listed = await reach(() => [...entries].filter(([name]) => name.startsWith(prefix)))
+          for (const [name, entry] of listed) yield { name, ...entry }
+        },
       }
     }
     return {

@@ -5,6 +5,12 @@ export type { LeaderEvents, LeaderListener } from './leader-election/leader-even
 export type { TermWork } from './leader-election/term.js'
 export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from './once.js'
 export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
+export {
+  type AssignedPartition,
+  PartitionGroup,
+  type PartitionGroupOptions,
+  type PartitionWork,
+} from './partition-group/partition-group.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
 export { Schedule, type ScheduleStatus, type ScheduleStopOptions } from './schedule/schedule.js'

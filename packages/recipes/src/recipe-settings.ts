@@ -15,6 +15,22 @@ export const recipeSettings = {
     },
   }),
   once: new ProviderOptions('once', {}),
+  'partition-group': new ProviderOptions('partition-group', {
+    partitions: {
+      type: 'number',
+      example: '64',
+      description: 'The number of partitions; the same for all workers of the group.',
+    },
+    drainTimeout: {
+      type: 'duration',
+      default: '30s',
+      description: 'For how long the work on a partition may go on after its signal has aborted, before it is handed over.',
+    },
+    rebalanceInterval: {
+      type: 'duration',
+      description: 'The time between two rounds of balancing. Empty: heartbeat-interval.',
+    },
+  }),
   schedule: new ProviderOptions('schedule', {
     cron: {
       type: 'text',

@@ -1,5 +1,5 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { LeaderElection } from '@leasehold/recipes'
+import { LeaderElection, PartitionGroup } from '@leasehold/recipes'
 import { describe, expect, it } from 'vitest'
 
 const store = new MemoryLeaseStore()
@@ -9,6 +9,13 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
   it.each([
     ['LeaderElection', 'onElect', 'onElected', (o: object) => new LeaderElection(store, { name: 'job', ...o })],
     ['LeaderElection', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => new LeaderElection(store, o as never)],
+    [
+      'PartitionGroup',
+      'partition',
+      'partitions',
+      (o: object) => new PartitionGroup(store, { name: 'log', ...o } as never),
+    ],
+    ['PartitionGroup', 'drainTimout', 'drainTimeout', (o: object) => new PartitionGroup(store, o as never)],
   ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
     expect(() => use({ [option]: 1 })).toThrow(
       expect.objectContaining({

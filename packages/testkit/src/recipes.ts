@@ -19,3 +19,9 @@ export {
   type ScheduleUnderLaw,
   scheduleLaws,
 } from './laws/recipes/schedule.js'
+export {
+  type AssignedPartitionUnderTest,
+  type PartitionGroupLawOptions,
+  type PartitionGroupUnderTest,
+  partitionGroupLaws,
+} from './laws/recipes/partition-group.js'

@@ -36,7 +36,9 @@ export class ObservedStore implements SimulatedStore {
       replace: async (name, record, version) =>
         this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined,
     }
-    this.methods = methods
+    const list = async (prefix: string): Promise<readonly (CasEntry<number> & { name: string })[]> =>
+      [...this.#entries].flatMap(([name, entry]) => (name.startsWith(prefix) ? { name, ...entry } : []))
+    this.methods = { ...methods, list }
     this.#operator = casStore({ kind: 'observed', forgets: true, ...methods }, { ...limits, clock: server.machine })
   }
 
@@ -51,6 +53,9 @@ export class ObservedStore implements SimulatedStore {
       read: (name, call) => connection.call('read', [name], call),
       create: (name, record, call) => connection.call('create', [name, record], call),
       replace: (name, record, version, call) => connection.call('replace', [name, record, version], call),
+      list: async function* (prefix, call) {
+        yield* await connection.call<readonly (CasEntry<number> & { name: string })[]>('list', [prefix], call)
+      },
       ...(this.#server.watched
         ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }
         : {}),

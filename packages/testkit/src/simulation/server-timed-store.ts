@@ -16,6 +16,8 @@ export class ServerTimedStore implements SimulatedStore {
   readonly #server: SimulatedServer
   readonly #store: MemoryLeaseStore
   readonly #onGrant: (grant: SeenGrant) => void
+  /** Every name that was ever granted. */
+  readonly #names = new Set<string>()
   #listeners = 0
 
   constructor(server: SimulatedServer) {
@@ -33,6 +35,7 @@ export class ServerTimedStore implements SimulatedStore {
       read: (name: string) => store.read(name),
       break: (name: string, options: BreakOptions) => store.break(name, options),
       withdraw: (name: string, grantId: string) => store.withdraw(name, grantId),
+      list: (prefix: string) => this.#list(prefix),
     }
   }
 
@@ -54,6 +57,9 @@ export class ServerTimedStore implements SimulatedStore {
       read: (name, call) => connection.call('read', [name], call),
       break: (name, options, call) => connection.call('break', [name, options], call),
       withdraw: (name, grantId, call) => connection.call('withdraw', [name, grantId], call),
+      list: async function* (prefix, call) {
+        yield* await connection.call<readonly LeaseRecord[]>('list', [prefix], call)
+      },
       ...(batched ? { renewMany: (grants, call) => connection.call('renewMany', [grants], call) } : {}),
       ...(watched
         ? { watch: (name, call, grantId) => connection.watch(call, (send) => this.#watch(name, grantId, send)) }
@@ -73,8 +79,21 @@ export class ServerTimedStore implements SimulatedStore {
   }
 
   #seen(outcome: AcquireOutcome): AcquireOutcome {
-    if (outcome.granted) this.#onGrant(outcome.grant)
+    if (outcome.granted) {
+      this.#names.add(outcome.grant.name)
+      this.#onGrant(outcome.grant)
+    }
     return outcome
+  }
+
+  /** The listing of the store itself takes turns of the event loop, which would not be the same in every run. */
+  async #list(prefix: string): Promise<readonly LeaseRecord[]> {
+    const records: LeaseRecord[] = []
+    for (const name of this.#names) {
+      const record = name.startsWith(prefix) ? await this.#store.read(name) : undefined
+      if (record !== undefined) records.push(record)
+    }
+    return records
   }
 
   #watch(name: string, grantId: string | undefined, send: (turn: LeaseRecord | undefined) => void): () => void {

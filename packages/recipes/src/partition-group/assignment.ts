@@ -1,0 +1,193 @@
+import {
+  type Clock,
+  type CreateLeaseOptions,
+  createLease,
+  LeaseLostError,
+  type LeaseStore,
+  LeaseTimeoutError,
+  type StoreLease,
+} from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
+import type { InFlight } from './in-flight.js'
+
+/** A partition that this worker owns, from its grant until it is handed over or lost. */
+export interface AssignedPartition {
+  /**
+   * Aborts when the work on the partition has to end. During a hand-over, the lease is still held until the work has ended,
+   * for `drainTimeout` at most: `save` still works. After a loss, it is not. `signal.reason` is a `LeaseLostError` with the
+   * reason: `released` for a hand-over.
+   */
+  readonly signal: AbortSignal
+  /** Larger for every later owner of this partition. Send it with each write to the resource. */
+  readonly fencingToken: bigint
+  /** The position that the last owner saved, also if it crashed; `undefined` where none was ever saved. */
+  readonly position: string | undefined
+  /**
+   * Keeps a position in the partition's record, for the next owner. Resolves `true`: written. `false`: the partition is no
+   * longer held, and nothing of its present owner was changed. Rejects with a typed error if the store refuses it, for
+   * example because it is too large.
+   */
+  save(position: string): Promise<boolean>
+  /** Whether the partition is held now: compares clocks, without I/O. */
+  checkLease(): boolean
+}
+
+/** The work on a partition. */
+export type PartitionWork = (partition: number, assigned: AssignedPartition) => unknown
+
+/** The parts of a group that its assignments share. */
+export interface AssignmentContext {
+  readonly store: LeaseStore
+  /** The name of the group. */
+  readonly name: string
+  readonly leaseOptions: CreateLeaseOptions
+  readonly clock: Clock
+  readonly work: PartitionWork
+  readonly drainTimeout: number
+  /** The pause between two attempts to claim a partition that is held. */
+  readonly interval: number
+  /** Claims that wait for their turn. */
+  readonly waits: InFlight
+  /** Other requests to the store. */
+  readonly requests: InFlight
+  readonly report: (message: string, error: unknown) => void
+}
+
+/**
+ * One partition at this worker: claimed, worked on, drained and released. It has a lease of its own, which is not acquired
+ * again after its end.
+ */
+export class Assignment {
+  readonly partition: number
+  /** Resolves when the partition may be claimed again here: released, lost or given up, and no work on it is left. */
+  readonly ended: Promise<void>
+  readonly #context: AssignmentContext
+  readonly #lease: StoreLease
+  readonly #claiming = new AbortController()
+  readonly #working = new AbortController()
+  #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
+
+  constructor(partition: number, context: AssignmentContext) {
+    this.partition = partition
+    this.#context = context
+    const { store, name, leaseOptions } = context
+    this.#lease = createLease(store, `${name}/partitions/${partition}`, leaseOptions)
+    this.ended = this.#live()
+  }
+
+  get state(): 'claiming' | 'held' | 'draining' | 'lost' {
+    return this.#state
+  }
+
+  /** Gives the partition up: a claim at once, a held partition when its work has ended. */
+  giveUp(): void {
+    this.#claiming.abort()
+    if (this.#state !== 'held') return
+    const { name } = this.#context
+    const message = `partition ${this.partition} of '${name}' is handed over: save the position and end the work`
+    this.#end('draining', new LeaseLostError(message, { ...this.#details, reason: 'released' }))
+  }
+
+  async #live(): Promise<void> {
+    if (!(await this.#claim())) return
+    const { signal } = this.#lease
+    const onLost = (): void => this.#end('lost', signal.reason)
+    this.#state = 'held'
+    signal.addEventListener('abort', onLost, { once: true })
+    if (signal.aborted) onLost()
+    else if (this.#claiming.signal.aborted) this.giveUp()
+    else await this.#work()
+    signal.removeEventListener('abort', onLost)
+    await this.#release()
+  }
+
+  /** Resolves `true` when the lease is held, `false` when the claim was given up. */
+  async #claim(): Promise<boolean> {
+    const { clock, interval, waits, requests, report } = this.#context
+    const { signal } = this.#claiming
+    while (!signal.aborted) {
+      try {
+        // A claim that waits is granted as soon as the partition is free. If too many wait, the others ask now and then.
+        if (!waits.isFull) return await waits.run(() => this.#lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }))
+        if (await requests.run(async () => !signal.aborted && (await this.#lease.acquire({ signal })))) return true
+      } catch (error) {
+        if (signal.aborted) break
+        report(`partition ${this.partition} could not be claimed`, error)
+      }
+      await pauseUntil(clock, interval, signal)
+    }
+    return false
+  }
+
+  /** Resolves when the work on the partition has ended, or has had its time after the end of the assignment. */
+  async #work(): Promise<void> {
+    const { clock, work, drainTimeout, report, name } = this.#context
+    const { signal } = this.#working
+    const lease = this.#lease
+    const assigned: AssignedPartition = {
+      signal,
+      fencingToken: lease.fencingToken ?? 0n,
+      position: lease.previous?.position,
+      save: (position) => lease.update({ position }),
+      checkLease: () => lease.checkLease(),
+    }
+    const working = (async () => work(this.partition, assigned))().catch((error) => {
+      if (!isReasonOf(signal, error)) report(`the work on partition ${this.partition} failed`, error)
+      if (!signal.aborted) this.#end('draining', error)
+    })
+    await untilAborted(signal)
+    const drained = new AbortController()
+    let isLate = false
+    const late = pauseUntil(clock, drainTimeout, drained.signal).then(() => {
+      isLate = !drained.signal.aborted
+    })
+    await Promise.race([working, late])
+    drained.abort()
+    if (!isLate) return
+    const message = `the work on partition ${this.partition} of '${name}' did not end within ${drainTimeout} ms and is left behind`
+    const advice = 'end it when its signal aborts, or raise drainTimeout'
+    report(message, new LeaseTimeoutError(`${message}: ${advice}`, this.#details))
+  }
+
+  #end(state: 'draining' | 'lost', reason: unknown): void {
+    this.#state = state
+    this.#claiming.abort()
+    this.#working.abort(reason)
+  }
+
+  async #release(): Promise<void> {
+    const { requests, report } = this.#context
+    try {
+      await requests.run(() => this.#lease.release())
+    } catch (error) {
+      report(`partition ${this.partition} could not be released, and stays locked until its ttl is over`, error)
+    }
+  }
+
+  get #details(): { leaseName: string; owner: string; store: string } {
+    const { name, owner } = this.#lease.settings
+    return { leaseName: name, owner, store: this.#context.store.kind ?? 'custom' }
+  }
+}
+
+/** Waits for `duration` milliseconds, or until the signal aborts. */
+async function pauseUntil(clock: Clock, duration: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const call = new AbortableCall()
+  const abort = (): void => call.abort()
+  signal.addEventListener('abort', abort, { once: true })
+  await pause(clock, duration, call).catch(() => {})
+  signal.removeEventListener('abort', abort)
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Whether work that was asked to end did so with the reason of its signal, as platform functions do. */
+function isReasonOf(signal: AbortSignal, error: unknown): boolean {
+  return signal.aborted && (error === signal.reason || Object(error).cause === signal.reason)
+}

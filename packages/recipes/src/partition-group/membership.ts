@@ -1,0 +1,120 @@
+import { type Clock, type CreateLeaseOptions, createLease, type LeaseStore, listLeases } from '@leasehold/core'
+import type { Member } from './balance.js'
+import { decodeShare, encodeShare, type Share } from './share.js'
+
+/** How many places a worker tries in one round until it finds a free one. */
+const ATTEMPTS = 8
+
+export interface MembershipOptions {
+  readonly store: LeaseStore
+  /** The name of the group. */
+  readonly name: string
+  readonly partitions: number
+  readonly leaseOptions: CreateLeaseOptions
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/**
+ * The place of a worker among the members of its group. Places are leases with numbers as names, so that there are about as
+ * many records as there ever were members at a time. The record of a place shows the share of its member.
+ */
+export class Membership {
+  readonly #options: MembershipOptions
+  readonly #prefix: string
+  #lease: ReturnType<typeof createLease> | undefined
+  #place = -1
+  /** The metadata that was written last, as text. */
+  #written = ''
+
+  constructor(options: MembershipOptions) {
+    this.#options = options
+    this.#prefix = `${options.name}/members/`
+  }
+
+  /** The number of this worker's place; -1 before it has one. */
+  get place(): number {
+    return this.#place
+  }
+
+  /** Whether this worker is a member now. */
+  get isMember(): boolean {
+    return this.#lease?.checkLease() === true
+  }
+
+  /** Takes a free place. Resolves with whether this worker is a member now. */
+  async join(share: Share, signal: AbortSignal): Promise<boolean> {
+    const { store, leaseOptions, random } = this.#options
+    const free: number[] = []
+    let next = 0
+    for await (const { place, isFree } of this.#places(signal)) {
+      if (isFree) free.push(place)
+      next = Math.max(next, place + 1)
+    }
+    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt += 1) {
+      // Many may join at the same time: the more are refused, the more places they try.
+      const [place = next + Math.floor(random() * 2 ** attempt)] = free.splice(Math.floor(random() * free.length), 1)
+      const lease = createLease(store, `${this.#prefix}${place}`, leaseOptions)
+      const metadata = this.#metadataOf(share, false)
+      if (!(await lease.acquire({ metadata, signal }))) continue
+      this.#lease = lease
+      this.#place = place
+      this.#written = JSON.stringify(metadata)
+      return true
+    }
+    return false
+  }
+
+  /** The members of the group but this one, as their records show them. */
+  async others(signal: AbortSignal): Promise<readonly Member[]> {
+    const members: Member[] = []
+    for await (const { place, isFree, metadata } of this.#places(signal)) {
+      if (isFree || place === this.#place) continue
+      const share = decodeShare(metadata.share, this.#options.partitions)
+      members.push({ place, isLeaving: metadata.leaving === 'true', share })
+    }
+    return members
+  }
+
+  /** Shows a share in this worker's record. Rejects if the store refuses it. */
+  async show(share: Share, isLeaving: boolean): Promise<void> {
+    const metadata = this.#metadataOf(share, isLeaving)
+    const text = JSON.stringify(metadata)
+    if (text === this.#written || this.#lease === undefined) return
+    this.#written = text
+    try {
+      if (await this.#lease.update(metadata)) return
+    } catch (error) {
+      this.#forget(text)
+      throw error
+    }
+    this.#forget(text)
+  }
+
+  /** Gives the place up. */
+  async leave(): Promise<void> {
+    await this.#lease?.release()
+  }
+
+  /** Not written after all. */
+  #forget(text: string): void {
+    if (this.#written === text) this.#written = ''
+  }
+
+  #metadataOf(share: Share, isLeaving: boolean): Record<string, string> {
+    const shown = encodeShare(share, this.#options.partitions)
+    return isLeaving ? { share: shown, leaving: 'true' } : { share: shown }
+  }
+
+  async *#places(
+    signal: AbortSignal,
+  ): AsyncGenerator<{ place: number; isFree: boolean; metadata: Record<string, string> }> {
+    const { store, clock, leaseOptions } = this.#options
+    const options = { clock, signal, timeout: leaseOptions.operationTimeout }
+    for await (const { name, state, metadata } of listLeases(store, this.#prefix, options)) {
+      const place = name.slice(this.#prefix.length)
+      const isFree = state !== 'leased' && state !== 'breaking'
+      if (/^\d{1,9}$/.test(place)) yield { place: Number(place), isFree, metadata }
+    }
+  }
+}

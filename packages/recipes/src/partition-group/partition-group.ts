@@ -1,0 +1,256 @@
+import {
+  type Clock,
+  defaultLogger,
+  LeaseConfigurationError,
+  LeaseSettings,
+  type LeaseStore,
+  systemClock,
+  TimeoutSettings,
+} from '@leasehold/core'
+import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
+import { decide } from './balance.js'
+import { InFlight } from './in-flight.js'
+import { Membership } from './membership.js'
+import { largestGroup, type Share } from './share.js'
+
+export type { AssignedPartition, PartitionWork } from './assignment.js'
+
+export interface PartitionGroupOptions extends RecipeOptions {
+  /** The number of partitions, the same for all workers: they have the numbers from 0 on. */
+  readonly partitions: number
+  /**
+   * Called when this worker becomes the owner of a partition. Return a promise that settles when the work on it has ended,
+   * soon after the signal has aborted. A partition whose work rejects is released, and claimed again in the next round.
+   */
+  readonly onAssigned: PartitionWork
+  /** For how long the work on a partition may go on after its signal has aborted, in milliseconds; 30 s unless given. */
+  readonly drainTimeout?: number | undefined
+  /** The time between two rounds, in milliseconds: in each, the worker looks at the group. The heartbeat interval unless given. */
+  readonly rebalanceInterval?: number | undefined
+}
+
+const optionNames: OptionNames<PartitionGroupOptions> = {
+  ...recipeOptionNames,
+  partitions: true,
+  onAssigned: true,
+  drainTimeout: true,
+  rebalanceInterval: true,
+}
+
+const DEFAULT_DRAIN_TIMEOUT = 30_000
+
+/** The most requests to the store that one group has under way, and the most claims that wait. */
+const MOST_REQUESTS = 64
+
+/**
+ * One worker of a group that shares P partitions. Workers come and go; each owns a fair share.
+ *
+ * Guaranteed: each partition is a lease of its own, so at most one worker's `checkLease` is true for it at any time. A
+ * later owner has a larger fencing token, and finds the last position that was saved. Within a few rounds after the last
+ * worker came or went, the shares differ by at most 1. While they do, no partition moves. Partitions of a worker that died
+ * are taken over when its leases have expired.
+ *
+ * Not guaranteed: that each event of a partition is processed once. An owner that dies has processed more than it saved,
+ * and work that ignores its signal can overlap with the next owner's: check the fencing token where the work writes.
+ *
+ * Needs a store that lists leases and keeps metadata.
+ */
+export class PartitionGroup implements AsyncDisposable {
+  /** The owner of the leases of this worker. */
+  readonly owner: string
+  readonly #options: PartitionGroupOptions
+  readonly #clock: Clock
+  readonly #interval: number
+  readonly #drainTimeout: number
+  readonly #operationTimeout: number
+  readonly #membership: Membership
+  readonly #context: AssignmentContext
+  /** The claims and the partitions of this worker, by partition: the oldest first. */
+  readonly #assignments = new Map<number, Assignment>()
+  readonly #rounds = new AbortableCall()
+  /** The partitions that this worker claims. */
+  #claims: readonly number[] = []
+  #running: Promise<void> | undefined
+  #stopping: Promise<void> | undefined
+
+  /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store lacks an ability. */
+  constructor(store: LeaseStore, options: PartitionGroupOptions) {
+    const { name, clock = systemClock, drainTimeout = DEFAULT_DRAIN_TIMEOUT, random = Math.random } = options
+    checkOptionNames('PartitionGroup', options, optionNames, { leaseName: name })
+    checkLeaseName(name)
+    const timeouts = new TimeoutSettings(leaseOptionsOf(options))
+    const { rebalanceInterval = timeouts.heartbeatInterval, partitions } = options
+    checkStore(store, name)
+    checkOptions(store, { ...options, drainTimeout, rebalanceInterval }, timeouts)
+    this.#options = options
+    this.#clock = clock
+    this.#interval = rebalanceInterval
+    this.#drainTimeout = drainTimeout
+    this.#operationTimeout = timeouts.operationTimeout
+    // One owner for all leases of this worker.
+    this.owner = options.owner ?? new LeaseSettings({ name }).owner
+    const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
+    this.#context = {
+      store,
+      name,
+      leaseOptions,
+      clock,
+      work: options.onAssigned,
+      drainTimeout,
+      interval: rebalanceInterval,
+      waits: new InFlight(MOST_REQUESTS),
+      requests: new InFlight(MOST_REQUESTS),
+      report: (message, error) => this.#report(message, error),
+    }
+    const { operationTimeout } = timeouts
+    const memberOptions = { ...leaseOptions, operationTimeout, maxHold: undefined }
+    this.#membership = new Membership({ store, name, partitions, leaseOptions: memberOptions, clock, random })
+  }
+
+  /** The numbers of the partitions that this worker owns now, in order, with those that it is handing over. */
+  get assigned(): readonly number[] {
+    const { held, draining } = this.#share
+    return [...held, ...draining].sort((one, other) => one - other)
+  }
+
+  /** Joins the group. Its first partitions come a round later, when it has seen the other workers. */
+  start(): void {
+    if (this.#stopping === undefined) this.#running ??= this.#run()
+  }
+
+  /**
+   * Leaves the group: drains and hands over all partitions. Resolves when that is done, `drainTimeout` and three operation
+   * timeouts later at the latest. Never rejects. A stopped group is not started again.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #run(): Promise<void> {
+    const { random = Math.random } = this.#options
+    while (!this.#rounds.aborted) {
+      try {
+        await this.#round()
+      } catch (error) {
+        if (!this.#rounds.aborted) this.#report('a round failed', error)
+      }
+      // Jitter, so that workers that started together do not ask the store together.
+      await pause(this.#clock, this.#interval * (0.9 + 0.2 * random()), this.#rounds).catch(() => {})
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { signal } = this.#rounds
+    if (!this.#membership.isMember) {
+      await this.#membership.join(this.#share, signal)
+      return
+    }
+    const others = await this.#membership.others(signal)
+    if (signal.aborted) return
+    const self = { place: this.#membership.place, isLeaving: false, share: this.#share }
+    const { claim, giveUp } = decide(self, others, this.#options.partitions)
+    this.#claims = claim
+    const claimed = new Set(claim)
+    for (const assignment of this.#assignments.values()) {
+      if (assignment.state === 'claiming' && !claimed.has(assignment.partition)) assignment.giveUp()
+    }
+    for (const partition of giveUp) this.#assignments.get(partition)?.giveUp()
+    for (const partition of claim) if (!this.#assignments.has(partition)) this.#assign(partition)
+    this.#show(false)
+  }
+
+  #assign(partition: number): void {
+    const assignment = new Assignment(partition, this.#context)
+    this.#assignments.set(partition, assignment)
+    void assignment.ended.then(() => this.#assignments.delete(partition))
+  }
+
+  get #share(): Share {
+    const held: number[] = []
+    const draining: number[] = []
+    for (const { partition, state } of this.#assignments.values()) {
+      if (state === 'held') held.push(partition)
+      else if (state === 'draining') draining.push(partition)
+    }
+    const taken = new Set([...held, ...draining])
+    return { held, draining, claimed: this.#claims.filter((partition) => !taken.has(partition)) }
+  }
+
+  /** The record is written in the background: a write that is not confirmed is repeated in the next round. */
+  #show(isLeaving: boolean): void {
+    this.#membership.show(this.#share, isLeaving).catch((error) => this.#report('the share could not be shown', error))
+  }
+
+  async #stop(): Promise<void> {
+    this.#rounds.abort(new Error('the group was stopped'))
+    this.#claims = []
+    const deadline = new AbortableCall()
+    const late = pause(this.#clock, this.#drainTimeout + 3 * this.#operationTimeout, deadline).catch(() => {})
+    await Promise.race([this.#leave(), late])
+    deadline.abort()
+  }
+
+  async #leave(): Promise<void> {
+    for (const assignment of this.#assignments.values()) assignment.giveUp()
+    if (this.#membership.isMember) this.#show(true)
+    await Promise.all([...this.#assignments.values()].map(({ ended }) => ended))
+    await this.#running
+    await this.#membership.leave().catch((error) => this.#report('the place in the group could not be released', error))
+  }
+
+  #report(message: string, error: unknown): void {
+    const { name, logger = defaultLogger } = this.#options
+    try {
+      logger.error(`partitions of '${name}': ${message}`, error)
+    } catch {
+      defaultLogger.error(`partitions of '${name}': ${message} (the logger failed)`, error)
+    }
+  }
+}
+
+function checkStore(store: LeaseStore, leaseName: string): void {
+  const { kind = 'custom', limits, list, update } = Object(store) as LeaseStore
+  const details = { leaseName, store: kind }
+  if (list === undefined) {
+    const message = `the ${kind} store cannot list leases, so the workers of '${leaseName}' cannot find each other`
+    throw new LeaseConfigurationError(`${message}: use a store with list(), such as redis or local`, details)
+  }
+  if (update !== undefined && limits?.metadata !== 0) return
+  const message = `the records of the ${kind} store have no room for metadata, which the workers of '${leaseName}' need`
+  throw new LeaseConfigurationError(`${message}: use a store with update(), such as redis or local`, details)
+}
+
+function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heartbeatTimeout }: TimeoutSettings): void {
+  const { name, partitions, onAssigned, drainTimeout, rebalanceInterval } = options
+  const details = { leaseName: name, store: store.kind ?? 'custom' }
+  const fail = (message: string): never => {
+    throw new LeaseConfigurationError(message, details)
+  }
+  const largest = largestGroup(store.limits.metadata ?? 4_096)
+  if (!(Number.isSafeInteger(partitions) && partitions >= 1)) {
+    fail(`partitions must be a whole number of 1 or more, not ${String(partitions)}`)
+  }
+  if (partitions > largest) {
+    fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
+  }
+  if (typeof onAssigned !== 'function') fail(`onAssigned must be a function, not ${typeof onAssigned}`)
+  if (!(Number(drainTimeout) >= 0 && Number(drainTimeout) < Number.POSITIVE_INFINITY)) {
+    fail(`drainTimeout must be a finite number of milliseconds, 0 or more, not ${String(drainTimeout)}`)
+  }
+  if (!(Number(rebalanceInterval) > 0 && Number(rebalanceInterval) < Number.POSITIVE_INFINITY)) {
+    fail(`rebalanceInterval must be a positive, finite number of milliseconds, not ${String(rebalanceInterval)}`)
+  }
+  if (options.strategy === 'manual') {
+    fail("strategy must not be 'manual': the group renews its leases by itself")
+  }
+  if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
+    fail('heartbeatTimeout must be finite: the partitions of a dead worker are free only when its leases have expired')
+  }
+}

@@ -1,0 +1,95 @@
+import type { RecipeMutant } from '../support/mutants.js'
+
+/** Deliberate bugs of `PartitionGroup`. */
+export const mutants: readonly RecipeMutant[] = [
+  {
+    name: 'a partition is released before the work on it has ended',
+    edits: [{ file: 'partition-group/assignment.ts', find: 'await Promise.race([working, late])', replace: '' }],
+    caughtBy: { law: 'the lease is held until the work has ended' },
+  },
+  {
+    name: 'work that does not end is waited for without a limit',
+    edits: [
+      {
+        file: 'partition-group/assignment.ts',
+        find: 'await Promise.race([working, late])',
+        replace: 'await working',
+      },
+    ],
+    caughtBy: { law: 'work that does not end is left behind after drainTimeout' },
+  },
+  {
+    name: 'the work is not notified of a loss',
+    edits: [
+      {
+        file: 'partition-group/assignment.ts',
+        find: "signal.addEventListener('abort', onLost, { once: true })",
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
+  },
+  {
+    name: 'the position is put down by every new owner',
+    edits: [
+      {
+        file: 'partition-group/assignment.ts',
+        find: 'acquire({ wait: Number.POSITIVE_INFINITY, signal })',
+        replace: "acquire({ wait: Number.POSITIVE_INFINITY, signal, metadata: { position: '0' } })",
+      },
+      { file: 'partition-group/assignment.ts', find: 'position: lease.previous?.position', replace: "position: '0'" },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a member of the group whose lease has expired still counts',
+    edits: [
+      {
+        file: 'partition-group/membership.ts',
+        find: "const isFree = state !== 'leased' && state !== 'breaking'",
+        replace: "const isFree = state === 'available'",
+      },
+    ],
+    caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
+  },
+  {
+    name: 'a member gives up one partition more than it must',
+    edits: [{ file: 'partition-group/balance.ts', find: 'const most = base + 1', replace: 'const most = base' }],
+    caughtBy: { law: 'nothing moves while the shares differ by one' },
+  },
+  {
+    name: 'a member that has too many partitions keeps them',
+    edits: [{ file: 'partition-group/balance.ts', find: 'if (surplus > 0) {', replace: 'if (surplus > partitions) {' }],
+    caughtBy: { law: 'a newcomer gets its share, with as few moves as possible' },
+  },
+  {
+    name: 'a drained partition is not released',
+    edits: [
+      { file: 'partition-group/assignment.ts', find: 'await requests.run(() => this.#lease.release())', replace: '' },
+    ],
+    caughtBy: { law: 'a worker that stops hands everything over at once, with its positions' },
+  },
+  {
+    name: 'a worker that was asked to stop keeps its claims',
+    edits: [
+      {
+        file: 'partition-group/partition-group.ts',
+        find: 'for (const assignment of this.#assignments.values()) assignment.giveUp()',
+        replace:
+          "for (const assignment of this.#assignments.values()) if (assignment.state === 'held') assignment.giveUp()",
+      },
+    ],
+    caughtBy: { check: ['stuck-workload', 'leaked-timer', 'leaked-request', 'leaked-listener'] },
+  },
+  {
+    name: 'a lost partition is worked on until its next round',
+    edits: [
+      {
+        file: 'partition-group/assignment.ts',
+        find: 'checkLease: () => lease.checkLease()',
+        replace: 'checkLease: () => !signal.aborted',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+]
