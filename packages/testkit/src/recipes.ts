@@ -12,3 +12,10 @@ export {
   leaderElectionLaws,
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
+export { type ReadWriteLawOptions, type ReadWriteUnderTest, readWriteLaws } from './laws/recipes/read-write.js'
+export {
+  type PermitUnderTest,
+  type SemaphoreLawOptions,
+  type SemaphoreUnderTest,
+  semaphoreLaws,
+} from './laws/recipes/semaphore.js'
