@@ -4,5 +4,8 @@ export type { LeaderElectionOptions } from './leader-election/leader-election-op
 export type { LeaderEvents, LeaderListener } from './leader-election/leader-events.js'
 export type { TermWork } from './leader-election/term.js'
 export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
+export { ReadWriteLease, type ReadWriteLeaseOptions } from './read-write/read-write-lease.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
+export type { Permit } from './semaphore/permit.js'
+export { type ResizeOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.js'

@@ -1,5 +1,5 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { LeaderElection } from '@leasehold/recipes'
+import { LeaderElection, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { describe, expect, it } from 'vitest'
 
 const store = new MemoryLeaseStore()
@@ -9,6 +9,13 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
   it.each([
     ['LeaderElection', 'onElect', 'onElected', (o: object) => new LeaderElection(store, { name: 'job', ...o })],
     ['LeaderElection', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => new LeaderElection(store, o as never)],
+    ['Semaphore', 'permit', 'permits', (o: object) => new Semaphore(store, { name: 'job', permits: 2, ...o })],
+    [
+      'ReadWriteLease',
+      'reader',
+      'readers',
+      (o: object) => new ReadWriteLease(store, { name: 'job', readers: 2, ...o }),
+    ],
   ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
     expect(() => use({ [option]: 1 })).toThrow(
       expect.objectContaining({
