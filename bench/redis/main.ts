@@ -10,6 +10,7 @@ import { reportEventLoopLag } from './numbers/event-loop-lag.js'
 import { reportHandOver } from './numbers/hand-over.js'
 import { reportHolding } from './numbers/holding.js'
 import { reportOverlap } from './numbers/overlap.js'
+import { reportSemaphore } from './numbers/semaphore.js'
 import { toSvg } from './report/chart.js'
 import { toDocument } from './report/document.js'
 import { machine } from './report/machine.js'
@@ -23,6 +24,7 @@ const numbers: Readonly<Record<string, (port: number) => Promise<NumberReport>>>
   holding: reportHolding,
   cycles: reportCycles,
   'event-loop-lag': reportEventLoopLag,
+  semaphore: reportSemaphore,
 }
 
 async function main(asked: readonly string[], write: boolean): Promise<void> {

@@ -4,16 +4,19 @@ export type { LeaderElectionOptions } from './leader-election/leader-election-op
 export type { LeaderEvents, LeaderListener } from './leader-election/leader-events.js'
 export type { TermWork } from './leader-election/term.js'
 export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from './once.js'
-export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
 export {
   type AssignedPartition,
   PartitionGroup,
   type PartitionGroupOptions,
   type PartitionWork,
 } from './partition-group/partition-group.js'
+export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
+export { ReadWriteLease, type ReadWriteLeaseOptions } from './read-write/read-write-lease.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
 export { Schedule, type ScheduleStatus, type ScheduleStopOptions } from './schedule/schedule.js'
 export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
 export type { ScheduledOutcome, ScheduledRun } from './schedule/schedule-record.js'
 export type { TimetableOptions } from './schedule/timetable.js'
+export type { Permit } from './semaphore/permit.js'
+export { type ResizeOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.js'

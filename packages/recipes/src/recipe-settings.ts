@@ -24,11 +24,26 @@ export const recipeSettings = {
     drainTimeout: {
       type: 'duration',
       default: '30s',
-      description: 'For how long the work on a partition may go on after its signal has aborted, before it is handed over.',
+      description:
+        'For how long the work on a partition may go on after its signal has aborted, before it is handed over.',
     },
     rebalanceInterval: {
       type: 'duration',
       description: 'The time between two rounds of balancing. Empty: heartbeat-interval.',
+    },
+  }),
+  'read-write-lease': new ProviderOptions('read-write-lease', {
+    readers: {
+      type: 'number',
+      example: '100',
+      description: 'The most readers at a time; the same for all instances.',
+    },
+  }),
+  semaphore: new ProviderOptions('semaphore', {
+    permits: {
+      type: 'number',
+      example: '3',
+      description: 'The number of permits; the same for all instances.',
     },
   }),
   schedule: new ProviderOptions('schedule', {

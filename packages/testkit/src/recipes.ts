@@ -14,14 +14,21 @@ export {
 } from './laws/recipes/leader-election.js'
 export { type OnceUnderLaw, onceLaws } from './laws/recipes/once.js'
 export {
+  type AssignedPartitionUnderTest,
+  type PartitionGroupLawOptions,
+  type PartitionGroupUnderTest,
+  partitionGroupLaws,
+} from './laws/recipes/partition-group.js'
+export { type ReadWriteLawOptions, type ReadWriteUnderTest, readWriteLaws } from './laws/recipes/read-write.js'
+export {
   type RecordedRun,
   type ScheduleLawOptions,
   type ScheduleUnderLaw,
   scheduleLaws,
 } from './laws/recipes/schedule.js'
 export {
-  type AssignedPartitionUnderTest,
-  type PartitionGroupLawOptions,
-  type PartitionGroupUnderTest,
-  partitionGroupLaws,
-} from './laws/recipes/partition-group.js'
+  type PermitUnderTest,
+  type SemaphoreLawOptions,
+  type SemaphoreUnderTest,
+  semaphoreLaws,
+} from './laws/recipes/semaphore.js'

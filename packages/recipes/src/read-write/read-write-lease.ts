@@ -1,0 +1,140 @@
+import { type Clock, type Lease, LeaseConflictError, type LeaseStore, systemClock } from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import type { Attempt } from '../slots/attempt.js'
+import { enterSlot } from '../slots/enter-slot.js'
+import { EnteredLease, type Entry } from '../slots/entered-lease.js'
+import { waitUntilEmpty } from '../slots/slot-drain.js'
+import { Turnstile } from '../slots/turnstile.js'
+
+export interface ReadWriteLeaseOptions extends RecipeOptions {
+  /** How many may read at the same time: a whole number from 1 on, the same in every instance. A writer looks at so many records. */
+  readonly readers: number
+}
+
+/**
+ * Many readers or one writer. `shared` and `exclusive` are leases: `acquire`, `run`, `release` and the loss are those of
+ * every `Lease`. One object has one of each; several readers of one process need an object each.
+ *
+ * It guarantees: while `exclusive` is valid for one instance, neither `shared` nor `exclusive` is valid for another. At most
+ * `readers` are valid at a time. Readers that come after a waiting writer wait behind it, where the store is ordered. The
+ * fencing token of both is larger for every later entry, of readers and writers alike.
+ *
+ * It does not guarantee that the work of a reader or writer has ended when its lease has: the resource has to check the
+ * fencing token. A reader cannot become a writer, nor a writer a reader, without a release in between.
+ */
+export class ReadWriteLease implements AsyncDisposable {
+  readonly name: string
+  /** To read: held together with other readers. */
+  readonly shared: Lease
+  /** To write: held alone. */
+  readonly exclusive: Lease
+  readonly #leases: readonly EnteredLease[]
+
+  /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store keeps no metadata. */
+  constructor(store: LeaseStore, options: ReadWriteLeaseOptions) {
+    checkOptionNames<ReadWriteLeaseOptions>('ReadWriteLease', options, { ...recipeOptionNames, readers: true })
+    const { name, readers, clock = systemClock } = options
+    this.name = name
+    const turnstile = new Turnstile(store, {
+      name,
+      kind: 'readers',
+      count: readers,
+      leaseOptions: leaseOptionsOf(options),
+    })
+    const shared: SharedLease = new SharedLease(turnstile, clock, () => exclusive.isInUse)
+    const exclusive: ExclusiveLease = new ExclusiveLease(turnstile, clock, () => shared.isInUse)
+    this.shared = shared
+    this.exclusive = exclusive
+    this.#leases = [shared, exclusive]
+  }
+
+  /** Ends both leases for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#leases.map((lease) => lease.close()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** A reader is in a slot. */
+class SharedLease extends EnteredLease {
+  readonly #turnstile: Turnstile
+  readonly #clock: Clock
+  readonly #isWriting: () => boolean
+
+  constructor(turnstile: Turnstile, clock: Clock, isWriting: () => boolean) {
+    super(turnstile.lease().settings, clock)
+    this.#turnstile = turnstile
+    this.#clock = clock
+    this.#isWriting = isWriting
+  }
+
+  protected override refusal(): Error | undefined {
+    if (!this.#isWriting()) return undefined
+    return new LeaseConflictError(
+      `'${this.settings.name}': this object writes, or waits to write, so it cannot read: release \`exclusive\` first`,
+      this.#turnstile.details,
+    )
+  }
+
+  protected override enter(attempt: Attempt): Promise<Entry | undefined> {
+    return enterSlot(this.#turnstile, attempt, this.#clock)
+  }
+}
+
+/** A writer keeps the turnstile, so that nobody enters, and has seen every slot empty since it has it. */
+class ExclusiveLease extends EnteredLease {
+  readonly #turnstile: Turnstile
+  readonly #clock: Clock
+  readonly #isReading: () => boolean
+
+  constructor(turnstile: Turnstile, clock: Clock, isReading: () => boolean) {
+    super(turnstile.lease().settings, clock)
+    this.#turnstile = turnstile
+    this.#clock = clock
+    this.#isReading = isReading
+  }
+
+  protected override refusal(): Error | undefined {
+    if (!this.#isReading()) return undefined
+    return new LeaseConflictError(
+      `'${this.settings.name}': this object reads, or waits to read, and a reader cannot become a writer, because two that ` +
+        'want it would wait for each other for ever: release `shared` first, and read again under `exclusive`',
+      this.#turnstile.details,
+    )
+  }
+
+  protected override async enter(attempt: Attempt): Promise<Entry | undefined> {
+    const turnstile = this.#turnstile
+    const held = turnstile.lease()
+    if (!(await turnstile.take(held, attempt))) return undefined
+    let entry: Entry | undefined
+    try {
+      const record = await turnstile.read(held)
+      turnstile.stay(held, record)
+      const slots = Array.from({ length: record.count }, (_, slot) => slot)
+      const isEmpty = await this.#emptied(held.signal, slots, attempt)
+      const { fencingToken } = held
+      if (isEmpty && fencingToken !== undefined && held.checkLease()) entry = { lease: held, fencingToken }
+      return entry
+    } finally {
+      if (entry === undefined) await held.release().catch(() => {})
+    }
+  }
+
+  async #emptied(lost: AbortSignal, slots: readonly number[], attempt: Attempt): Promise<boolean> {
+    const { isPatient, wait } = attempt
+    const late = new AbortController()
+    const cancel =
+      isPatient && wait < Number.POSITIVE_INFINITY ? this.#clock.schedule(wait, () => late.abort()) : () => {}
+    const signal = AbortSignal.any([attempt.signal, lost, late.signal])
+    try {
+      return await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal, isPatient })
+    } finally {
+      cancel()
+    }
+  }
+}

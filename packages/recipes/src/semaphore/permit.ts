@@ -1,0 +1,39 @@
+import type { Clock, Lease } from '@leasehold/core'
+import type { Attempt } from '../slots/attempt.js'
+import { enterSlot } from '../slots/enter-slot.js'
+import { EnteredLease, type Entry } from '../slots/entered-lease.js'
+import type { Turnstile } from '../slots/turnstile.js'
+
+/**
+ * One permit of a `Semaphore`: a `Lease` with its own validity, loss and fencing token. Its numbered slot is its own while
+ * it is held.
+ *
+ * The fencing token is larger for every later permit of the semaphore. The holders of different slots act at the same time,
+ * so a resource that they share cannot be fenced by one number: fence the part that belongs to `slot`.
+ */
+export interface Permit extends Lease {
+  /** The number of its slot, from 0; `undefined` while not held. No two permits that are valid have the same. */
+  readonly slot: number | undefined
+  /** Ends the permit for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
+  close(): Promise<void>
+}
+
+/** A permit is in a slot. */
+export class SlotPermit extends EnteredLease implements Permit {
+  readonly #turnstile: Turnstile
+  readonly #clock: Clock
+
+  constructor(turnstile: Turnstile, clock: Clock) {
+    super(turnstile.lease().settings, clock)
+    this.#turnstile = turnstile
+    this.#clock = clock
+  }
+
+  get slot(): number | undefined {
+    return this.entry?.slot
+  }
+
+  protected override enter(attempt: Attempt): Promise<Entry | undefined> {
+    return enterSlot(this.#turnstile, attempt, this.#clock)
+  }
+}

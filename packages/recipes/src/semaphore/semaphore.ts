@@ -1,0 +1,159 @@
+import {
+  type AcquireOptions,
+  type Clock,
+  type Held,
+  type LeaseStore,
+  LeaseUnavailableError,
+  systemClock,
+} from '@leasehold/core'
+import { checkOptionNames } from '@leasehold/core/store'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { waitUntilEmpty } from '../slots/slot-drain.js'
+import { checkedCount, Turnstile, type TurnstileRecord } from '../slots/turnstile.js'
+import { type Permit, SlotPermit } from './permit.js'
+
+export interface SemaphoreOptions extends RecipeOptions {
+  /** How many permits there are: a whole number from 1 on, the same in every instance. */
+  readonly permits: number
+}
+
+export interface ResizeOptions {
+  /** Ends the wait, not the resize: fewer permits are given from the beginning. `resize` then rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * A number of permits for all instances together, such as "three downloads at a time".
+ *
+ * It guarantees: at most `permits` permits are valid at the same instant. Each is a lease on a numbered slot, so a permit
+ * ends before its slot can be acquired by another, also after a crash, a pause or a partition. Waiters are served first come,
+ * first served where the store is ordered. A hand-over costs the same number of store calls, however many wait.
+ *
+ * It does not guarantee that the work of a holder has ended when its permit has: the work has to end on the signal, and a
+ * resource has to check the fencing token of the slot. Waiters stand still for at most a ttl when the first of them dies.
+ */
+export class Semaphore implements AsyncDisposable {
+  readonly name: string
+  readonly #turnstile: Turnstile
+  readonly #clock: Clock
+  /** The permits that are being acquired, and those of runs. */
+  readonly #inUse = new Set<SlotPermit>()
+  /** The permits that `acquire` returned. */
+  readonly #given = new Set<SlotPermit>()
+  readonly #closing = new AbortController()
+
+  /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store keeps no metadata. */
+  constructor(store: LeaseStore, options: SemaphoreOptions) {
+    checkOptionNames<SemaphoreOptions>('Semaphore', options, { ...recipeOptionNames, permits: true })
+    const { name, permits } = options
+    this.name = name
+    this.#clock = options.clock ?? systemClock
+    this.#turnstile = new Turnstile(store, {
+      name,
+      kind: 'permits',
+      count: permits,
+      leaseOptions: leaseOptionsOf(options),
+    })
+  }
+
+  /** How many permits there are, as far as this instance knows. It notices the `resize` of another with its next permit. */
+  get permits(): number {
+    return this.#turnstile.count
+  }
+
+  /**
+   * A permit that is not held yet. `acquire`, `run` and `release` are those of every `Lease`; a permit can be acquired again.
+   * They reject with a `LeaseConfigurationError`, with both numbers, if the other instances have another number of permits.
+   */
+  permit(): Permit {
+    return new SlotPermit(this.#turnstile, this.#clock)
+  }
+
+  /** Acquires a permit. `undefined`: all are held. Rejects as `Lease.acquire` does. Release it with `permit.release()`. */
+  async acquire(options: AcquireOptions = {}): Promise<Permit | undefined> {
+    return await this.#use(async (permit) => {
+      if (!(await permit.acquire(options))) return undefined
+      for (const other of this.#given) if (!other.checkLease()) this.#given.delete(other)
+      this.#given.add(permit)
+      return permit
+    })
+  }
+
+  /** Does the work under a permit. Runs of one semaphore overlap, each under a permit of its own. Rejects as `Lease.run` does. */
+  async run<T>(work: (held: Held, permit: Permit) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    return await this.#use((permit) => permit.run((held) => work(held, permit), options))
+  }
+
+  /**
+   * Changes the number of permits, for all instances. Never lets more than the larger of both numbers in. Resolves when at
+   * most `permits` are held: fewer permits are given at once, and then the highest slots have to become empty. Instances
+   * that acquired a permit before follow; those that are made later have to be made with the new number.
+   */
+  async resize(permits: number, options: ResizeOptions = {}): Promise<void> {
+    checkOptionNames<ResizeOptions>('resize', options, { signal: true }, this.#turnstile.details)
+    const { signal } = options
+    checkedCount('permits', permits, this.name)
+    const ends = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+    let emptied: TurnstileRecord | undefined
+    for (;;) {
+      const record = await this.#resizeWhere(permits, emptied, ends)
+      if (record === undefined) return
+      const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
+      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal: ends, isPatient: true })
+      ends.throwIfAborted()
+      emptied = record
+    }
+  }
+
+  /** Releases the permits of `acquire` and `run`, and ends their waits. Permits of `permit()` are their owners'. */
+  async close(): Promise<void> {
+    this.#closing.abort(
+      new LeaseUnavailableError(`the semaphore '${this.name}' was closed: make another one`, this.#turnstile.details),
+    )
+    await Promise.allSettled([...this.#inUse, ...this.#given].map((permit) => permit.close()))
+    this.#given.clear()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #use<T>(work: (permit: SlotPermit) => Promise<T>): Promise<T> {
+    this.#closing.signal.throwIfAborted()
+    const permit = new SlotPermit(this.#turnstile, this.#clock)
+    this.#inUse.add(permit)
+    try {
+      return await work(permit)
+    } finally {
+      this.#inUse.delete(permit)
+    }
+  }
+
+  /** Writes the number, if it may be written. Otherwise returns the record whose slots above the number must become empty. */
+  async #resizeWhere(
+    permits: number,
+    emptied: TurnstileRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<TurnstileRecord | undefined> {
+    const held = this.#turnstile.lease()
+    await held.acquire({ wait: Number.POSITIVE_INFINITY, signal })
+    try {
+      const record = this.#turnstile.readAny(held)
+      const isEmptied = emptied !== undefined && emptied.count === record.count && emptied.slots === record.slots
+      const isSmaller = permits < record.count
+      if (!isSmaller && (record.slots <= permits || isEmptied)) {
+        await this.#turnstile.write(held, { ...record, count: permits, slots: permits, next: 0 })
+        this.#turnstile.resized(permits)
+        return undefined
+      }
+      const shrunk = isSmaller ? { ...record, count: permits, next: 0 } : record
+      if (isSmaller) {
+        await this.#turnstile.write(held, shrunk)
+        this.#turnstile.resized(permits)
+      }
+      return shrunk
+    } finally {
+      await held.release().catch(() => {})
+    }
+  }
+}

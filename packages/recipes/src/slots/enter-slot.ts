@@ -1,0 +1,40 @@
+import { type Clock, LeaseLostError } from '@leasehold/core'
+import type { Attempt } from './attempt.js'
+import type { Entry } from './entered-lease.js'
+import { SlotSearch } from './slot-search.js'
+import type { Turnstile } from './turnstile.js'
+
+/**
+ * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
+ * was seen: so no entry by a request that was sent late counts once another has the turnstile.
+ */
+export async function enterSlot(turnstile: Turnstile, attempt: Attempt, clock: Clock): Promise<Entry | undefined> {
+  const held = turnstile.lease()
+  if (!(await turnstile.take(held, attempt))) return undefined
+  const { fencingToken } = held
+  let search: SlotSearch | undefined
+  let leave = (): Promise<unknown> => held.release()
+  let entry: Entry | undefined
+  try {
+    const record = await turnstile.read(held)
+    search = new SlotSearch(turnstile, held, record, clock)
+    const found = await search.find(attempt)
+    if (found === undefined) return undefined
+    const next = (found.slot + 1) % record.count
+    const metadata = turnstile.toMetadata({ ...record, next, isFull: search.hasWaited })
+    leave = () => held.release({ metadata })
+    if (fencingToken === undefined || !held.checkLease()) {
+      await found.lease.release().catch(() => {})
+      return undefined
+    }
+    const left = Promise.allSettled([leave(), search.end()])
+    entry = { ...found, fencingToken, left }
+    return entry
+  } catch (error) {
+    // The place at the turnstile was lost: an attempt that waits begins again.
+    if (error instanceof LeaseLostError && attempt.isPatient) return undefined
+    throw error
+  } finally {
+    if (entry === undefined) await Promise.allSettled([leave(), search?.end()])
+  }
+}

@@ -1,0 +1,78 @@
+import type { RecipeMutant } from '../support/mutants.js'
+
+const readWrite = 'read-write/read-write-lease.ts'
+const entered = 'slots/entered-lease.ts'
+const enterSlot = 'slots/enter-slot.ts'
+const drain = 'slots/slot-drain.ts'
+
+/** Deliberate bugs of a read-write lease, and the law or check that catches each. */
+export const mutants: readonly RecipeMutant[] = [
+  {
+    name: 'a writer does not wait for the readers',
+    edits: [
+      { file: readWrite, find: 'if (isEmpty && fencingToken', replace: 'if ((isEmpty || true) && fencingToken' },
+      {
+        file: readWrite,
+        find: 'const isEmpty = await this.#emptied(held.signal, slots, attempt)',
+        replace: 'const isEmpty = slots.length < 0',
+      },
+    ],
+    caughtBy: { law: 'a writer waits until every reader has left' },
+  },
+  {
+    name: 'a writer looks at the first slot only',
+    edits: [{ file: readWrite, find: '{ length: record.count }', replace: '{ length: 1 }' }],
+    caughtBy: { law: 'a writer waits until every reader has left' },
+  },
+  {
+    name: 'a reader enters although it lost the turnstile',
+    edits: [{ file: enterSlot, find: '|| !held.checkLease()', replace: '' }],
+    caughtBy: { law: 'a reader whose turnstile was lost before its slot was granted does not read' },
+  },
+  {
+    name: 'a reader enters beside the turnstile',
+    edits: [
+      {
+        file: enterSlot,
+        find: 'if (!(await turnstile.take(held, attempt))) return undefined',
+        replace: 'await turnstile.take(held, { ...attempt, isPatient: false })',
+      },
+      { file: enterSlot, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
+      {
+        file: enterSlot,
+        find: '{ ...found, fencingToken, left }',
+        replace: '{ ...found, fencingToken: fencingToken ?? 0n, left }',
+      },
+      { file: 'slots/slot-search.ts', find: ' || !this.#held.checkLease()', replace: '' },
+      { file: enterSlot, find: 'await turnstile.read(held)', replace: 'turnstile.readAny(held)' },
+    ],
+    caughtBy: { law: 'a writer is alone' },
+  },
+  {
+    name: 'a reader becomes a writer',
+    edits: [
+      {
+        file: readWrite,
+        find: 'if (!this.#isReading()) return undefined',
+        replace: 'if (this.#isReading !== undefined) return undefined',
+      },
+    ],
+    caughtBy: { law: 'a reader cannot become a writer, nor a writer a reader' },
+  },
+  {
+    name: 'a slot that could not be read counts as empty',
+    edits: [{ file: drain, find: 'if (!isPatient) throw turnstile.typed(error)', replace: 'full.delete(place)' }],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a lease counts as valid until its loss is noticed',
+    edits: [
+      {
+        file: entered,
+        find: 'return this.#entry?.lease.checkLease() === true\n',
+        replace: 'return this.#entry?.lease.fencingToken !== undefined\n',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+]

@@ -1,0 +1,40 @@
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { RedisServer } from '@leasehold/testing/redis-server'
+import { type ReadWriteLawOptions, type ReadWriteUnderTest, readWriteLaws } from '@leasehold/testkit/recipes'
+import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll } from 'vitest'
+import { ReadWriteLease } from '../../src/index.js'
+import { redisSubject } from '../support/store-subjects.js'
+
+describeRedis('on a Redis server:', () => {
+  let server: RedisServer
+  const clients: Redis[] = []
+
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+
+  afterAll(async () => {
+    for (const client of clients) client.disconnect()
+    await server.stop()
+  })
+
+  const store = redisSubject(
+    () => server,
+    (port) => {
+      const client = new Redis(port)
+      clients.push(client)
+      return client
+    },
+  )
+  describeRecipeLaws<ReadWriteUnderTest, ReadWriteLawOptions>(
+    {
+      name: 'ReadWriteLease',
+      store,
+      create: ({ store: client, name, leaseOptions }, options) =>
+        new ReadWriteLease(client, { ...leaseOptions, ...options, name }),
+    },
+    readWriteLaws,
+  )
+})
