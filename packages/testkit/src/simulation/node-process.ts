@@ -138,6 +138,8 @@ export class NodeProcess implements SimulatedProcess {
 
   // Workloads destructure these: they must not need `this`.
 
+  readonly wall = (): number => this.machine.wall()
+
   readonly createLease = (name = LEASE_NAME, stretch = 1): StoreLease => {
     const { monitor, plan } = this.#world
     const durations = stretched(plan.timeouts, stretch)

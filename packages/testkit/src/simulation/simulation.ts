@@ -111,7 +111,12 @@ export class Simulation {
 
   get #view(): ScenarioView {
     const awake = this.processes.filter(({ machine }) => !machine.isSuspended)
-    return { active: awake.flatMap(({ active }) => active), shared: this.#world.shared, now: this.time.now }
+    return {
+      active: awake.flatMap(({ active }) => active),
+      shared: this.#world.shared,
+      faults: this.plan.faults,
+      now: this.time.now,
+    }
   }
 
   /** Starts every node, and has the planned faults happen. */

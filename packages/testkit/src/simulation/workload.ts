@@ -1,5 +1,6 @@
 import type { Clock, CreateLeaseOptions, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
+import type { PlannedFault } from './planned-fault.js'
 
 /** The argument of a workload: one process of the simulation, from its start to its end. */
 export interface SimulatedProcess {
@@ -22,6 +23,8 @@ export interface SimulatedProcess {
   show(activity: Activity): void
   /** Virtual time. A process that uses another clock is not deterministic. */
   readonly clock: Clock
+  /** The wall clock of its machine, in milliseconds since 1970: up to an hour wrong, and set while the process runs. */
+  readonly wall: () => number
   /** The same for the same seed. */
   readonly random: Random
   /** Shared by all processes of a simulation, for example a resource. Empty at the start. */
@@ -71,6 +74,8 @@ export interface ScenarioView {
   readonly active: readonly (Activity & { readonly owner: string })[]
   /** As of the processes. */
   readonly shared: ReadonlyMap<string, unknown>
+  /** The faults of the plan, with their times: some, such as `forget`, excuse a broken rule. */
+  readonly faults: readonly PlannedFault[]
   /** True time, in milliseconds. */
   readonly now: number
 }
