@@ -4,5 +4,7 @@ export type { LeaderElectionOptions } from './leader-election/leader-election-op
 export type { LeaderEvents, LeaderListener } from './leader-election/leader-events.js'
 export type { TermWork } from './leader-election/term.js'
 export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
+export { AllOf, type AllOfOptions, allOf } from './all-of/all-of.js'
+export type { AllOfAcquireOptions } from './all-of/joint-attempt.js'
 export type { RecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'

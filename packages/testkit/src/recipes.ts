@@ -12,3 +12,4 @@ export {
   leaderElectionLaws,
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
+export { type AllOfLawOptions, type AllOfUnderLaw, allOfLaws } from './laws/recipes/all-of.js'
