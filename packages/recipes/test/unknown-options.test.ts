@@ -1,5 +1,5 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { allOf, LeaderElection } from '@leasehold/recipes'
+import { allOf, LeaderElection, LeaseManager } from '@leasehold/recipes'
 import { TestLease } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -12,6 +12,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['LeaderElection', 'heartbeatTimout', 'heartbeatTimeout', (o: object) => new LeaderElection(store, o as never)],
     ['allOf', 'clok', 'clock', (o: object) => allOf([new TestLease()], o)],
     ['AllOf', 'loger', 'logger', (o: object) => allOf([new TestLease()], o), 'allOf'],
+    ['LeaseManager', 'concurency', 'concurrency', (o: object) => new LeaseManager(store, o)],
   ] as [string, string, string, (options: object) => unknown, string?][])(
     '%s: %s, meant is %s',
     (taker, option, meant, use, of = taker) => {

@@ -13,3 +13,4 @@ export {
   type ReportedLeader,
 } from './laws/recipes/leader-election.js'
 export { type AllOfLawOptions, type AllOfUnderLaw, allOfLaws } from './laws/recipes/all-of.js'
+export { type LeaseManagerUnderLaw, leaseManagerLaws } from './laws/recipes/lease-manager.js'
