@@ -9,11 +9,6 @@ import {
 } from '@leasehold/core'
 import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
 
-interface Held {
-  readonly signal: AbortSignal
-  readonly fencingToken: bigint
-}
-
 /** The part of `LeaseManager` that its laws use. */
 export interface LeaseManagerUnderLaw {
   readonly names: readonly string[]
@@ -24,7 +19,10 @@ export interface LeaseManagerUnderLaw {
   release(name: string): Promise<boolean>
   processEach(
     jobs: Iterable<string>,
-    worker: (job: string, held: Held) => Promise<unknown>,
+    worker: (
+      job: string,
+      held: { readonly signal: AbortSignal; readonly fencingToken: bigint },
+    ) => Promise<unknown>,
     options?: { readonly concurrency?: number; readonly run?: string },
   ): Promise<{ readonly done: readonly string[]; readonly doneElsewhere: readonly string[] }>
   close(options?: { readonly within?: number }): Promise<void>
