@@ -19,10 +19,7 @@ export interface LeaseManagerUnderLaw {
   release(name: string): Promise<boolean>
   processEach(
     jobs: Iterable<string>,
-    worker: (
-      job: string,
-      held: { readonly signal: AbortSignal; readonly fencingToken: bigint },
-    ) => Promise<unknown>,
+    worker: (job: string, held: { readonly signal: AbortSignal; readonly fencingToken: bigint }) => Promise<unknown>,
     options?: { readonly concurrency?: number; readonly run?: string },
   ): Promise<{ readonly done: readonly string[]; readonly doneElsewhere: readonly string[] }>
   close(options?: { readonly within?: number }): Promise<void>
