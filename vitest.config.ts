@@ -19,7 +19,7 @@ const long = [
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'packages/recipes/test/*/{mutants,processes,simulation}.test.ts',
-  'examples/{cron,failover,hocon,testing}/test/**/*.test.ts',
+  'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
 

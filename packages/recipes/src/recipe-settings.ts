@@ -14,6 +14,13 @@ export const recipeSettings = {
       description: 'For how long stop() and resign() wait for the work to end.',
     },
   }),
+  'lease-manager': new ProviderOptions('lease-manager', {
+    concurrency: {
+      type: 'number',
+      default: '10',
+      description: 'How many names are asked for at the same time, not counting those that are waited for.',
+    },
+  }),
   once: new ProviderOptions('once', {}),
   'partition-group': new ProviderOptions('partition-group', {
     partitions: {

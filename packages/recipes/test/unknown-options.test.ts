@@ -1,10 +1,20 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { LeaderElection, Once, PartitionGroup, ReadWriteLease, Schedule, Semaphore } from '@leasehold/recipes'
+import {
+  allOf,
+  LeaderElection,
+  LeaseManager,
+  Once,
+  PartitionGroup,
+  ReadWriteLease,
+  Schedule,
+  Semaphore,
+} from '@leasehold/recipes'
+import { TestLease } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
 const store = new MemoryLeaseStore()
 
-/** A row: the class, the mistyped option and the option that is meant. */
+/** A row: the function or class, the mistyped option, the option that is meant, and the name in the error if it is another. */
 describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
   it.each([
     ['LeaderElection', 'onElect', 'onElected', (o: object) => new LeaderElection(store, { name: 'job', ...o })],
@@ -17,7 +27,12 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ],
     ['PartitionGroup', 'drainTimout', 'drainTimeout', (o: object) => new PartitionGroup(store, o as never)],
     ['Once', 'nam', 'name', (o: object) => new Once(store, o)],
-    ['Schedule', 'corn', 'cron', (o: object) => new Schedule(store, { name: 'job', work: () => {}, ...o })],
+    [
+      'Schedule',
+      'misst',
+      'missed',
+      (o: object) => new Schedule(store, { name: 'job', every: 1, work: () => {}, ...o }),
+    ],
     ['Semaphore', 'permit', 'permits', (o: object) => new Semaphore(store, { name: 'job', permits: 2, ...o })],
     [
       'ReadWriteLease',
@@ -25,12 +40,18 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       'readers',
       (o: object) => new ReadWriteLease(store, { name: 'job', readers: 2, ...o }),
     ],
-  ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
-    expect(() => use({ [option]: 1 })).toThrow(
-      expect.objectContaining({
-        name: 'LeaseConfigurationError',
-        message: `${taker} has no option '${option}': did you mean '${meant}'?`,
-      }),
-    )
-  })
+    ['allOf', 'clok', 'clock', (o: object) => allOf([new TestLease()], o)],
+    ['AllOf', 'loger', 'logger', (o: object) => allOf([new TestLease()], o), 'allOf'],
+    ['LeaseManager', 'concurency', 'concurrency', (o: object) => new LeaseManager(store, o)],
+  ] as [string, string, string, (options: object) => unknown, string?][])(
+    '%s: %s, meant is %s',
+    (taker, option, meant, use, of = taker) => {
+      expect(() => use({ [option]: 1 })).toThrow(
+        expect.objectContaining({
+          name: 'LeaseConfigurationError',
+          message: `${of} has no option '${option}': did you mean '${meant}'?`,
+        }),
+      )
+    },
+  )
 })

@@ -1,0 +1,277 @@
+import {
+  type Clock,
+  defaultLogger,
+  Lease,
+  LeaseConfigurationError,
+  type LeaseLost,
+  LeaseSettings,
+  type Logger,
+  systemClock,
+} from '@leasehold/core'
+import { checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { callReported, report } from '../report.js'
+import { type AllOfAcquireOptions, JointAttempt } from './joint-attempt.js'
+import { JointGrant } from './joint-grant.js'
+
+/** The options of {@link allOf}. */
+export interface AllOfOptions {
+  /** A name for errors and logs; the names of the leases unless given. */
+  readonly name?: string | undefined
+  /** The machine's clock unless given. */
+  readonly clock?: Clock | undefined
+  /** Process warnings unless given. */
+  readonly logger?: Logger | undefined
+}
+
+const optionNames: OptionNames<AllOfOptions> = { name: true, clock: true, logger: true }
+const acquireOptionNames: OptionNames<AllOfAcquireOptions> = { wait: true, signal: true, onLost: true, metadata: true }
+
+/** The longest name of a lease, in bytes of UTF-8. */
+const LONGEST_NAME = 1_024
+
+/** After the loss of a part during an attempt: the pause before the next round, as a part of the heartbeat interval. */
+const PAUSE = 0.1
+
+/**
+ * One lease over several leases, on any names and stores. It is held while every one of them is. See {@link AllOf}.
+ *
+ * Throws a `LeaseConfigurationError` if a lease is missing, or occurs twice.
+ */
+export function allOf(leases: readonly Lease[], options: AllOfOptions = {}): AllOf {
+  return new AllOf(leases, options)
+}
+
+/**
+ * Several leases that are held together: all or none.
+ *
+ * Guaranteed: it is valid only while every part is. The parts are acquired in the order of their names, in all processes,
+ * so that two of these leases never wait for each other; parts with the same name, on several stores, keep the order in
+ * which they are given. A part that is refused frees the parts before it. The first loss of a part is the loss of all, is
+ * reported once, and frees the other parts. Parts are released in reverse order.
+ *
+ * Not guaranteed: that other code does not hold a part meanwhile; protect each resource with the token of its part. A part
+ * that was held before stays held: `release` frees only the parts that this lease has acquired.
+ */
+export class AllOf extends Lease {
+  /** The parts, in the order in which they are acquired. */
+  readonly leases: readonly Lease[]
+  readonly #clock: Clock
+  readonly #logger: Logger
+  #grant: JointGrant | undefined
+  /** Of the grant. */
+  #callbacks: ((lost: LeaseLost) => void)[] = []
+  #attempt: JointAttempt | undefined
+  /** Of the attempt. */
+  #climb: JointGrant | undefined
+  /** A grant whose parts are not known to be free. */
+  #unfreed: JointGrant | undefined
+  /** Attempts and releases come one after the other. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Throws a `LeaseConfigurationError` if a lease is missing, or occurs twice. */
+  constructor(leases: readonly Lease[], options: AllOfOptions = {}) {
+    checkOptionNames('allOf', options, optionNames)
+    const parts = checkedParts(leases)
+    super(settingsOver(parts, options.name))
+    this.leases = parts
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? defaultLogger
+  }
+
+  /** The tokens of the parts by name; empty while nothing is held. A name that several parts share is left out: see `leases`. */
+  get fencingTokens(): ReadonlyMap<string, bigint> {
+    return this.#grant?.tokens ?? new Map()
+  }
+
+  /** The token of the only part; `undefined` if there are several: see `fencingTokens`. */
+  override get fencingToken(): bigint | undefined {
+    const [only, ...others] = this.leases
+    return others.length === 0 && this.#grant !== undefined ? only?.fencingToken : undefined
+  }
+
+  override checkLease(): boolean {
+    return this.#grant?.isValid() === true
+  }
+
+  /**
+   * As of every `Lease`, for all parts together. `wait` is the time for all of them, and `metadata` goes into the record of
+   * each. If a part is lost while others are waited for, all are freed and asked for again within `wait`; after that,
+   * `acquire` rejects with a `LeaseLostError`. It rejects with the error of a part, and frees the others.
+   */
+  override acquire(options: AllOfAcquireOptions = {}): Promise<boolean> {
+    const error = this.#optionsError(options)
+    if (error !== undefined) return Promise.reject(error)
+    const { onLost, signal } = options
+    if (this.checkLease()) {
+      if (onLost !== undefined) this.#callbacks.push(onLost)
+      return Promise.resolve(true)
+    }
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    // The validity is over by the clock, and its loss was not reported yet.
+    this.#grant?.loseInvalid()
+    return (this.#attempt ?? this.#begin()).add(options)
+  }
+
+  /**
+   * Frees the parts that this lease has acquired, in reverse order. `true`: all are free, or there was nothing to free.
+   * Rejects with the error of a part, after all were tried; then call it again.
+   */
+  override release(): Promise<boolean> {
+    this.#callbacks = []
+    this.#withdraw()
+    this.#unfreed = this.#grant ?? this.#unfreed
+    this.#grant?.end()
+    this.#grant = undefined
+    return this.#inTurn(async () => {
+      const unfreed = this.#unfreed
+      const isFree = (await unfreed?.free()) ?? true
+      if (this.#unfreed === unfreed) this.#unfreed = undefined
+      return isFree
+    })
+  }
+
+  #optionsError(options: AllOfAcquireOptions): LeaseConfigurationError | undefined {
+    const { name: leaseName, owner } = this.settings
+    try {
+      checkOptionNames('acquire', options, acquireOptionNames, { leaseName, owner })
+    } catch (error) {
+      return error as LeaseConfigurationError
+    }
+    const { wait, signal, onLost } = options
+    const details = { leaseName, owner }
+    if (wait !== undefined && !(typeof wait === 'number' && wait >= 0))
+      return new LeaseConfigurationError(`wait must be 0 or more milliseconds, or Infinity, not ${wait}`, details)
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      return new LeaseConfigurationError('signal must be an AbortSignal', details)
+    if (onLost !== undefined && typeof onLost !== 'function')
+      return new LeaseConfigurationError('onLost must be a function', details)
+    return undefined
+  }
+
+  #begin(): JointAttempt {
+    const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1)
+    const attempt = new JointAttempt(this.#clock, grace, () => {
+      if (this.#attempt === attempt) this.#withdraw()
+    })
+    this.#attempt = attempt
+    void this.#inTurn(() => this.#try(attempt))
+    return attempt
+  }
+
+  /** Ends the attempt under way: its callers are answered that nothing is held. */
+  #withdraw(): void {
+    const attempt = this.#attempt
+    this.#attempt = undefined
+    attempt?.settle({ isHeld: false })
+    this.#climb?.end()
+  }
+
+  /** Asks for all parts, in rounds. Never rejects. */
+  async #try(attempt: JointAttempt): Promise<void> {
+    while (!attempt.isEmpty) {
+      const grant: JointGrant = new JointGrant((loss) => this.#onLost(grant, loss))
+      this.#climb = grant
+      const outcome = await this.#takeAll(grant, attempt).then(
+        (isHeld) => ({ isHeld }),
+        (error: unknown) => ({ error }),
+      )
+      this.#climb = undefined
+      if ('isHeld' in outcome && outcome.isHeld) grant.loseInvalid()
+      if (!grant.isOver && 'isHeld' in outcome && outcome.isHeld && !attempt.isEmpty) {
+        this.#hold(grant, attempt)
+        return
+      }
+      const lost = grant.loss
+      const isOver = 'error' in outcome || lost === undefined || attempt.remaining === 0
+      // Later callers get an attempt of their own.
+      if (isOver && this.#attempt === attempt) this.#attempt = undefined
+      await this.#free(grant)
+      if (isOver) attempt.settle(lost === undefined || 'error' in outcome ? outcome : { error: lost.cause })
+      else await this.#pauseFor(attempt)
+    }
+  }
+
+  #hold(grant: JointGrant, attempt: JointAttempt): void {
+    this.#attempt = undefined
+    this.#grant = grant
+    this.#unfreed = undefined
+    this.#callbacks = attempt.callbacks
+    attempt.settle({ isHeld: true })
+  }
+
+  /** Takes the parts in order. `false`: one was refused, or the grant is over. */
+  async #takeAll(grant: JointGrant, attempt: JointAttempt): Promise<boolean> {
+    for (const part of this.leases) {
+      for (let isFirst = true; ; isFirst = false) {
+        const { remaining: wait, metadata } = attempt
+        if (grant.isOver || attempt.isEmpty || (wait === 0 && !isFirst)) return false
+        const askedAt = this.#clock.now()
+        if (await grant.take(part, { wait, ...(metadata === undefined ? {} : { metadata }) })) break
+        const left = wait - (this.#clock.now() - askedAt)
+        // A lease that does not wait by itself is asked again.
+        const retry = Math.min(left, part.settings.retryInterval)
+        if (retry > 0 && !grant.isOver) await pause(this.#clock, retry, grant.climbing).catch(() => {})
+      }
+    }
+    return true
+  }
+
+  #pauseFor(attempt: JointAttempt): Promise<void> {
+    const { heartbeatInterval, operationTimeout } = this.settings.timeouts
+    const duration = Math.min(attempt.remaining, PAUSE * Math.min(heartbeatInterval, operationTimeout))
+    const between = new JointGrant(() => {})
+    this.#climb = between
+    return pause(this.#clock, duration, between.climbing).catch(() => {})
+  }
+
+  #onLost(grant: JointGrant, loss: LeaseLost): void {
+    if (grant !== this.#grant) return
+    this.#grant = undefined
+    const message = `lease '${this.settings.name}': an onLost callback failed`
+    // A caller that was granted the lease in this very turn sees that first.
+    void Promise.resolve().then(() => {
+      for (const callback of this.#callbacks.splice(0)) callReported(this.#logger, message, () => callback(loss))
+    })
+    void this.#inTurn(() => this.#free(grant))
+  }
+
+  async #free(grant: JointGrant): Promise<void> {
+    try {
+      await grant.free()
+    } catch (error) {
+      this.#unfreed = grant
+      const message = `lease '${this.settings.name}': a part could not be released, and stays locked until its ttl is over`
+      report(this.#logger, 'warn', message, error)
+    }
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(task)
+    this.#last = done.catch(() => {})
+    return done
+  }
+}
+
+function checkedParts(leases: readonly Lease[]): readonly Lease[] {
+  if (!Array.isArray(leases) || leases.length === 0) {
+    throw new LeaseConfigurationError('allOf needs a list of leases: give it one at least')
+  }
+  if (new Set(leases).size < leases.length) {
+    throw new LeaseConfigurationError('allOf was given the same lease twice: leave one out')
+  }
+  // By code units: the same order everywhere, whatever the locale.
+  return leases.toSorted(({ settings: one }, { settings: other }) => {
+    if (one.name === other.name) return 0
+    return one.name < other.name ? -1 : 1
+  })
+}
+
+/** The name and the owner of the whole; its times are those of the part with the shortest ttl. */
+function settingsOver(parts: readonly Lease[], given: string | undefined): LeaseSettings {
+  const joined = parts.map(({ settings }) => settings.name).join(' + ')
+  const name = given ?? (Buffer.byteLength(joined) <= LONGEST_NAME ? joined : `${parts.length} leases`)
+  const ttlOf = ({ settings: { timeouts } }: Lease): number => timeouts.heartbeatTimeout
+  const shortest = parts.reduce((one, other) => (ttlOf(other) < ttlOf(one) ? other : one))
+  const { owner, timeouts, retryInterval } = shortest.settings
+  return new LeaseSettings({ name, owner, timeouts, retryInterval })
+}

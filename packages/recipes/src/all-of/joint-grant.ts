@@ -1,0 +1,167 @@
+import { type AcquireOptions, type Lease, type LeaseLost, LeaseLostError, StoreLease } from '@leasehold/core'
+import { AbortableCall, AbortListeners, type StoreCall } from '@leasehold/core/store'
+
+/** A part that was taken. */
+interface Taken {
+  readonly part: Lease
+  /** Whether the part was held before: it then stays held. */
+  readonly isKept: boolean
+  unwatch: () => void
+}
+
+/**
+ * The parts that one attempt has taken, in order. It is over when the first part is lost, or when it is abandoned, and is
+ * never valid again.
+ */
+export class JointGrant {
+  /** The tokens of the parts by name. A name that several parts share is left out. */
+  readonly tokens = new Map<string, bigint>()
+  /** The first loss of a part, as the loss of all. */
+  loss: LeaseLost | undefined
+  readonly #onLost: (loss: LeaseLost) => void
+  readonly #climbing = new AbortableCall()
+  readonly #aborts = new AbortListeners()
+  readonly #names = new Set<string>()
+  #taken: Taken[] = []
+  #isOver = false
+
+  constructor(onLost: (loss: LeaseLost) => void) {
+    this.#onLost = onLost
+  }
+
+  /** Whether the attempt has to stop. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Aborted when the grant is over, for pauses of the attempt. */
+  get climbing(): StoreCall {
+    return this.#climbing
+  }
+
+  /** Takes one more part. Rejects as the part does; `false` also if the grant is over. */
+  async take(part: Lease, options: AcquireOptions): Promise<boolean> {
+    const token = part.checkLease() ? part.fencingToken : undefined
+    const wasHeld = part.checkLease()
+    const onLost = (lost: LeaseLost): void => this.#lose(part, lost)
+    const taken: Taken = { part, isKept: false, unwatch: () => {} }
+    try {
+      const given = { ...options, signal: this.#climbing.signal, ...(wasHeld ? {} : { onLost }) }
+      if (!(await part.acquire(given))) return false
+    } catch (error) {
+      // The outcome is unknown: `free` releases it, too.
+      if (!wasHeld) this.#taken.push(taken)
+      if (this.#isOver) return false
+      throw error
+    }
+    const isKept = wasHeld && part.fencingToken === token
+    this.#taken.push({ ...taken, isKept, unwatch: this.#watch(part, wasHeld) })
+    this.#noteToken(part)
+    return !this.#isOver
+  }
+
+  /** Whether every part is valid. Once it is not, it stays so. */
+  isValid(): boolean {
+    if (!this.#isOver && !this.#taken.every(({ part }) => part.checkLease())) this.#isOver = true
+    return !this.#isOver
+  }
+
+  /** Reports the loss of a part whose validity is over by the clock, before its own notification. */
+  loseInvalid(): void {
+    const invalid = this.#taken.find(({ part }) => !part.checkLease())
+    if (invalid !== undefined) this.#lose(invalid.part, { reason: 'expired' })
+  }
+
+  /** From now on it is not valid, and no loss is reported. */
+  end(): void {
+    this.#isOver = true
+    for (const taken of this.#taken) taken.unwatch()
+    this.#climbing.abort(new Error('the parts are released'))
+    this.loss ??= { reason: 'closed' }
+  }
+
+  /**
+   * Releases the parts that it has taken, in reverse order. Resolves as `release` of a lease does; rejects with the first
+   * error after all were tried. The parts that failed are released again by the next call.
+   */
+  async free(): Promise<boolean> {
+    this.end()
+    const failed: Taken[] = []
+    const errors: unknown[] = []
+    let isFree = true
+    for (const taken of this.#taken.toReversed()) {
+      if (taken.isKept) continue
+      try {
+        isFree = (await taken.part.release()) && isFree
+      } catch (error) {
+        failed.unshift(taken)
+        errors.push(error)
+      }
+    }
+    this.#taken = failed
+    if (errors.length > 0) throw errors[0]
+    return isFree
+  }
+
+  #noteToken(part: Lease): void {
+    const { name } = part.settings
+    if (this.#names.has(name)) this.tokens.delete(name)
+    else if (part.fencingToken !== undefined) this.tokens.set(name, part.fencingToken)
+    this.#names.add(name)
+  }
+
+  /** Watches for the ends of a part that its `onLost` does not report. Returns a function that stops it. */
+  #watch(part: Lease, wasHeld: boolean): () => void {
+    const released = (): void => {
+      const { name: leaseName, owner } = part.settings
+      const message = `lease '${leaseName}' was released by itself, while all of its leases were held`
+      this.#lose(part, {
+        reason: 'closed',
+        cause: new LeaseLostError(message, { leaseName, owner, reason: 'released' }),
+      })
+    }
+    if (part instanceof StoreLease) part.once('released', released)
+    const unlisten = wasHeld ? this.#watchSignal(part) : () => {}
+    return () => {
+      unlisten()
+      if (part instanceof StoreLease) part.off('released', released)
+    }
+  }
+
+  /** The callbacks of a lease that stays held would pile up on it: its signal can be left again. */
+  #watchSignal(part: Lease): () => void {
+    const { signal } = part
+    return this.#aborts.add(signal, () => {
+      const { reason, cause } = signal.reason as LeaseLostError
+      this.#lose(part, { reason: reason === 'released' ? 'closed' : reason, cause })
+    })
+  }
+
+  #lose(part: Lease, lost: LeaseLost): void {
+    if (this.loss !== undefined) return
+    this.#isOver = true
+    // Nothing is left to release.
+    this.#taken = this.#taken.filter((taken) => {
+      if (taken.part === part) taken.unwatch()
+      return taken.part !== part
+    })
+    this.loss = lossOfAll(part, lost)
+    this.#climbing.abort(this.loss.cause)
+    this.#onLost(this.loss)
+  }
+}
+
+/** The loss of all, for the loss of one part: its cause names the part. */
+function lossOfAll(part: Lease, { reason, owner: holder, cause }: LeaseLost): LeaseLost {
+  const { name: leaseName, owner } = part.settings
+  const by = holder === undefined || holder === '' ? '' : ` (held by '${holder}' now)`
+  const details = { leaseName, owner, reason, cause }
+  const ofPart =
+    cause instanceof LeaseLostError && cause.leaseName === leaseName
+      ? cause
+      : new LeaseLostError(
+          `lease '${leaseName}', one of several that are held together, was lost: ${reason}${by}`,
+          details,
+        )
+  return { reason, ...(holder === undefined ? {} : { owner: holder }), cause: ofPart }
+}

@@ -1,0 +1,344 @@
+import {
+  type AcquireOptions,
+  type Clock,
+  createLease,
+  LeaseConfigurationError,
+  LeaseSettings,
+  type LeaseStore,
+  LeaseTimeoutError,
+  LeaseUnavailableError,
+  type StoreLease,
+  systemClock,
+} from '@leasehold/core'
+import { AbortableCall, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { checkRoomFor } from './done-mark.js'
+import { FailedJobsError } from './failed-jobs-error.js'
+import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
+import { type LeaseManagerEvents, type LeaseManagerListener, ManagerEventEmitter } from './manager-events.js'
+import { Slots } from './slots.js'
+
+/** The options of a {@link LeaseManager}: those of its leases, and the following. */
+export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
+  /** The beginning of the lease names: the lease of `a` is `name/a`. Unless given, the lease of `a` is `a`. */
+  readonly name?: string | undefined
+  /** How many names are asked for at the same time, not counting those that are waited for; 10 unless given. */
+  readonly concurrency?: number | undefined
+}
+
+/** The options of `processEach`. */
+export interface ProcessEachOptions<J> {
+  /** How many jobs this process does at the same time; 1 unless given. */
+  readonly concurrency?: number | undefined
+  /** The key of a job, the same in all processes. Unless given, the jobs are texts, and are their own keys. */
+  readonly key?: ((job: J) => string) | undefined
+  /** Names this run over the list: a job is done once in each run. All processes give the same; empty unless given. */
+  readonly run?: string | undefined
+  /** Begins no more jobs. `processEach` rejects with the signal's reason when the jobs in progress have ended. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The options of `close` of a {@link LeaseManager}. */
+export interface CloseOptions {
+  /** The longest time for all releases, in milliseconds; twice the `operationTimeout` of the leases unless given. */
+  readonly within?: number | undefined
+}
+
+const optionNames: OptionNames<LeaseManagerOptions> = { ...recipeOptionNames, concurrency: true }
+const closeOptionNames: OptionNames<CloseOptions> = { within: true }
+const processOptionNames: OptionNames<ProcessEachOptions<never>> = {
+  concurrency: true,
+  key: true,
+  run: true,
+  signal: true,
+}
+
+const DEFAULT_CONCURRENCY = 10
+
+/** Of the pause between two rounds of `claimFirst`, in milliseconds. */
+const LONGEST_PAUSE = 5_000
+
+interface Managed {
+  readonly lease: StoreLease
+  users: number
+}
+
+/**
+ * Holds leases on many names at once, and does lists of jobs that several processes share.
+ *
+ * Guaranteed: each lease keeps the rules of a lease; one `lost` event for each grant that is lost; `close` ends all leases
+ * at once, and settles within its deadline. In `processEach`, a job whose mark was confirmed is not done again in the same
+ * run, for as long as the store keeps the mark; no two processes do one job under valid leases at the same time.
+ *
+ * Not guaranteed: that a job starts once. The job of a process that died, or that lost its lease before the mark was
+ * confirmed, is done again. Make jobs safe to repeat, or write their effects under the fencing token.
+ */
+export class LeaseManager implements AsyncDisposable {
+  readonly #store: LeaseStore
+  readonly #name: string | undefined
+  readonly #leaseOptions: ReturnType<typeof leaseOptionsOf>
+  readonly #settings: LeaseSettings
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #slots: Slots
+  readonly #events: ManagerEventEmitter
+  readonly #managed = new Map<string, Managed>()
+  readonly #closing = new AbortableCall()
+  #closed: Promise<void> | undefined
+
+  /** Throws a `LeaseConfigurationError` if an option is invalid. */
+  constructor(store: LeaseStore, options: LeaseManagerOptions = {}) {
+    checkOptionNames('LeaseManager', options, optionNames)
+    const { name, concurrency = DEFAULT_CONCURRENCY, clock = systemClock, random = Math.random, logger } = options
+    checkConcurrency('LeaseManager', concurrency)
+    const { owner } = new LeaseSettings({ name: name ?? 'manager', owner: options.owner })
+    this.#store = store
+    this.#name = name
+    this.#leaseOptions = { ...leaseOptionsOf({ ...options, name: '' }), owner }
+    // Checks the store and the other options.
+    this.#settings = createLease(store, name ?? 'manager', this.#leaseOptions).settings
+    this.#clock = clock
+    this.#random = random
+    this.#slots = new Slots(concurrency)
+    this.#events = new ManagerEventEmitter(logger)
+  }
+
+  /** The names that are held now. */
+  get names(): readonly string[] {
+    return [...this.#managed].filter(([, { lease }]) => lease.checkLease()).map(([name]) => name)
+  }
+
+  /** The lease on a name, while it is held. */
+  get(name: string): StoreLease | undefined {
+    const lease = this.#managed.get(name)?.lease
+    return lease?.checkLease() === true ? lease : undefined
+  }
+
+  on<E extends keyof LeaseManagerEvents>(event: E, listener: LeaseManagerListener<E>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof LeaseManagerEvents>(event: E, listener: LeaseManagerListener<E>): this {
+    this.#events.off(event, listener)
+    return this
+  }
+
+  /**
+   * Acquires the lease on a name and renews it until `release`, `close` or its loss. Resolves with the lease, or with
+   * `undefined` if someone else has it, for longer than `wait`. Rejects as `acquire` of a lease does.
+   */
+  async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+    const { wait = 0 } = options
+    const startedAt = this.#clock.now()
+    const lease = this.#take(name)
+    try {
+      // A wait takes few requests, and must not keep others from theirs.
+      if (await this.#slots.run(() => lease.acquire(wait > 0 ? { ...options, wait: 0 } : options))) return lease
+      const left = wait - (this.#clock.now() - startedAt)
+      if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
+      if (this.#closing.aborted) throw this.#closedError()
+      return undefined
+    } finally {
+      this.#leave(name)
+    }
+  }
+
+  /**
+   * Acquires the first name of the list that is free, in its order, and no other. It passes over names that this manager
+   * holds or asks for, so that each call gets a name of its own. Resolves with `undefined` if all are taken, for longer
+   * than `wait`. Rejects with the error of a name if it got no other.
+   */
+  async claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+    const asked = [...names]
+    const { wait = 0, signal } = options
+    const until = this.#clock.now() + wait
+    for (;;) {
+      const failures: unknown[] = []
+      for (const name of asked) {
+        signal?.throwIfAborted()
+        if (this.#managed.has(name)) continue
+        const lease = await this.acquireWithAutoRenew(name, { ...options, wait: 0 }).catch((error: unknown) => {
+          if (error instanceof LeaseConfigurationError || this.#closing.aborted) throw error
+          failures.push(error)
+          return undefined
+        })
+        if (lease !== undefined) return lease
+      }
+      const left = until - this.#clock.now()
+      if (left <= 0 && failures.length > 0) throw failures[0]
+      if (left <= 0) return undefined
+      await this.#pauseBetweenRounds(left, signal)
+    }
+  }
+
+  /** Releases the lease on a name, as `release` of a lease does; `true` if this manager does not hold it. */
+  async release(name: string): Promise<boolean> {
+    return (await this.#managed.get(name)?.lease.release()) ?? true
+  }
+
+  /**
+   * Does each job of the list once, together with all processes that call it with the same list: each job under the lease
+   * of its key, marked in the record when it is done. Resolves when all jobs are done, by this process or by others; the
+   * job of a process that died is done again, after its ttl.
+   *
+   * A worker that fails does not stop the others. Its job is not marked and not repeated by this call, and another process
+   * may do it. At the end, `processEach` rejects with a `FailedJobsError`. It repeats requests that fail, with an `error`
+   * event, until they succeed, `signal` aborts, or the manager is closed. Rejects with a `LeaseConfigurationError` if the
+   * store keeps no metadata, or if two jobs have the same key.
+   */
+  async processEach<J = string>(
+    jobs: Iterable<J>,
+    worker: JobWorker<J>,
+    options: ProcessEachOptions<J> = {},
+  ): Promise<ProcessedJobs> {
+    checkOptionNames<ProcessEachOptions<J>>('processEach', options, processOptionNames)
+    const { concurrency = 1, key = ownKey, run = '', signal } = options
+    checkConcurrency('processEach', concurrency)
+    const mark = { doneBy: this.#settings.owner, doneIn: run }
+    checkRoomFor(mark, this.#store)
+    if (this.#closing.aborted) throw this.#closedError()
+    signal?.throwIfAborted()
+    const jobRun = new JobRun(this.#jobHost(), mark, worker, byKey(jobs, key))
+    const stop = (): void => jobRun.stop(signal?.reason)
+    signal?.addEventListener('abort', stop, { once: true })
+    const unlisten = this.#closing.onAbort(() => jobRun.stop(this.#closedError()))
+    try {
+      const processed = await jobRun.process(concurrency)
+      if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
+      return processed
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      unlisten()
+    }
+  }
+
+  /**
+   * Ends all leases at once (the reason of the loss is `closed`) and releases them; later calls reject. Rejects with a
+   * `LeaseTimeoutError` if a release was not confirmed within the deadline: that name is free when its ttl is over.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    this.#closed ??= this.#closeAll(options)
+    return this.#closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #closeAll(options: CloseOptions): Promise<void> {
+    checkOptionNames('close', options, closeOptionNames)
+    const { owner, timeouts } = this.#settings
+    const { within = 2 * timeouts.operationTimeout } = options
+    this.#closing.abort(this.#closedError())
+    const left = new Set(Array.from(this.#managed.values(), ({ lease }) => lease))
+    const count = left.size
+    let cause: unknown
+    const closing = Array.from(left, async (lease) => {
+      try {
+        await lease.close()
+        left.delete(lease)
+      } catch (error) {
+        cause ??= error
+      }
+    })
+    const deadline = new AbortableCall()
+    await Promise.race([Promise.all(closing), pause(this.#clock, within, deadline).catch(() => {})])
+    deadline.abort()
+    if (left.size === 0) return
+    const message =
+      `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +
+      'over; give close more time, or look at the cause'
+    throw new LeaseTimeoutError(message, { owner, store: this.#store.kind ?? 'custom', cause })
+  }
+
+  #closedError(): LeaseUnavailableError {
+    return new LeaseUnavailableError('this LeaseManager is closed: create another', { owner: this.#settings.owner })
+  }
+
+  #take(name: string): StoreLease {
+    if (this.#closing.aborted) throw this.#closedError()
+    const managed = this.#managed.get(name) ?? { lease: this.#create(name), users: 0 }
+    managed.users += 1
+    this.#managed.set(name, managed)
+    return managed.lease
+  }
+
+  #leave(name: string): void {
+    const managed = this.#managed.get(name)
+    if (managed === undefined) return
+    managed.users -= 1
+    this.#forget(name, managed)
+  }
+
+  /** Leases are kept while they are used or held. */
+  #forget(name: string, { users, lease }: Managed): void {
+    if (users === 0 && !lease.checkLease()) this.#managed.delete(name)
+  }
+
+  #create(name: string): StoreLease {
+    const leaseName = this.#name === undefined ? name : `${this.#name}/${name}`
+    const lease = createLease(this.#store, leaseName, this.#leaseOptions)
+    const forget = (): void => {
+      const managed = this.#managed.get(name)
+      if (managed?.lease === lease) this.#forget(name, managed)
+    }
+    lease.on('released', forget)
+    lease.on('error', (error) => this.#events.emit('error', error))
+    lease.on('lost', (lost) => {
+      forget()
+      this.#events.emit('lost', name, lost)
+    })
+    return lease
+  }
+
+  async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
+    const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
+    const call = new AbortableCall()
+    const end = (): void => call.abort(signal?.reason)
+    const unlisten = this.#closing.onAbort(() => call.abort(this.#closedError()))
+    signal?.addEventListener('abort', end, { once: true })
+    try {
+      await pause(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), call)
+    } finally {
+      unlisten()
+      signal?.removeEventListener('abort', end)
+    }
+  }
+
+  #jobHost(): JobHost {
+    const closing = this.#closing
+    return {
+      store: this.#store,
+      clock: this.#clock,
+      get isClosed() {
+        return closing.aborted
+      },
+      take: (key) => this.#take(key),
+      leave: (key) => this.#leave(key),
+      report: (error) => this.#events.emit('error', error),
+    }
+  }
+}
+
+function checkConcurrency(of: string, concurrency: number): void {
+  if (Number.isSafeInteger(concurrency) && concurrency > 0) return
+  throw new LeaseConfigurationError(`${of}: concurrency must be a whole number from 1 on, not ${String(concurrency)}`)
+}
+
+function ownKey(job: unknown): string {
+  return job as string
+}
+
+function byKey<J>(jobs: Iterable<J>, keyOf: (job: J) => string): ReadonlyMap<string, J> {
+  const found = new Map<string, J>()
+  for (const job of jobs) {
+    const key: unknown = keyOf(job)
+    if (typeof key !== 'string') {
+      throw new LeaseConfigurationError('processEach: the key of a job must be a text: give the option key')
+    }
+    if (found.has(key)) throw new LeaseConfigurationError(`processEach: two jobs have the key '${key}'`)
+    found.set(key, job)
+  }
+  return found
+}

@@ -1,0 +1,258 @@
+import {
+  createLease,
+  LeaseConfigurationError,
+  type LeaseLost,
+  LeaseLostError,
+  LeaseUnavailableError,
+  MemoryLeaseStore,
+  readLease,
+} from '@leasehold/core'
+import { allOf } from '@leasehold/recipes'
+import { silentLogger } from '@leasehold/testing/silent-logger'
+import { FaultyStore, TestLease, VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+const TTL = 10_000
+
+function leasesOn(...names: string[]) {
+  const clock = new VirtualClock()
+  const memory = new MemoryLeaseStore({ clock })
+  const store = new FaultyStore(memory, { clock })
+  const options = { owner: 'me', heartbeatTimeout: TTL, clock, logger: silentLogger }
+  const leases = names.map((name) => createLease(store, name, options))
+  const other = (name: string) => createLease(memory, name, { ...options, owner: 'other' })
+  return { clock, store, memory, leases, other, environment: { clock, logger: silentLogger } }
+}
+
+describe('the settings of a lease over several leases', () => {
+  it('has the names of its parts as its name, their owner, and the times of the shortest ttl', () => {
+    const { leases, environment, store } = leasesOn('b', 'a')
+    const short = createLease(store, 'c', { owner: 'third', heartbeatTimeout: 2_000, clock: environment.clock })
+    expect(allOf(leases, environment).settings).toMatchObject({ name: 'a + b', owner: 'me' })
+    const { owner, timeouts } = allOf([...leases, short], environment).settings
+    expect([owner, timeouts.heartbeatTimeout]).toEqual(['third', 2_000])
+    expect(allOf(leases, { name: 'transfer' }).settings.name).toBe('transfer')
+  })
+
+  it('has a short name where those of the parts are too long', () => {
+    const { leases } = leasesOn('a'.repeat(600), 'b'.repeat(600))
+    expect(allOf(leases).settings.name).toBe('2 leases')
+  })
+
+  it('orders the parts by name in code units, and keeps the given order of equal names', () => {
+    const { leases, store } = leasesOn('b', 'Z', 'a')
+    const second = createLease(store, 'a', { owner: 'second' })
+    const parts = allOf([...leases, second]).leases
+    expect(parts.map(({ settings }) => settings.name)).toEqual(['Z', 'a', 'a', 'b'])
+    expect(parts[2]).toBe(second)
+  })
+
+  it('refuses an empty list, and a lease that is given twice', () => {
+    const { leases } = leasesOn('a')
+    expect(() => allOf([])).toThrow(LeaseConfigurationError)
+    expect(() => allOf([...leases, ...leases])).toThrow(/the same lease twice/)
+  })
+})
+
+describe('acquire of a lease over several leases', () => {
+  it.each([
+    [{ wait: -1 }, /wait must be 0 or more/],
+    [{ onLost: 1 }, /onLost must be a function/],
+    [{ signal: 1 }, /signal must be an AbortSignal/],
+    [{ grantId: 'x' }, /acquire has no option 'grantId'/],
+    [{ ifMatch: 'x' }, /acquire has no option 'ifMatch'/],
+  ])('rejects %j', async (options, message) => {
+    const whole = allOf([new TestLease()])
+    await expect(whole.acquire(options as object)).rejects.toThrow(message)
+    await expect(whole.acquire(options as object)).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+
+  it('writes the metadata into the record of each part', async () => {
+    const { leases, memory, clock, environment } = leasesOn('a', 'b')
+    const whole = allOf(leases, environment)
+    const held = whole.acquire({ metadata: { task: 'move' } })
+    await clock.advance(10)
+    expect(await held).toBe(true)
+    for (const name of ['a', 'b']) {
+      expect(await readLease(memory, name, { clock })).toMatchObject({ metadata: { task: 'move' } })
+    }
+  })
+
+  it('gives each part the time that is left of the wait', async () => {
+    const { leases, clock, environment, other } = leasesOn('a', 'b')
+    const [one, two] = [other('a'), other('b')]
+    await settled(clock, Promise.all([one.acquire(), two.acquire()]))
+    const waiting = allOf(leases, environment).acquire({ wait: 5_000 })
+    const answered: string[] = []
+    void waiting.then((isHeld) => answered.push(`${isHeld} at ${clock.now() - startedAt}`))
+    const startedAt = clock.now()
+    await clock.advance(3_000)
+    await settled(clock, one.release())
+    expect(leases[1]?.checkLease()).toBe(false)
+    await clock.advance(1_800)
+    expect(answered).toEqual([])
+    await clock.advance(600)
+    expect(await waiting).toBe(false)
+    expect(leases.some((lease) => lease.checkLease())).toBe(false)
+  })
+
+  it('asks a lease that does not wait by itself again', async () => {
+    const clock = new VirtualClock()
+    const part = new TestLease({ answer: false })
+    const waiting = allOf([part], { clock }).acquire({ wait: 60_000 })
+    await clock.advance(11_000)
+    part.answer = true
+    await clock.advance(6_000)
+    expect(await waiting).toBe(true)
+    expect(part.acquired).toBe(4)
+  })
+
+  it('rejects with the error of a part, and frees the parts before it', async () => {
+    const failure = new LeaseUnavailableError('no answer', { leaseName: 'b' })
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: failure })]
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    await expect(whole.acquire()).rejects.toBe(failure)
+    expect([one.checkLease(), one.released]).toEqual([false, 1])
+  })
+
+  it('rejects with the loss of a part where no time is left to ask again', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: 'later' })]
+    const asked = allOf([one, two], { clock: new VirtualClock() }).acquire()
+    const rejected = expect(asked).rejects.toMatchObject({ name: 'LeaseLostError', leaseName: 'a', reason: 'broken' })
+    while (!two.isAsked) await Promise.resolve()
+    await one.lose('broken')
+    two.grant()
+    await rejected
+    expect([one.checkLease(), two.checkLease()]).toEqual([false, false])
+  })
+})
+
+describe('the loss of a lease over several leases', () => {
+  it('has the reason, the new owner and the name of the first part that is lost', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const losses: LeaseLost[] = []
+    await whole.acquire({ onLost: (lost) => losses.push(lost) })
+    await whole.acquire({ onLost: (lost) => losses.push(lost) })
+    await two.lose('taken', { owner: 'usurper' })
+    await one.lose('expired')
+    expect(losses.length).toBe(2)
+    expect(losses[0]).toBe(losses[1])
+    expect(losses[0]).toMatchObject({ reason: 'taken', owner: 'usurper', cause: { leaseName: 'b', reason: 'taken' } })
+    expect(losses[0]?.cause).toBeInstanceOf(LeaseLostError)
+    expect(one.released).toBe(1)
+  })
+
+  it('is seen by checkLease before any notification, and is never taken back', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    await whole.acquire()
+    one.stall()
+    expect(whole.checkLease()).toBe(false)
+    await one.release()
+    await one.acquire()
+    expect([one.checkLease(), two.checkLease(), whole.checkLease()]).toEqual([true, true, false])
+  })
+
+  it('aborts the signal and the work of a run at once', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    let signal: AbortSignal | undefined
+    const running = whole.run((held) => {
+      signal = held.signal
+      return new Promise(() => {})
+    })
+    const rejected = expect(running).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'suspended' })
+    while (signal === undefined) await Promise.resolve()
+    await two.lose('suspended')
+    await rejected
+    expect(signal.aborted).toBe(true)
+    expect(one.checkLease()).toBe(false)
+  })
+
+  it('is notified to the other callbacks when one of them throws, which the logger gets', async () => {
+    const errors: unknown[] = []
+    const logger = { ...silentLogger, error: (_: string, error: unknown) => errors.push(error) }
+    const part = new TestLease()
+    const whole = allOf([part], { clock: new VirtualClock(), logger })
+    let isNotified = false
+    const fails = async (): Promise<void> => {
+      throw new Error('of the callback')
+    }
+    await whole.acquire({ onLost: () => void 0 })
+    await whole.acquire({ onLost: fails as () => void })
+    await whole.acquire({
+      onLost: () => {
+        isNotified = true
+      },
+    })
+    await part.lose()
+    await Promise.resolve()
+    expect(isNotified).toBe(true)
+    expect(errors).toEqual([new Error('of the callback')])
+  })
+
+  it('that a lease notices when it is acquired again is notified first', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const losses: LeaseLost[] = []
+    await whole.acquire({ onLost: (lost) => losses.push(lost) })
+    one.stall()
+    await one.release()
+    expect(await whole.acquire()).toBe(true)
+    expect(losses.map(({ reason }) => reason)).toEqual(['expired'])
+    expect([one.acquired, two.acquired, two.released]).toEqual([2, 2, 1])
+  })
+})
+
+describe('the tokens of a lease over several leases', () => {
+  it('leave out a name that several parts share: those have their own', async () => {
+    const parts = [new TestLease({ name: 'a' }), new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    const whole = allOf(parts, { clock: new VirtualClock() })
+    await whole.acquire()
+    expect([...whole.fencingTokens]).toEqual([['b', 1n]])
+    expect(whole.fencingToken).toBeUndefined()
+  })
+
+  it('of one part is that of the whole', async () => {
+    const whole = allOf([new TestLease({ name: 'a' })], { clock: new VirtualClock() })
+    expect(whole.fencingToken).toBeUndefined()
+    await whole.acquire()
+    expect(whole.fencingToken).toBe(1n)
+  })
+})
+
+describe('release of a lease over several leases', () => {
+  it('tries all parts, rejects with the first error, and can be called again', async () => {
+    const { leases, clock, store, environment } = leasesOn('a', 'b')
+    const whole = allOf(leases, environment)
+    await settled(clock, whole.acquire())
+    for (let time = 0; time < 100; time += 1) store.inject({ kind: 'hang' }, 'release')
+    const failed = expect(whole.release()).rejects.toMatchObject({ code: 'timeout' })
+    expect(whole.checkLease()).toBe(false)
+    await clock.advance(TTL)
+    await failed
+    await clock.advance(2 * TTL)
+    expect(await settled(clock, whole.release())).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('nests: a lease over several leases can be a part', async () => {
+    const [one, two, three] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' }), new TestLease({ name: 'c' })]
+    const clock = new VirtualClock()
+    const inner = allOf([one, two], { clock })
+    const outer = allOf([inner, three], { clock })
+    const losses: LeaseLost[] = []
+    expect(await outer.acquire({ onLost: (lost) => losses.push(lost) })).toBe(true)
+    expect([one, two, three].every((part) => part.checkLease())).toBe(true)
+    await one.lose('broken')
+    await outer.release()
+    expect(losses).toMatchObject([{ reason: 'broken', cause: { leaseName: 'a + b' } }])
+    expect([one, two, three].some((part) => part.checkLease())).toBe(false)
+  })
+})
+
+async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  await clock.advance(100)
+  return await promise
+}

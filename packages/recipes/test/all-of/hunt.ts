@@ -1,0 +1,9 @@
+/** Hunts for a deliberate bug of `allOf`; bundled with it. */
+import { casSubject } from '@leasehold/testing/cas-subject'
+import { memorySubject } from '@leasehold/testing/memory-subject'
+import { allOfLaws } from '@leasehold/testkit/recipes'
+import { hunt, onEach } from '../support/hunt.js'
+import { scenario } from './scenario.js'
+import { jointUnderLaw } from './under-law.js'
+
+await hunt({ laws: allOfLaws, subjects: onEach([memorySubject, casSubject], jointUnderLaw), scenario })

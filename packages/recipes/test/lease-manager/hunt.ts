@@ -1,0 +1,9 @@
+/** Hunts for a deliberate bug of `LeaseManager`; bundled with it. */
+import { casSubject } from '@leasehold/testing/cas-subject'
+import { memorySubject } from '@leasehold/testing/memory-subject'
+import { leaseManagerLaws } from '@leasehold/testkit/recipes'
+import { hunt, onEach } from '../support/hunt.js'
+import { scenario } from './scenario.js'
+import { managerUnderLaw } from './under-law.js'
+
+await hunt({ laws: leaseManagerLaws, subjects: onEach([memorySubject, casSubject], managerUnderLaw), scenario })

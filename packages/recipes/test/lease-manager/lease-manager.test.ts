@@ -1,0 +1,162 @@
+import { LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
+import { FailedJobsError, LeaseManager } from '@leasehold/recipes'
+import { silentLogger } from '@leasehold/testing/silent-logger'
+import { type Fault, type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+
+function managerOver(options: object = {}) {
+  const clock = new VirtualClock()
+  const faults: { next: Fault | undefined } = { next: undefined }
+  const calls: string[] = []
+  const plan: FaultPlan = ({ operation }) => {
+    calls.push(operation)
+    return faults.next
+  }
+  const store = new FaultyStore(new MemoryLeaseStore({ clock }), { clock, plan })
+  const settings = { heartbeatTimeout: 10_000, clock, logger: silentLogger, ...options }
+  return { clock, store, faults, calls, manager: new LeaseManager(store, settings) }
+}
+
+async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  await clock.advance(1_000)
+  return await promise
+}
+
+const nothing = async (): Promise<void> => {}
+
+describe('a LeaseManager', () => {
+  it.each([0, 1.5, Number.NaN, '2'])('refuses the concurrency %s', async (concurrency) => {
+    expect(() => managerOver({ concurrency })).toThrow(/concurrency must be a whole number from 1 on/)
+    const { manager } = managerOver()
+    const given = { concurrency: concurrency as number }
+    await expect(manager.processEach(['a'], nothing, given)).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+
+  it('has its name at the beginning of the names of its leases', async () => {
+    const { manager, clock } = managerOver({ name: 'tenants', owner: 'me' })
+    const lease = await settled(clock, manager.acquireWithAutoRenew('a'))
+    expect(lease?.settings).toMatchObject({ name: 'tenants/a', owner: 'me' })
+    expect([manager.names, manager.get('a'), manager.get('b')]).toEqual([['a'], lease, undefined])
+  })
+
+  it('asks for no more names at the same time than its concurrency', async () => {
+    const { manager, clock, faults, calls } = managerOver({ concurrency: 3 })
+    faults.next = { kind: 'delay', duration: 10 }
+    const all = Promise.all(Array.from({ length: 20 }, (_, name) => manager.acquireWithAutoRenew(`${name}`)))
+    await clock.advance(5)
+    expect(calls.length).toBe(3)
+    await clock.advance(10)
+    expect(calls.length).toBe(6)
+    await clock.advance(1_000)
+    await all
+    expect(manager.names.length).toBe(20)
+  })
+
+  it('keeps no lease, and no timer, once all were released', async () => {
+    const { manager, clock } = managerOver()
+    await settled(clock, manager.claimFirst(['a', 'b']))
+    expect(await settled(clock, manager.release('a'))).toBe(true)
+    expect(await manager.release('a')).toBe(true)
+    expect([manager.names, clock.pending]).toEqual([[], 0])
+    await manager.close()
+    await manager.close()
+  })
+
+  it('reports the error of a listener, and calls the others', async () => {
+    const errors: unknown[] = []
+    const logger = { ...silentLogger, error: (_: string, error: unknown) => errors.push(error) }
+    const { manager, clock } = managerOver({ logger })
+    const lost: string[] = []
+    const fails = (): void => {
+      throw new Error('of the listener')
+    }
+    manager.on('lost', fails).on('lost', (name, { reason }) => lost.push(`${name} ${reason}`))
+    const lease = await settled(clock, manager.acquireWithAutoRenew('a'))
+    await lease?.close()
+    await Promise.resolve()
+    expect([lost, errors]).toEqual([['a closed'], [new Error('of the listener')]])
+    manager.off('lost', fails)
+  })
+})
+
+describe('processEach', () => {
+  it('takes jobs of any type, by their keys', async () => {
+    const { manager, clock } = managerOver()
+    const did: number[] = []
+    const jobs = [{ id: 1 }, { id: 2 }]
+    const processed = manager.processEach(jobs, async ({ id }) => did.push(id), { key: ({ id }) => `job-${id}` })
+    expect(await settled(clock, processed)).toEqual({ done: ['job-1', 'job-2'], doneElsewhere: [] })
+    expect(did).toEqual([1, 2])
+  })
+
+  it.each([
+    [['a', 'a'], /two jobs have the key 'a'/],
+    [[1], /the key of a job must be a text: give the option key/],
+  ])('refuses the jobs %j', async (jobs, message) => {
+    const { manager } = managerOver()
+    await expect(manager.processEach(jobs as string[], nothing)).rejects.toThrow(message)
+  })
+
+  it('refuses a store that keeps no metadata, and a mark that is too large', async () => {
+    const { store, manager } = managerOver()
+    const poor = { limits: { ...store.limits, metadata: 0 }, kind: 'poor' }
+    const without = new LeaseManager(Object.assign(Object.create(store), poor))
+    await expect(without.processEach(['a'], nothing)).rejects.toThrow(/the poor store keeps none/)
+    await expect(manager.processEach(['a'], nothing, { run: 'x'.repeat(5_000) })).rejects.toThrow(/use a shorter owner/)
+  })
+
+  it('rejects with the errors of the workers by key, when all jobs were tried', async () => {
+    const { manager, clock } = managerOver()
+    const failure = new Error('no paper')
+    const processing = manager.processEach(['a', 'b', 'c'], async (job) => {
+      if (job === 'b') throw failure
+    })
+    const error = await settled(
+      clock,
+      processing.catch((reason: unknown) => reason),
+    )
+    expect(error).toBeInstanceOf(FailedJobsError)
+    expect(error).toMatchObject({ failed: new Map([['b', failure]]), processed: { done: ['a', 'c'] } })
+    expect((error as Error).message).toBe("the workers of 'b' failed: call processEach again to repeat these jobs")
+  })
+
+  it('begins no more jobs after its signal, and ends with the jobs in progress', async () => {
+    const { manager, clock } = managerOver()
+    const controller = new AbortController()
+    const events: string[] = []
+    const worker = async (job: string): Promise<void> => {
+      events.push(`${job} begins`)
+      await new Promise<void>((resolve) => clock.schedule(5_000, resolve))
+      events.push(`${job} ends`)
+    }
+    const processing = manager.processEach(['a', 'b'], worker, { signal: controller.signal })
+    const rejected = expect(processing).rejects.toThrow('enough')
+    await clock.advance(1_000)
+    controller.abort(new Error('enough'))
+    await clock.advance(5_000)
+    await rejected
+    expect(events).toEqual(['a begins', 'a ends'])
+    const rest = manager.processEach(['a', 'b'], worker)
+    await clock.advance(6_000)
+    expect(await rest).toEqual({ done: ['b'], doneElsewhere: ['a'] })
+  })
+
+  it('does not begin a job again in this process while the worker that lost its lease goes on', async () => {
+    const { manager, clock, faults } = managerOver()
+    manager.on('error', () => {})
+    const ends: (() => void)[] = []
+    const processing = manager.processEach(['a'], () => new Promise<void>((resolve) => ends.push(resolve)))
+    await clock.advance(1_000)
+    faults.next = { kind: 'hang' }
+    await clock.advance(15_000)
+    faults.next = undefined
+    await clock.advance(30_000)
+    expect([manager.names, ends.length]).toEqual([[], 1])
+    ends[0]?.()
+    await clock.advance(10_000)
+    expect(ends.length).toBe(2)
+    ends[1]?.()
+    await clock.advance(1_000)
+    expect(await processing).toEqual({ done: ['a'], doneElsewhere: [] })
+  })
+})

@@ -1,0 +1,79 @@
+import type { RecipeMutant } from '../support/mutants.js'
+
+const unconfirmed = [
+  {
+    file: 'lease-manager/job-run.ts',
+    find: "if (await lease.update(this.#mark)) return 'done'",
+    replace: "void lease.update(this.#mark)\n    if (this.#mark) return 'done'",
+  },
+]
+
+export const mutants: readonly RecipeMutant[] = [
+  {
+    name: 'the name of a job becomes free before its mark is confirmed',
+    edits: unconfirmed,
+    caughtBy: { law: 'the name of a job is not free before its mark is confirmed' },
+  },
+  {
+    name: 'the name of a job becomes free before its mark is confirmed, in the simulator',
+    edits: unconfirmed,
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a holder does not look at the mark before its work',
+    edits: [
+      { file: 'lease-manager/job-run.ts', find: 'isDoneIn(this.#mark.doneIn, previous)', replace: 'false' },
+      { file: 'lease-manager/job-run.ts', find: 'return this.#found(job, previous)', replace: "return 'done'" },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'marks of other runs count',
+    edits: [{ file: 'lease-manager/done-mark.ts', find: ' && metadata.doneIn === run', replace: '' }],
+    caughtBy: { law: 'a list that is done is not done again, unless in another run' },
+  },
+  {
+    name: 'a job that another process holds counts as done',
+    edits: [
+      {
+        file: 'lease-manager/job-run.ts',
+        find: "if (this.#stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'",
+        replace:
+          "if (error instanceof LeaseHeldError) return 'done-elsewhere'\n      if (this.#stop.aborted) return 'again'",
+      },
+    ],
+    caughtBy: { law: 'the job of a process that died is done again, under a larger token' },
+  },
+  {
+    name: 'a worker that fails is marked as done',
+    edits: [{ file: 'lease-manager/job-run.ts', find: "      return 'failed'\n", replace: '' }],
+    caughtBy: { law: 'a worker that fails does not stop the others, and leaves its job to others' },
+  },
+  {
+    name: 'claims of one manager share a name',
+    edits: [{ file: 'lease-manager/lease-manager.ts', find: 'if (this.#managed.has(name)) continue', replace: '' }],
+    caughtBy: { law: 'claimFirst gets one free name, and each call another one' },
+  },
+  {
+    name: 'waiters take the places of others',
+    edits: [
+      {
+        file: 'lease-manager/lease-manager.ts',
+        find: 'lease.acquire(wait > 0 ? { ...options, wait: 0 } : options)',
+        replace: 'lease.acquire(options)',
+      },
+    ],
+    caughtBy: { law: 'waiters do not keep other names from being asked for' },
+  },
+  {
+    name: 'close waits for the store without a deadline',
+    edits: [
+      {
+        file: 'lease-manager/lease-manager.ts',
+        find: 'await Promise.race([Promise.all(closing), pause(this.#clock, within, deadline).catch(() => {})])',
+        replace: 'await Promise.all(closing)',
+      },
+    ],
+    caughtBy: { law: 'close settles within its deadline when the store does not answer' },
+  },
+]
