@@ -122,8 +122,9 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const metadata = request.metadata ?? kept
       // Until the record is written, it is that of the last holder: a crash in between loses nothing.
       const previous = isRepeated ? stored.previous : stored?.metadata
-      const left = previous === undefined ? {} : { previous }
-      const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...left }
+      const grantedAt = isRepeated ? stored.grantedAt : found.date.getTime()
+      const known = { ...(previous && { previous }), ...(grantedAt !== undefined && { grantedAt }) }
+      const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...known }
       const isWritten = isRepeated && stored.ttl === ttl && isDeepStrictEqual(metadata, stored.metadata)
       // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
       return await this.#grant(resource, found, grant, isWritten, call, (options) =>
@@ -141,8 +142,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     this.#checks.grant(grant, call, metadata)
     return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
       const outcome = await this.#renew(resource, grant, signal)
-      if (!outcome.renewed) return outcome
-      if (this.#unrecorded !== undefined) return outcome
+      if (!outcome.renewed || this.#unrecorded !== undefined) return outcome
       return (await this.#writeMetadata(resource, grant, metadata, signal)) ? outcome : undefined
     })
   }
@@ -219,7 +219,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
       const isRepeated = stored.grantId === to.grantId
       const fresh = { ...to, previous: stored.metadata, fencingToken: this.#nextToken(name, found, stored) }
-      const grant: StoredGrant = isRepeated ? stored : { ...stored, ...fresh }
+      const grant = isRepeated ? stored : { ...stored, ...fresh, grantedAt: found.date.getTime() }
       const outcome = await this.#grant(resource, found, grant, isRepeated, call, (options) =>
         resource.leaseClient(grantId).changeLease(to.grantId, options),
       )

@@ -12,6 +12,7 @@ const keys = {
   metadata: 'leaseholdmetadata',
   previous: 'leaseholdprevious',
   name: 'leaseholdname',
+  grantedAt: 'leaseholdgranted',
 } as const
 
 /** The size limit of the service, for names and values together, in bytes. */
@@ -28,6 +29,8 @@ export interface StoredGrant extends Grant {
   readonly metadata: Metadata
   /** The metadata that the holder found. */
   readonly previous?: Metadata
+  /** In milliseconds since 1970, by the service's clock, which has steps of a second. */
+  readonly grantedAt?: number
 }
 
 /** The grant that {@link withGrant} wrote; `undefined` if there is none. */
@@ -46,6 +49,7 @@ export function grantIn(name: string, found: BlobMetadata): StoredGrant | undefi
       ttl: ttl === 'infinite' ? Number.POSITIVE_INFINITY : Number(ttl),
       metadata: unpackTexts(stored.get(keys.metadata) ?? ''),
       ...(previous === undefined ? {} : { previous: unpackTexts(previous) }),
+      ...grantedAtIn(stored.get(keys.grantedAt), token),
     }
   } catch (cause) {
     throw new LeaseConfigurationError(
@@ -81,6 +85,8 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
     [keys.previous]: grant.previous === undefined ? '' : packTexts(grant.previous),
     // The name of the blob or container can be an escaped or shortened form.
     [keys.name]: packText(grant.name),
+    // With the token, because an earlier version keeps the entry when it writes a grant of its own.
+    [keys.grantedAt]: grant.grantedAt === undefined ? '' : `${grant.fencingToken}-${grant.grantedAt}`,
   }
   // The service drops entries without a value.
   const all = [...others, ...Object.entries(entries).filter(([, value]) => value !== '')]
@@ -114,6 +120,12 @@ export function toRecord(name: string, stored: StoredGrant | undefined, state: L
   }
   if (state === 'available') return undefined
   return { name, owner: '', grantId: '', fencingToken: 0n, metadata: {}, state }
+}
+
+/** The time of the grant with this token, if the entry is of that grant. */
+function grantedAtIn(entry: string | undefined, token: string): { grantedAt?: number } {
+  const [, of, time] = /^(\d+)-(\d+)$/.exec(entry ?? '') ?? []
+  return of === token ? { grantedAt: Number(time) } : {}
 }
 
 function lowerCased(found: BlobMetadata): ReadonlyMap<string, string> {

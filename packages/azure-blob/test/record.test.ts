@@ -21,7 +21,10 @@ describe.concurrent('the record', () => {
     const metadata = { 'Größe §': '大きい\n"quoted"' }
     const grant = await granted(store, 'record/of any', { owner: 'Ænna ✓', metadata })
     const { etag: _, ...recorded }: Grant & { etag?: string } = grant
-    expect(await store.read('record/of any', never)).toEqual({ ...recorded, metadata, state: 'leased' })
+    expect(await store.read('record/of any', never)).toEqual({
+      ...recorded,
+      ...{ metadata, state: 'leased', grantedAt: expect.any(Number) },
+    })
     const found = await store.blobOf('record/of any').getProperties()
     expect(found.metadata?.leaseholdtoken).toBe(String(grant.fencingToken))
   })

@@ -23,4 +23,10 @@ export interface Clock {
    * Absent where a clock does not know; a loss is then reported as `expired`, never as `suspended`.
    */
   suspended?(): number
+
+  /**
+   * The wall clock in milliseconds since 1970, which may be set back and forth. For display only: no rule of a lease
+   * depends on it. Absent where a clock does not know.
+   */
+  wall?(): number
 }

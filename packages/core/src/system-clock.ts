@@ -61,7 +61,7 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
     return instant + suspended
   }
 
-  return { now, schedule, suspended: () => suspended }
+  return { now, schedule, suspended: () => suspended, wall }
 }
 
 /** A timer of Node that does not keep the process alive. */

@@ -21,6 +21,8 @@ export interface GrantNote {
   readonly transitions?: number
   /** In milliseconds, of a broken lease. */
   readonly breakPeriod?: number
+  /** How often the grant was renewed; absent if an earlier version wrote the annotation. */
+  readonly renewals?: number
 }
 
 /** The annotation of a released grant. It is valid until another holder has counted a transition. */
@@ -28,7 +30,7 @@ export type ReleaseNote = Pick<GrantNote, 'id' | 'metadata' | 'transitions'>
 
 /** `transitions`: the count that the same write has. */
 export function writeNote(record: CasRecord, transitions: number | undefined): string {
-  const { grantId: id, ttl, fencingToken, metadata, previous, breakPeriod } = record
+  const { grantId: id, ttl, fencingToken, metadata, previous, breakPeriod, renewals } = record
   return JSON.stringify({
     id,
     ttl,
@@ -37,6 +39,7 @@ export function writeNote(record: CasRecord, transitions: number | undefined): s
     previous,
     transitions,
     breakPeriod,
+    renewals: renewals?.count,
   })
 }
 
@@ -44,13 +47,15 @@ export function writeRelease({ grantId: id, metadata }: CasRecord, transitions: 
   return JSON.stringify({ id, metadata, transitions })
 }
 
-export function recordFieldsOf({ ttl, token, metadata, previous, breakPeriod }: GrantNote) {
+/** The revision of records from objects is 0. */
+export function recordFieldsOf({ ttl, token, metadata, previous, breakPeriod, renewals }: GrantNote) {
   return {
     fencingToken: token,
     ttl,
     metadata,
     ...(previous === undefined ? {} : { previous }),
     ...(breakPeriod === undefined ? {} : { breakPeriod }),
+    ...(renewals === undefined ? {} : { renewals: { count: renewals, revision: 0 } }),
   }
 }
 
@@ -58,7 +63,7 @@ export function recordFieldsOf({ ttl, token, metadata, previous, breakPeriod }: 
 export function readNote(annotations: unknown): GrantNote | undefined {
   const fields = fieldsIn(annotations, NOTE)
   if (fields === undefined) return undefined
-  const { id, ttl, token, metadata, previous, transitions, breakPeriod } = fields
+  const { id, ttl, token, metadata, previous, transitions, breakPeriod, renewals } = fields
   if (typeof id !== 'string' || id === '' || typeof ttl !== 'number' || !(ttl > 0)) return undefined
   return {
     id,
@@ -68,6 +73,7 @@ export function readNote(annotations: unknown): GrantNote | undefined {
     ...(isFields(previous) ? { previous: textsOf(previous) } : {}),
     ...(typeof transitions === 'number' ? { transitions } : {}),
     ...(typeof breakPeriod === 'number' && breakPeriod >= 0 ? { breakPeriod } : {}),
+    ...(typeof renewals === 'number' && renewals >= 0 ? { renewals } : {}),
   }
 }
 

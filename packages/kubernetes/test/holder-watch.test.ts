@@ -92,7 +92,14 @@ describe('a holder that watches', () => {
       renewTime: expect.any(String),
     })
     const [was, is] = [before, after].map((object) => readNote(object?.metadata.annotations))
-    expect(is).toEqual({ ...was, token: expect.any(BigInt), transitions: after?.spec?.leaseTransitions })
+    // The count of renewals is in the annotation.
+    const count = 'annotations' in metadata ? undefined : 1
+    expect(is).toEqual({
+      ...was,
+      token: expect.any(BigInt),
+      transitions: after?.spec?.leaseTransitions,
+      renewals: count,
+    })
     expect(losses).toEqual([])
   })
 

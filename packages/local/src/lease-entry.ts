@@ -18,7 +18,7 @@ export interface LeaseEntry {
 }
 
 /** A record as a line of the log has it: JSON, so without `Infinity` and `bigint`. */
-interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedUntil' | 'previous'> {
+interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedUntil' | 'previous' | 'renewals'> {
   readonly fencingToken: string
   /** `null`: does not expire. */
   readonly ttl: number | null
@@ -26,6 +26,11 @@ interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedU
   readonly endsAt: number | null
   /** Absent for the first holder, and in lines of earlier versions. */
   readonly previous?: Metadata | undefined
+  /**
+   * The count with the `endsAt` of the same line. Earlier versions copy it when they renew: beside another `endsAt` it says
+   * nothing. Absent for a lease that does not expire, whose `endsAt` a renewal does not change.
+   */
+  readonly renewals?: readonly [count: number, endsAt: number | null] | undefined
   readonly watched: boolean
 }
 
@@ -48,17 +53,21 @@ export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
   whole: ({ lease, watched, queue }) => ({ record: toLine(lease, watched), keep: [...(queue?.places() ?? [])] }),
 }
 
-export function toLine({ fencingToken, ttl, lockedUntil, ...kept }: StoredLease, watched: boolean): RecordLine {
+export function toLine(lease: StoredLease, watched: boolean): RecordLine {
+  const { fencingToken, ttl, lockedUntil, renewals, ...kept } = lease
+  const endsAt = Number.isFinite(lockedUntil) ? lockedUntil : null
   return {
     ...kept,
     fencingToken: String(fencingToken),
     ttl: Number.isFinite(ttl) ? ttl : null,
-    endsAt: Number.isFinite(lockedUntil) ? lockedUntil : null,
+    endsAt,
+    renewals: renewals === undefined || !Number.isFinite(ttl) ? undefined : [renewals, endsAt],
     watched,
   }
 }
 
-function fromLine({ fencingToken, ttl, endsAt, metadata, previous, watched: _, ...kept }: RecordLine): StoredLease {
+function fromLine(line: RecordLine): StoredLease {
+  const { fencingToken, ttl, endsAt, metadata, previous, renewals, watched: _, ...kept } = line
   const isHeld = kept.state === 'leased' || kept.state === 'breaking'
   return {
     ...kept,
@@ -68,5 +77,6 @@ function fromLine({ fencingToken, ttl, endsAt, metadata, previous, watched: _, .
     // Records share it with callers.
     metadata: Object.freeze(metadata),
     previous: previous && Object.freeze(previous),
+    renewals: renewals?.[1] === endsAt ? renewals[0] : undefined,
   }
 }

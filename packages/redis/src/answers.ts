@@ -26,6 +26,7 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
     metadata = '',
     reason = '',
     left = '',
+    granted = '',
   ] = typeof answer === 'string' ? [] : answer.slice(skip)
   if (state === undefined) return undefined
   return {
@@ -38,6 +39,7 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
     metadata: metadataIn(metadata, reason),
     ...previousIn(left, isMember),
     ...(remaining === '' ? {} : { remaining: durationIn(remaining) }),
+    ...(granted === '' ? {} : { grantedAt: Math.floor(Number(granted) / 1_000) }),
   }
 }
 

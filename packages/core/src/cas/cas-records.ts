@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { faultOfMetadata, withoutBreakReason } from '../metadata.js'
-import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
+import { type Grant, isCount, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
 
@@ -36,7 +36,9 @@ export function isLocked({ state }: CasStanding): boolean {
 
 export function toLeaseRecord(name: string, record: CasRecord, standing: CasStanding): LeaseRecord {
   const { owner, grantId, fencingToken, ttl, metadata, previous } = record
-  const shown = { name, owner, grantId, fencingToken, ttl, metadata, state: standing.state }
+  const renewals = renewalsOf(record)
+  const counted = renewals === undefined ? {} : { renewals }
+  const shown = { name, owner, grantId, fencingToken, ttl, metadata, state: standing.state, ...counted }
   if (!isLocked(standing)) return shown
   return { ...shown, ...(previous === undefined ? {} : { previous }), remaining: standing.remaining }
 }
@@ -45,13 +47,26 @@ export function toGrant(name: string, { owner, grantId, fencingToken, ttl }: Cas
   return { name, owner, grantId, fencingToken, ttl }
 }
 
-/** `previous: undefined` leaves it as it is. */
-export type RecordChanges = Partial<Omit<CasRecord, 'previous'>> & { readonly previous?: Metadata | undefined }
+/** How often the last grant was renewed; `undefined` if the last writer did not count, or the entry is not valid. */
+export function renewalsOf({ renewals, revision }: CasRecord): number | undefined {
+  return renewals?.revision === revision && isCount(renewals.count) ? renewals.count : undefined
+}
+
+/** `undefined` leaves `previous` and `renewals` as they are. */
+export interface RecordChanges extends Partial<Omit<CasRecord, 'previous' | 'renewals'>> {
+  readonly previous?: Metadata | undefined
+  readonly renewals?: number | undefined
+}
 
 /** The next write of a record: the next revision, with changes. */
-export function rewrite(record: CasRecord, { previous = record.previous, ...changes }: RecordChanges = {}): CasRecord {
-  const { breakPeriod: _, vacated: __, previous: ___, ...kept } = record
-  const next = { ...kept, ...changes, revision: record.revision + 1 }
+export function rewrite(
+  record: CasRecord,
+  { previous = record.previous, renewals = renewalsOf(record), ...changes }: RecordChanges = {},
+): CasRecord {
+  const { breakPeriod: _, vacated: __, previous: ___, renewals: ____, ...kept } = record
+  const revision = record.revision + 1
+  const counted = renewals === undefined ? {} : { renewals: { count: renewals, revision } }
+  const next = { ...kept, ...changes, revision, ...counted }
   // A free name needs only what its last holder left.
   return previous === undefined || next.owner === '' ? next : { ...next, previous }
 }

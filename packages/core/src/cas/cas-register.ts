@@ -31,6 +31,11 @@ export interface CasRecord {
    * record was seen unchanged for the ttl: the holder may not know of it yet.
    */
   readonly vacated?: boolean
+  /**
+   * How often the last grant was renewed, up to this revision; for display only. Versions that do not count copy the field
+   * into their writes: beside another revision it says nothing.
+   */
+  readonly renewals?: { readonly count: number; readonly revision: number }
 }
 
 /** Identifies one write of an entry: an ETag, a resource version, a revision number. */

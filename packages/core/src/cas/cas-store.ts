@@ -26,6 +26,7 @@ import {
   keptMetadata,
   previousOf,
   type RecordChanges,
+  renewalsOf,
   rewrite,
   standingOf,
   toGrant,
@@ -129,7 +130,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
       const metadata = request.metadata ?? (isOurs ? record.metadata : keptMetadata(record))
       const previous = isOurs ? record.previous : previousOf(record)
-      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken }, call)
+      const renewals = isOurs ? undefined : 0
+      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken, renewals }, call)
     })
   }
 
@@ -159,7 +161,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       }
       // A version that is not the one we wrote last, under our grant id: our own write, whose answer was lost.
       if (entry === undefined) return undefined
-      const renewed = rewrite(entry.record, { ...changes, ttl: grant.ttl })
+      const count = renewalsOf(entry.record)
+      const renewals = count === undefined ? undefined : count + 1
+      const renewed = rewrite(entry.record, { ...changes, ttl: grant.ttl, renewals })
       return (await this.#write(name, entry, renewed, call)) === undefined ? undefined : { renewed: true }
     })
   }
@@ -200,7 +204,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       }
       const fencingToken = isRepeated ? record.fencingToken : await nextToken(this.#register, name, seen, call)
       const previous = isRepeated ? record.previous : record.metadata
-      return await this.#grant(name, seen, { ...to, previous, fencingToken }, call)
+      const renewals = isRepeated ? undefined : 0
+      return await this.#grant(name, seen, { ...to, previous, fencingToken, renewals }, call)
     })
   }
 
@@ -302,7 +307,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     const seen = await this.#see(name, call)
     if (seen !== undefined) return seen
     const isGrant = this.#register.tokenOf !== undefined
-    const record = isGrant ? { ...unowned, ...claim } : unowned
+    const record = isGrant ? { ...unowned, ...claim, renewals: { count: 0, revision: unowned.revision } } : unowned
     const written = this.#checkWritten(await this.#register.create(name, record, call))
     if (written === undefined) return undefined
     if (isGrant) return { granted: true, grant: toGrant(name, this.#keep(name, written, record)) }

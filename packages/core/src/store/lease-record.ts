@@ -39,6 +39,17 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
    * ttl, of a `breaking` one that of the break period. `Infinity` for a lease that does not expire.
    */
   readonly remaining?: number
+  /**
+   * When the store made this grant, in milliseconds since 1970 by the clock of the store; absent where the store does not
+   * know. For display only: never compare it with the clock of this machine, and decide nothing by it. A renewal does not
+   * change it, and the next grant has its own.
+   */
+  readonly grantedAt?: number
+  /**
+   * How often the store renewed this grant; absent where the store does not count. The next grant begins with 0. An update
+   * of the metadata renews the grant, so it counts too, and so does a renewal whose answer was lost.
+   */
+  readonly renewals?: number
 }
 
 /** Grants as JSON: tokens are texts of digits, and a ttl without an end is `infinite`. */
@@ -94,7 +105,7 @@ export function grantFrom(fields: unknown, message: string): Grant {
 /** A record from what `JSON.stringify` made of it. */
 function recordFromJSON(json: unknown): LeaseRecord {
   const fields = Object(parsed(json)) as Record<string, unknown>
-  const { state, metadata, previous, remaining } = fields
+  const { state, metadata, previous, remaining, grantedAt, renewals } = fields
   // A record has no ttl if the store does not know the one of the holder.
   const { ttl, ...grant } = grantFrom({ ttl: 'infinite', ...fields }, notJSONOf('record'))
   const left = remaining === undefined ? undefined : durationFrom(remaining)
@@ -102,7 +113,9 @@ function recordFromJSON(json: unknown): LeaseRecord {
     states.includes(state) &&
     faultOfMetadata(metadata) === undefined &&
     (previous === undefined || faultOfMetadata(previous) === undefined) &&
-    (remaining === undefined || left !== undefined)
+    (remaining === undefined || left !== undefined) &&
+    (grantedAt === undefined || Number.isFinite(grantedAt)) &&
+    (renewals === undefined || isCount(renewals))
   if (!isValid) throw new LeaseConfigurationError(notJSONOf('record'))
   return withJSON({
     ...(fields as unknown as LeaseRecord),
@@ -129,6 +142,11 @@ function parsed(json: unknown): unknown {
 function durationFrom(value: unknown): number | undefined {
   if (value === 'infinite') return Number.POSITIVE_INFINITY
   return typeof value === 'number' && value >= 0 ? value : undefined
+}
+
+/** A number of times. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
 function isText(value: unknown): value is string {

@@ -105,7 +105,8 @@ describe('acquire over a compare-and-set register writes', () => {
     const grant = { name: 'job', owner: 'o-a', grantId: 'a', fencingToken: 1n, ttl: TTL }
     expect(await claim('a', { metadata: { version: '7' } })).toEqual({ granted: true, grant })
     const { name: _, ...kept } = grant
-    expect(register.recordOf('job')).toEqual({ ...kept, revision: 1, metadata: { version: '7' } })
+    const renewals = { count: 0, revision: 1 }
+    expect(register.recordOf('job')).toEqual({ ...kept, revision: 1, metadata: { version: '7' }, renewals })
     expect(register.calls).toEqual(['read', 'create', 'replace'])
   })
 
@@ -175,12 +176,25 @@ describe('acquire over a compare-and-set register writes', () => {
 })
 
 describe('heartbeats over a compare-and-set register', () => {
-  it('write the ttl of the grant and the next revision, and nothing else', async () => {
+  it('write the ttl of the grant, the next revision and the count of renewals, and nothing else', async () => {
     const { register, store, held } = setUp()
     const grant = await held('a')
     const before = register.recordOf('job')
     await store.renew({ ...grant, ttl: 2 * TTL }, call)
-    expect(register.recordOf('job')).toEqual({ ...before, ttl: 2 * TTL, revision: before.revision + 1 })
+    const revision = before.revision + 1
+    const renewals = { count: 1, revision }
+    expect(register.recordOf('job')).toEqual({ ...before, ttl: 2 * TTL, revision, renewals })
+  })
+
+  it('are not counted any more after a write of a version that does not count', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    const record = register.recordOf('job')
+    // Such a version copies the fields that it does not know.
+    register.write('job', { ...record, revision: record.revision + 1 })
+    expect(await store.read('job', call)).not.toHaveProperty('renewals')
+    await store.renew(grant, call)
+    expect(await store.read('job', call)).not.toHaveProperty('renewals')
   })
 
   it('read the record if another grant was made here since', async () => {
@@ -260,7 +274,7 @@ describe('read over a compare-and-set register', () => {
     expect(await store.read('job', call)).toBeUndefined()
     const grant = await held('a')
     clock.block(400)
-    const record = { ...grant, metadata: {}, state: 'leased', remaining: TTL + MARGIN - 400 }
+    const record = { ...grant, metadata: {}, state: 'leased', remaining: TTL + MARGIN - 400, renewals: 0 }
     expect(await store.read('job', call)).toEqual(record)
   })
 

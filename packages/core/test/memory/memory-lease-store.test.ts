@@ -144,7 +144,23 @@ describe('the record of a grant', () => {
       state: 'leased',
       metadata: { zone: 'north' },
       remaining: 10_000,
+      grantedAt: clock.wall() - 5_000,
+      renewals: 0,
     })
+  })
+
+  it('has the time of the grant and the count of renewals, also after its end', async () => {
+    const { clock, store } = await sceneIn('available')
+    await store.acquire(requestOf('A'))
+    const grantedAt = clock.wall()
+    await clock.advance(1_000)
+    await store.renew(grantOf('A'))
+    await store.update(grantOf('A'), {})
+    expect(await store.read(NAME)).toMatchObject({ grantedAt, renewals: 2 })
+    await store.acquire(requestOf('A'))
+    expect(await store.read(NAME)).toMatchObject({ grantedAt, renewals: 2 })
+    await store.release(grantOf('A'))
+    expect(await store.read(NAME)).toMatchObject({ state: 'available', grantedAt, renewals: 2 })
   })
 
   it('shares no metadata with the caller', async () => {
@@ -192,7 +208,8 @@ describe('the record of a grant', () => {
 
   it('comes with a refusal', async () => {
     const { store } = await sceneIn('breaking (A)')
-    const holder = { ...grantOf('A'), state: 'breaking', metadata: {}, remaining: 5_000 }
+    const history = { grantedAt: expect.any(Number), renewals: 0 }
+    const holder = { ...grantOf('A'), state: 'breaking', metadata: {}, remaining: 5_000, ...history }
     expect(await store.acquire(requestOf('B'))).toEqual({ granted: false, holder })
     expect(await store.release(grantOf('B'))).toEqual({ released: false, holder })
     expect(await store.change(grantOf('B'), { grantId: IDS.C, owner: 'C' })).toEqual({ granted: false, holder })

@@ -8,6 +8,7 @@
  * `watchers` has channels, the field `reason` has the reason of a break), the grant id (from 66), and the ttl in
  * milliseconds. Instants are microseconds of the server's clock. They have 16 digits until 2286, so that they can be
  * compared as strings; only `FOREVER` begins with a 9, until 2255. `owner` and `metadata` are fields of their own;
+ * `granted` is the token of a grant and its time, if they differ; on a single server the token of any other grant is its time.
  * `previous` is the fencing token of the last holder with the metadata and the reason of a break that it left. On a single
  * server nothing reads that token, so that it may be 0.
  */

@@ -3,6 +3,10 @@ export const operationsLua = `
 local function grant(record, id, owner, ttl, metadata, token, previous)
   raise_floor(token)
   local length = duration(ttl)
+  -- The token of a new grant is its time, unless the last token was not below the clock.
+  if not floor_key and token > micros and token ~= record.token then
+    redis.call('HSET', record.key, 'granted', whole(token) .. ' ' .. now)
+  end
   record.state, record.grant, record.ttl, record.token = 'leased', id, ttl, token
   record.ends = length == math.huge and length or micros + length * 1000
   record.has_reason = false

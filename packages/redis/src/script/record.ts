@@ -54,7 +54,7 @@ local function raise_floor(token)
 end
 
 local function described(answer, record)
-  local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason', 'previous')
+  local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason', 'previous', 'granted')
   local state, remaining = record.state, ''
   if record.locked then
     remaining = record.ends == math.huge and 'never' or whole(math.ceil((record.ends - micros) / 1000))
@@ -62,8 +62,12 @@ local function described(answer, record)
   elseif state == 'breaking' then state = 'broken' end
   local reason = record.has_reason and f[3] or ''
   local previous = record.locked and f[4] or ''
-  local fields = { state, record.grant, f[1], whole(record.token), record.ttl, remaining, f[2], reason, previous }
-  for i = 1, 9 do answer[#answer + 1] = fields[i] or '' end
+  local token, granted = string.match(f[5] or '', '^(%d+) (%d+)$')
+  if token ~= whole(record.token) then granted = whole(record.token) end
+  -- A quorum has no clock of its own: those of its members differ.
+  if floor_key then granted = '' end
+  local fields = { state, record.grant, f[1], whole(record.token), record.ttl, remaining, f[2], reason, previous, granted }
+  for i = 1, 10 do answer[#answer + 1] = fields[i] or '' end
   return answer
 end
 

@@ -16,6 +16,7 @@ export type LawFamily =
   | 'names'
   | 'metadata'
   | 'listing'
+  | 'history'
   | 'limits'
   | 'shutdown'
   | 'process death'

@@ -4,6 +4,7 @@ import { storeChangeLaws } from './store/change.js'
 import { storeExclusionLaws } from './store/exclusion.js'
 import { storeExpiryLaws } from './store/expiry.js'
 import { storeFencingLaws } from './store/fencing.js'
+import { storeHistoryLaws } from './store/history.js'
 import { storeInfiniteLaws } from './store/infinite.js'
 import { storeLimitLaws } from './store/limits.js'
 import { storeListingLaws } from './store/listing.js'
@@ -29,6 +30,7 @@ export const storeLaws: readonly StoreLaw[] = [
   ...storeNameLaws,
   ...storeMetadataLaws,
   ...storeListingLaws,
+  ...storeHistoryLaws,
   ...storeLimitLaws,
   ...storeWaitingLaws,
   ...storeShutdownLaws,

@@ -1,4 +1,5 @@
 import { adoptionMutants } from './adoption-mutants.js'
+import { historyMutants } from './history-mutants.js'
 import { leakMutants } from './leak-mutants.js'
 import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
@@ -353,6 +354,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { law: 'fencing: tokens do not repeat after an older record returns' },
   },
   ...adoptionMutants,
+  ...historyMutants,
   ...leakMutants,
   ...metadataMutants,
   ...runMutants,

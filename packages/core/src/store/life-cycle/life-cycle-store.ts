@@ -24,7 +24,7 @@ const LONGEST_GRANT_ID = 512
 const SLICE = 250
 
 export interface LifeCycleStoreOptions<P extends Place>
-  extends LifeCycleRules<P>,
+  extends Omit<LifeCycleRules<P>, 'wall'>,
     Pick<TurnWatchesOptions, 'clock' | 'longestSleep' | 'onWatched'> {
   readonly limits: StoreLimits
 }
@@ -57,7 +57,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     this.kind = rules.store
     this.limits = limits
     this.checks = new StoreChecks(this.kind, limits)
-    this.#lifeCycle = new LifeCycle(rules)
+    this.#lifeCycle = new LifeCycle({ ...rules, wall: () => clock.wall?.() })
     this.watches = new TurnWatches({
       clock,
       longestSleep,

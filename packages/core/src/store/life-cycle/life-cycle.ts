@@ -23,6 +23,8 @@ export interface LifeCycleRules<P extends Place = Place> {
   readonly tokenAfter: (last: bigint | undefined) => bigint
   /** Whether the waiter of a place is certainly gone, though its place has not ended yet. */
   readonly isGone?: (place: P) => boolean
+  /** The wall clock of the store, in milliseconds since 1970, for the records only; `undefined` if it is not known. */
+  readonly wall?: (() => number | undefined) | undefined
 }
 
 /** The record of a name and its queue, at an instant of the store's clock. */
@@ -74,7 +76,9 @@ export class LifeCycle<P extends Place = Place> {
       return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }
     }
     const lockedUntil = this.#lockEnd(lease.ttl, now)
-    return { outcome: RENEWED, next: { ...lease, state: 'leased', lockedUntil, metadata: metadata ?? lease.metadata } }
+    const renewals = lease.renewals === undefined ? undefined : lease.renewals + 1
+    const renewed = { ...lease, state: 'leased', lockedUntil, metadata: metadata ?? lease.metadata, renewals } as const
+    return { outcome: RENEWED, next: renewed }
   }
 
   /** `metadata` replaces the metadata of the record, if it is given. */
@@ -143,9 +147,21 @@ export class LifeCycle<P extends Place = Place> {
     const metadata = request.metadata ?? kept
     const lockedUntil = this.#lockEnd(ttl, now)
     const grant = { name, owner, grantId, fencingToken, ttl }
+    const { grantedAt, renewals } = isRepeated ? lease : { grantedAt: this.#rules.wall?.(), renewals: 0 }
     return {
       outcome: previous === undefined ? { granted: true, grant } : { granted: true, grant, previous },
-      next: { owner, grantId, fencingToken, ttl, state: 'leased', lockedUntil, metadata, previous },
+      next: {
+        owner,
+        grantId,
+        fencingToken,
+        ttl,
+        state: 'leased',
+        lockedUntil,
+        metadata,
+        previous,
+        grantedAt,
+        renewals,
+      },
       leave: queue?.get(grantId) === undefined ? stale : [...stale, grantId],
     }
   }

@@ -13,6 +13,10 @@ export interface StoredLease extends Omit<Grant, 'name'> {
   readonly metadata: Metadata
   /** The metadata that the holder found; `undefined` if it was the first holder. */
   readonly previous: Metadata | undefined
+  /** See `LeaseRecord.grantedAt`. */
+  readonly grantedAt?: number | undefined
+  /** See `LeaseRecord.renewals`. */
+  readonly renewals?: number | undefined
 }
 
 /** The state at the instant `now`. */
@@ -29,8 +33,9 @@ export function isLocked({ lockedUntil }: StoredLease, now: number): boolean {
 
 /** The record as callers of a store see it at the instant `now`. */
 export function toLeaseRecord(name: string, lease: StoredLease, now: number): LeaseRecord {
-  const { owner, grantId, fencingToken, ttl, metadata, previous, lockedUntil } = lease
-  const shown = { name, owner, grantId, fencingToken, ttl, state: stateAt(lease, now), metadata }
+  const { owner, grantId, fencingToken, ttl, metadata, previous, lockedUntil, grantedAt, renewals } = lease
+  const known = { ...(grantedAt === undefined ? {} : { grantedAt }), ...(renewals === undefined ? {} : { renewals }) }
+  const shown = { name, owner, grantId, fencingToken, ttl, state: stateAt(lease, now), metadata, ...known }
   if (!isLocked(lease, now)) return shown
   return { ...shown, ...(previous === undefined ? {} : { previous }), remaining: lockedUntil - now }
 }

@@ -1,0 +1,40 @@
+import type { Mutant } from './mutant.js'
+
+/** The time of a grant and the count of its renewals, wrong. */
+export const historyMutants: readonly Mutant[] = [
+  {
+    name: 'a renewal is not counted',
+    edits: [
+      {
+        file: 'store/life-cycle/life-cycle.ts',
+        find: 'lease.renewals === undefined ? undefined : lease.renewals + 1',
+        replace: 'lease.renewals',
+      },
+    ],
+    caughtBy: { law: 'history: renewals are counted from 0, and the next grant begins with 0' },
+  },
+  {
+    name: 'the next grant keeps the count of renewals (compare and set)',
+    edits: [
+      {
+        file: 'cas/cas-store.ts',
+        find: 'const renewals = isOurs ? undefined : 0',
+        replace: 'const renewals = isOurs || record.renewals ? undefined : 0',
+      },
+    ],
+    caughtBy: { law: 'history: renewals are counted from 0, and the next grant begins with 0' },
+  },
+  {
+    name: 'the next grant keeps the time of the last one',
+    edits: [
+      {
+        file: 'store/life-cycle/life-cycle.ts',
+        find: 'grantedAt: this.#rules.wall?.(), renewals: 0',
+        replace: 'grantedAt: lease?.grantedAt ?? this.#rules.wall?.(), renewals: 0',
+      },
+    ],
+    caughtBy: {
+      law: 'history: the time of a grant stays the same when it is renewed, and the next grant has a later one',
+    },
+  },
+]
