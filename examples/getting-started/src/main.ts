@@ -15,6 +15,7 @@ import {
 } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { createActor, fromCallback, waitFor } from 'xstate'
+import { importAsLeader } from './hierarchy.js'
 import { reportOnce } from './once.js'
 import { readMailbox } from './one-at-a-time.js'
 import { keepSession, preempt } from './renewal.js'
@@ -157,6 +158,7 @@ await preempt(new MemoryLeaseStore())
 clearInterval(awake)
 await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()
+console.log(await importAsLeader(store, 'orders', async () => {}))
 for (const by of ['first', 'second'])
   console.log(`report: ${await reportOnce(store, '2026-11-22', async () => `by the ${by}`)}`)
 await store.close()

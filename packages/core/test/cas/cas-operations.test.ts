@@ -302,24 +302,6 @@ describe('read over a compare-and-set register', () => {
   })
 })
 
-describe('fencing tokens of a register that forgets', () => {
-  it('are the larger of the creation time, rounded up, and the last token plus one', async () => {
-    const { register, store, held } = setUp({ forgets: true })
-    register.time = 0
-    const first = await held('a')
-    await store.release(first, call)
-    register.delete('job')
-    register.time = 41.5
-    expect([first.fencingToken, (await held('b')).fencingToken]).toEqual([1n, 42n])
-  })
-
-  it('are valid for an entry with the creation time 0', async () => {
-    const { register, claim } = setUp({ forgets: true })
-    register.time = 1
-    expect(await claim('a')).toMatchObject({ granted: true, grant: { fencingToken: 1n } })
-  })
-})
-
 describe('change over a compare-and-set register', () => {
   const to = { grantId: 'b', owner: 'you' }
 

@@ -164,3 +164,23 @@ describe('a watch that yields entries', () => {
     expect((await held(other, 'b')).owner).toBe('o-b')
   })
 })
+
+describe('fencing tokens of a register that forgets', () => {
+  it('are the larger of the creation time, rounded up, and the last token plus one', async () => {
+    const register = new MapRegister(true)
+    const store = casStore(register, { clock: new VirtualClock() })
+    register.time = 0
+    const first = await held(store, 'a')
+    await store.release(first, call)
+    register.delete('job')
+    register.time = 41.5
+    expect([first.fencingToken, (await held(store, 'b')).fencingToken]).toEqual([1n, 42n])
+  })
+
+  it('are valid for an entry with the creation time 0', async () => {
+    const register = new MapRegister(true)
+    const store = casStore(register, { clock: new VirtualClock() })
+    register.time = 1
+    expect((await held(store, 'a')).fencingToken).toBe(1n)
+  })
+})
