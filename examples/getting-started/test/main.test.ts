@@ -19,6 +19,7 @@ it('the snippets of the guide print these lines', () => {
     'urgent job: true',
     'printed by the holder',
     'by configuration: true',
+    'imported',
     'report: by the first',
     'report: by the first',
     'read with a token of 19 digits',
