@@ -7,8 +7,8 @@ export const parentMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: ' && (this.#family === undefined || this.#family.cover > 0)',
-        replace: '',
+        find: 'return this.#family === undefined || this.#family.cover > 0',
+        replace: 'return true',
       },
     ],
     caughtBy: {
