@@ -64,4 +64,42 @@ export const parentMutants: readonly Mutant[] = [
     ],
     caughtBy: { law: 'parents: a child is not acquired while its parent is not held' },
   },
+  {
+    name: 'a release of a parent does not wait for the children in other processes',
+    edits: [{ file: 'parent/child-grace.ts', find: 'const left = at - this.#clock.now()', replace: 'const left = 0' }],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process ignores when the parent expires',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace)',
+        replace: 'Math.min(ttl, grace)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process ignores the grace',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace)',
+        replace: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process counts from the answer',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'const until = sentAt + this.#certain(record)',
+        replace: 'const until = Math.max(sentAt, clock.now()) + this.#certain(record)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
 ]
