@@ -40,9 +40,9 @@ export const parentMutants: readonly Mutant[] = [
     name: 'a parent is freed before its children',
     edits: [
       {
-        file: 'store-lease.ts',
-        find: 'this.#engine.dispatch({ ...how, hasChildren })',
-        replace: 'this.#engine.dispatch(how)',
+        file: 'departure.ts',
+        find: 'this.#dispatch({ ...how, hasChildren })',
+        replace: 'this.#dispatch(how)',
       },
     ],
     caughtBy: { law: 'parents: a release of the parent waits for the releases of its children' },
