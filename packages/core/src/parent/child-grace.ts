@@ -7,10 +7,10 @@ import type { AcquireOutcome, LeaseStore, ReleaseOutcome } from '../store/lease-
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 
 /** The key in the metadata of a parent's record by which the parent declares its grace. */
-export const GRACE_KEY = 'childGrace'
+const GRACE_KEY = 'childGrace'
 
 /** The owner of a name that its holder has released, until its children in other processes have ended. */
-export const ENDING = 'ending (waits for children)'
+const ENDING = 'ending (waits for children)'
 
 /** The metadata with the declaration. It is bound to the grant, so that a later grant does not inherit it. */
 function declare(metadata: Metadata | undefined, grace: number, grantId: string): Metadata {
