@@ -23,11 +23,6 @@ export function toHandOff({ name, owner, grantId, fencingToken, ttl }: Grant): H
   return toPlainJSON({ name, owner, grantId, fencingToken, ttl }) as unknown as HandOff
 }
 
-/** The grant behind a hand-off, which may come from another process. Throws a `LeaseConfigurationError` if it is not valid. */
-export function fromHandOff(handOff: HandOff): Grant {
-  return grantFrom(handOff, 'this is not a hand-off: pass the value that handOff() resolved with, unchanged')
-}
-
 /** Throws a `LeaseConfigurationError` if a lease of the store cannot be handed over. */
 export function checkCanChange(
   { change, kind = 'custom' }: LeaseStore,
@@ -42,16 +37,21 @@ export function checkCanChange(
   throw new LeaseConfigurationError(`the ${kind} store cannot hand leases over`, details)
 }
 
-/** Throws a `LeaseConfigurationError` if a lease of the store cannot adopt this grant. */
-export function checkCanAdopt(
-  grant: Grant,
+/**
+ * The grant behind a hand-off, which may come from another process. Throws a `LeaseConfigurationError` if it is not valid,
+ * or if a lease of the store cannot adopt it.
+ */
+export function fromHandOff(
+  handOff: HandOff,
   settings: LeaseSettings,
   store: LeaseStore,
   details: LeaseErrorDetails,
-): void {
+): Grant {
+  const grant = grantFrom(handOff, 'this is not a hand-off: pass the value that handOff() resolved with, unchanged')
   checkCanChange(store, settings, details)
   const mismatch = mismatchOf(grant, settings)
   if (mismatch !== undefined) throw new LeaseConfigurationError(`this hand-off ${mismatch}`, details)
+  return grant
 }
 
 /** Why a hand-off is not for this lease, if it is not. */

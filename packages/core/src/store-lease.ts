@@ -5,7 +5,7 @@ import {
   type ReleaseOptions,
 } from './acquire-options.js'
 import type { Clock } from './clock.js'
-import { Deferred } from './deferred.js'
+import { Departure } from './departure.js'
 import { Claim } from './engine/claims.js'
 import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import type { EventOf } from './engine/engine-event.js'
@@ -17,7 +17,7 @@ import { createGrantId } from './engine/grant-id.js'
 import { LeaseEngine } from './engine/lease-engine.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
-import { checkCanAdopt, checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
 import { Lease } from './lease.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
@@ -36,7 +36,7 @@ import { workContext } from './run/work-context.js'
 import { SharedRenewal } from './shared-renewal.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
-import { readLease } from './store/operations.js'
+import { readHolder } from './store/operations.js'
 import { checkStoreLimits } from './store/store-limits.js'
 import { callGuarded } from './user-code.js'
 
@@ -57,8 +57,7 @@ export class StoreLease extends Lease {
   #updates: MetadataUpdates | undefined
   #renewal: SharedRenewal | undefined
   #emitter: LeaseEventEmitter | undefined
-  /** The release or the hand-off under way. */
-  #leaving: Deferred<ReleaseResult> | undefined
+  #departure: Departure | undefined
   #closed = false
   #runs: LeaseRuns | undefined
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
@@ -132,9 +131,7 @@ export class StoreLease extends Lease {
 
   /** The record of the current holder; `undefined` where the name is free. Rejects when the store does not answer. */
   async holder(): Promise<LeaseRecord | undefined> {
-    const { name, timeouts } = this.settings
-    const record = await readLease(this.#store, name, { timeout: timeouts.operationTimeout, clock: this.#clock })
-    return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
+    return await readHolder(this.#store, this.settings, this.#clock)
   }
 
   /**
@@ -166,7 +163,7 @@ export class StoreLease extends Lease {
     if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
     this.#family?.abandon()
     // A release or an attempt may be under way, or a grant may be left in the store.
-    const left = this.#leaving?.promise
+    const left = this.#departure?.underWay
     await this.#engine.abandon()
     return left === undefined || isGone(await left)
   }
@@ -216,8 +213,7 @@ export class StoreLease extends Lease {
    */
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     this.#checkOptions(options)
-    const grant = fromHandOff(handOff)
-    checkCanAdopt(grant, this.settings, this.#store, this.#details)
+    const grant = fromHandOff(handOff, this.settings, this.#store, this.#details)
     if (!this.#engine.isQuiet) throw notIdle(this.state, this.#details)
     return await this.#claim({ ...options, wait: 0 }, grant)
   }
@@ -283,12 +279,7 @@ export class StoreLease extends Lease {
     const entry = this.#family?.enter(() => this.#claim(options, adopted, run), signal)
     if (entry !== undefined) return entry
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
-    if (signal !== undefined) {
-      claim.unlisten = this.#engine.group.aborts.add(signal, () => {
-        this.#engine.unclaim(claim)
-        claim.reject(signal.reason)
-      })
-    }
+    if (signal !== undefined) claim.listenTo(signal, this.#engine)
     this.#engine.claim(claim, adopted)
     return claim.promise
   }
@@ -306,23 +297,17 @@ export class StoreLease extends Lease {
     if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
   }
 
-  /** From now on no loss is reported. The children are released first. */
+  /** From now on no loss is reported. */
   #leave(how: EventOf<'release' | 'hand-off'>): Promise<ReleaseResult> {
-    const left = new Deferred<ReleaseResult>()
-    this.#leaving = left
     this.#onLost = noCallbacks
     this.#updates?.end()
     this.#renewal?.end()
-    const [grantId, hasChildren] = [this.grant?.grantId, this.#family?.hasChildren === true]
-    this.#engine.dispatch({ ...how, hasChildren })
-    if (!hasChildren) return left.promise
-    void this.#family?.releaseChildren().then(() => this.#engine.dispatch({ type: 'children-released', grantId }))
-    return left.promise
+    this.#departure ??= new Departure((event) => this.#engine.dispatch(event))
+    return this.#departure.begin(how, this.grant?.grantId, this.#family)
   }
 
   #endLeaving(result: ReleaseResult): void {
-    this.#leaving?.resolve(result)
-    this.#leaving = undefined
+    this.#departure?.end(result)
     this.#controller = undefined
   }
 

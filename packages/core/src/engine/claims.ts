@@ -1,3 +1,4 @@
+import type { AbortListeners } from '../abort-listeners.js'
 import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
 import type { LeaseLost } from '../lease-lost.js'
@@ -7,6 +8,12 @@ import type { LeaseRun } from '../run/lease-run.js'
 export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>
 
 const noWishes: Wishes = {}
+
+/** The engine of the lease, as a caller sees it that may give up. */
+interface ClaimedEngine {
+  readonly group: { readonly aborts: AbortListeners }
+  unclaim(claim: Claim): void
+}
 
 /** One caller of `acquire` that waits for the outcome. */
 export class Claim extends Deferred<boolean> {
@@ -32,6 +39,14 @@ export class Claim extends Deferred<boolean> {
     this.onLost = onLost
     this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
     this.run = run
+  }
+
+  /** From now on the caller gives up when its signal aborts: rejects with the reason of the signal. */
+  listenTo(signal: AbortSignal, engine: ClaimedEngine): void {
+    this.unlisten = engine.group.aborts.add(signal, () => {
+      engine.unclaim(this)
+      this.reject(signal.reason)
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { systemClock } from '../system-clock.js'
 import { type LeaseRecord, withJSON } from './lease-record.js'
@@ -33,6 +34,16 @@ export async function readLease(
   checkOptionNames('readLease', options, optionNames, { leaseName: name })
   const record = await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
   return record === undefined ? undefined : withJSON(record)
+}
+
+/** The record of the holder of a lease; `undefined` where the name is free. */
+export async function readHolder(
+  store: LeaseStore,
+  { name, timeouts }: LeaseSettings,
+  clock: Clock,
+): Promise<LeaseRecord | undefined> {
+  const record = await readLease(store, name, { timeout: timeouts.operationTimeout, clock })
+  return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
 }
 
 /**

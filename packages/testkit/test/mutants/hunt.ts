@@ -4,9 +4,11 @@ import { checkLeaseLaw, leaseLaws } from '../../src/laws/lease-laws.js'
 import { leasesOver } from '../../src/laws/leases-over.js'
 import { checkStoreLaw, storeLaws } from '../../src/laws/store-laws.js'
 import { contend } from '../../src/simulation/contend.js'
-import { createPlan, type SimulationPlan } from '../../src/simulation/plan.js'
-import { type FaultKind, faultKinds } from '../../src/simulation/planned-fault.js'
+import { createPlan, type PlanWishes, type SimulationPlan } from '../../src/simulation/plan.js'
+import { faultKinds } from '../../src/simulation/planned-fault.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
+import type { Scenario } from '../../src/simulation/workload.js'
+import { families, familyFaults } from '../simulation/families.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -16,9 +18,9 @@ const SCHEDULES = 2_000
 process.on('unhandledRejection', () => {})
 
 /** The simulator, until it finds something. */
-async function simulateUntilCaught(faults: readonly FaultKind[]): Promise<Catch> {
+async function simulateUntilCaught(wishes: Omit<PlanWishes, 'seed'>, scenario: Scenario): Promise<Catch> {
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-    const { violation } = await runPlan(createPlan({ seed, faults }), { workload: contend })
+    const { violation } = await runPlan(createPlan({ seed, ...wishes }), scenario)
     if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
   }
   return { caughtBy: [], schedules: SCHEDULES }
@@ -46,9 +48,11 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 
 function hunt(how: string): Promise<Catch> {
   if (how === 'laws') return checkLaws()
-  if (how === 'simulator') return simulateUntilCaught(faultKinds)
+  if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
+  // An observed store times no parents.
+  if (how === 'families') return simulateUntilCaught({ store: 'server-timed', faults: familyFaults }, families)
   const kind = faultKinds.find((kind) => kind === how)
-  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught([kind])
+  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught({ faults: [kind] }, { workload: contend })
 }
 
 // Runs in a process of its own, bundled with the bug; prints the checks or laws that caught it.

@@ -8,9 +8,12 @@ export interface Mutant {
   readonly edits: readonly Edit[]
   /**
    * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the
-   * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules.
+   * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules; or the
+   * scenario of leases under leases.
    */
-  readonly caughtBy: { readonly check: readonly CheckName[]; readonly under?: FaultKind } | { readonly law: string }
+  readonly caughtBy:
+    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | 'families' }
+    | { readonly law: string }
 }
 
 /** The checks or laws that caught a bug. */

@@ -57,8 +57,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: 'return held !== undefined && this.#clock.now() < held.validUntil',
-        replace: 'return held !== undefined',
+        find: 'if (held === undefined || this.#clock.now() >= held.validUntil) return false',
+        replace: 'if (held === undefined) return false',
       },
     ],
     caughtBy: { check: overlap, under: 'pause' },
@@ -195,9 +195,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: "if (event.type === 'release') return leave(state, undefined, event.metadata)\n  if (context.now >= state.validUntil) return expire(state, context)",
+        find: "if (event.type === 'release') return leave(state, undefined, event)\n  if (context.now >= state.validUntil) return expire(state, context)",
         replace:
-          "if (context.now >= state.validUntil) return expire(state, context)\n  if (event.type === 'release') return leave(state, undefined, event.metadata)",
+          "if (context.now >= state.validUntil) return expire(state, context)\n  if (event.type === 'release') return leave(state, undefined, event)",
       },
     ],
     caughtBy: { check: ['stuck-workload'], under: 'pause' },
@@ -268,7 +268,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'of two lost requests, validity counts from the later',
     edits: [
-      { file: claims, find: 'state.uncertainSince ?? state.sentAt\n    return', replace: 'state.sentAt\n    return' },
+      {
+        file: claims,
+        find: 'state.changedAt ?? state.uncertainSince ?? state.sentAt',
+        replace: 'state.changedAt ?? state.sentAt',
+      },
     ],
     caughtBy: { law: 'expiry: validity counts from the first of several claims with an unknown outcome' },
   },
@@ -288,7 +292,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (isClaiming || state.uncertainSince !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
+        find: "if (isClaiming || state.uncertainSince !== undefined || state.changedAt !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],

@@ -7,8 +7,8 @@ export const parentMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease.ts',
-        find: ' && (this.#family === undefined || this.#family.cover > 0)',
-        replace: '',
+        find: 'return this.#family === undefined || this.#family.cover > 0',
+        replace: 'return true',
       },
     ],
     caughtBy: {
@@ -40,9 +40,9 @@ export const parentMutants: readonly Mutant[] = [
     name: 'a parent is freed before its children',
     edits: [
       {
-        file: 'store-lease.ts',
-        find: 'this.#engine.dispatch({ ...how, hasChildren })',
-        replace: 'this.#engine.dispatch(how)',
+        file: 'departure.ts',
+        find: 'this.#dispatch({ ...how, hasChildren })',
+        replace: 'this.#dispatch(how)',
       },
     ],
     caughtBy: { law: 'parents: a release of the parent waits for the releases of its children' },
@@ -63,5 +63,43 @@ export const parentMutants: readonly Mutant[] = [
       },
     ],
     caughtBy: { law: 'parents: a child is not acquired while its parent is not held' },
+  },
+  {
+    name: 'a release of a parent does not wait for the children in other processes',
+    edits: [{ file: 'parent/child-grace.ts', find: 'const left = at - this.#clock.now()', replace: 'const left = 0' }],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process ignores when the parent expires',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace)',
+        replace: 'Math.min(ttl, grace)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process ignores the grace',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace)',
+        replace: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
+  },
+  {
+    name: 'the bound of a child in another process counts from the answer',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'const until = sentAt + this.#certain(record)',
+        replace: 'const until = Math.max(sentAt, clock.now()) + this.#certain(record)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'families' },
   },
 ]

@@ -1,0 +1,45 @@
+import { Deferred } from './deferred.js'
+import type { ReleaseResult } from './engine/engine-effect.js'
+import type { EngineEvent, EventOf } from './engine/engine-event.js'
+
+/** The children of a lease that is left. */
+interface LeftChildren {
+  readonly hasChildren: boolean
+  releaseChildren(): Promise<void>
+}
+
+/** The release or the hand-off of a grant: at most one is under way. */
+export class Departure {
+  readonly #dispatch: (event: EngineEvent) => void
+  #left: Deferred<ReleaseResult> | undefined
+
+  constructor(dispatch: (event: EngineEvent) => void) {
+    this.#dispatch = dispatch
+  }
+
+  /** The result of the one that is under way, if there is one. */
+  get underWay(): Promise<ReleaseResult> | undefined {
+    return this.#left?.promise
+  }
+
+  /** Ends the validity of the grant at once. The children are released before it. */
+  begin(
+    how: EventOf<'release' | 'hand-off'>,
+    grantId: string | undefined,
+    family: LeftChildren | undefined,
+  ): Promise<ReleaseResult> {
+    const left = new Deferred<ReleaseResult>()
+    this.#left = left
+    const hasChildren = family?.hasChildren === true
+    this.#dispatch({ ...how, hasChildren })
+    if (hasChildren) {
+      void family.releaseChildren().then(() => this.#dispatch({ type: 'children-released', grantId }))
+    }
+    return left.promise
+  }
+
+  end(result: ReleaseResult): void {
+    this.#left?.resolve(result)
+    this.#left = undefined
+  }
+}
