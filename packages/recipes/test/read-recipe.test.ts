@@ -3,6 +3,7 @@ import { LeaseProvider, memoryLease } from '@leasehold/core'
 import { LeaderElection, type RecipeKind, readRecipe, Schedule } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { expect, it } from 'vitest'
+import { startReports } from './readme/configured.js'
 
 function providerOf(text: string, warnings: string[] = []): LeaseProvider {
   const config = parseHocon(`leasehold.lease.lease-class = memory\n${text}`)
@@ -48,4 +49,10 @@ it('a schedule has all its options in a configuration, but its work', async () =
   expect(options).toMatchObject({ timeZone: 'Europe/Berlin', atMostFor: 3_600_000, missed: 'run-once' })
   const schedule = new Schedule(store, { ...options, work: () => {} })
   expect((await schedule.read()).next).toBeInstanceOf(Date)
+})
+
+it('the snippet of the README starts a schedule', async () => {
+  await using provider = providerOf('reports.nightly { cron = "0 3 * * *", at-most-for = 1h }')
+  await using schedule = await startReports(provider, async () => {})
+  expect((await schedule.read()).next?.toISOString()).toMatch(/T03:00:00/)
 })
