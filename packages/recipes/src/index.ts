@@ -1,3 +1,4 @@
+export { durations } from '@leasehold/core'
 export { AllOf, type AllOfOptions, allOf } from './all-of/all-of.js'
 export type { AllOfAcquireOptions } from './all-of/joint-attempt.js'
 export type { Leader } from './leader-election/leader.js'
