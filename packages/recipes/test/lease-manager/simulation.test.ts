@@ -22,7 +22,7 @@ describe('each job of a list is done by one process at a time, and not again', (
     expect(sum(({ works }) => works)).toBeGreaterThan(4 * SCHEDULES)
     expect(sum(({ lists }) => lists)).toBeGreaterThan(4 * SCHEDULES)
     expect(sum(({ doneElsewhere }) => doneElsewhere)).toBeGreaterThan(4 * SCHEDULES)
-    expect(sum(({ losses }) => losses)).toBeGreaterThan(SCHEDULES / 5)
+    expect(sum(({ losses }) => losses)).toBeGreaterThan(SCHEDULES / 20)
     // Jobs of processes that died were done again.
     expect(sum(({ works, begun }) => works - begun.size)).toBeGreaterThan(SCHEDULES / 10)
   })
