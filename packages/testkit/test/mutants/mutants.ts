@@ -229,7 +229,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       { file: lifeCycle, find: 'if (now < place.keptUntil && this.#rules.isGone', replace: 'if (this.#rules.isGone' },
     ],
-    caughtBy: { check: ['no-progress'] },
+    caughtBy: { check: ['no-progress', 'runaway'] },
   },
   {
     name: 'the store expires a grant too early',
