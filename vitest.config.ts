@@ -12,13 +12,16 @@ const served = [
   'packages/recipes/test/*/redis-laws.test.ts',
 ]
 
-/** Tests that take more than about ten seconds each: thousands of schedules, deliberate bugs, fleets of processes. */
+/** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
+const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
+
+/** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
-  'packages/testkit/test/{simulation,mutants}/**/*.test.ts',
+  'packages/testkit/test/simulation/**/*.test.ts',
   'packages/local/test/{threads,processes}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
-  'packages/recipes/test/*/{mutants,processes,simulation}.test.ts',
+  'packages/recipes/test/*/{processes,simulation}.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
@@ -35,11 +38,21 @@ export default defineConfig({
       {
         extends: true,
         // Some wait for other processes rather than compute; a single worker would leave half of two cores idle.
-        test: { name: 'fast', include: all, exclude: [...served, ...long], maxWorkers: 2, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'fast',
+          include: all,
+          exclude: [...served, ...long, ...mutants],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
         test: { name: 'long', include: long, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'mutants', include: mutants, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
