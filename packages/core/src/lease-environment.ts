@@ -1,7 +1,8 @@
 import type { Clock } from './clock.js'
 import type { Logger } from './logger.js'
-import { checkOptionNames } from './option-names.js'
+import { checkOptionNames, type OptionNames } from './option-names.js'
 import type { ParentLease } from './parent/parent.js'
+import type { LeaseFactoryContext } from './provider/lease-factory.js'
 
 export interface LeaseEnvironment {
   /** The machine's clock unless given. */
@@ -23,5 +24,15 @@ export interface StoreLeaseEnvironment extends LeaseEnvironment {
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkEnvironment(environment: StoreLeaseEnvironment): void {
-  checkOptionNames('StoreLease', environment, { clock: true, logger: true, random: true, parent: true })
+  checkOptionNames<StoreLeaseEnvironment>('StoreLease', environment, environmentNames)
+}
+
+const environmentNames: OptionNames<StoreLeaseEnvironment & LeaseFactoryContext> = {
+  clock: true,
+  logger: true,
+  random: true,
+  parent: true,
+  // Factories pass their context on.
+  configPath: true,
+  share: true,
 }

@@ -1,4 +1,11 @@
-import { createLease, LeaseConfigurationError, LeaseProvider, MemoryLeaseStore, memoryLease } from '@leasehold/core'
+import {
+  createLease,
+  LeaseConfigurationError,
+  LeaseProvider,
+  MemoryLeaseStore,
+  memoryLease,
+  StoreLease,
+} from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { ThreeMethods } from '../support/three-methods.js'
 
@@ -52,4 +59,13 @@ describe('the store of a configuration', () => {
     await provider.close()
     await expect(provider.getStore('nightly', 'reports')).rejects.toThrow('closed')
   })
+})
+
+it('a factory may pass its context on as the environment of a lease', async () => {
+  const store = new MemoryLeaseStore()
+  await using provider = new LeaseProvider(config, {
+    memory: (settings, context) => new StoreLease(settings, store, context),
+  })
+  const lease = await provider.getLease('nightly', 'reports')
+  expect(await lease.acquire()).toBe(true)
 })

@@ -55,7 +55,7 @@ export const leaseParentLaws: readonly LeaseLaw[] = [
       assert.deepEqual(seen, ['parent-lost', false])
     },
     async 'a child of an earlier grant is not valid when its parent is acquired again'(trial, parent) {
-      const child = await openHeldChild(trial, parent, 8 * trial.ttl)
+      const child = await openHeldChild(trial, parent, 4 * trial.ttl)
       await parent.cutOff()
       await trial.pass(2 * trial.ttl)
       await parent.heal()

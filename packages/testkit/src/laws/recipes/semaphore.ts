@@ -224,7 +224,8 @@ const inOrder = recipeLawsOf<SemaphoreUnderTest, SemaphoreLawOptions>('recipes',
           await own?.release()
         }),
       )
-      await trial.until('the waiter has asked for its turn', () => place.calls.length > 0)
+      const hasItsPlace = (): boolean => place.calls.length > 0 && place.store.inProgress === 0
+      await trial.until('the waiter has its place in the queue', hasItsPlace)
     }
     await trial.pass(trial.ttl / 20)
     await trial.during(permit.release())
