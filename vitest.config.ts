@@ -9,11 +9,13 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 const served = [
   'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
   'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
-  'packages/recipes/test/*/redis-laws.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
 const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
+
+/** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
+const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
@@ -21,7 +23,6 @@ const long = [
   'packages/local/test/{threads,processes}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
-  'packages/recipes/test/*/{processes,simulation}.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
@@ -41,7 +42,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants],
+          exclude: [...served, ...long, ...mutants, ...recipes],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -49,6 +50,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'long', include: long, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'recipes', include: recipes, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
