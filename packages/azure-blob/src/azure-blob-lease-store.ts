@@ -27,13 +27,14 @@ import {
 import { type AzureBlobLeaseStoreOptions, checkStoreOptions } from './azure-blob-options.js'
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { createIsOff, failureOf } from './failure-of.js'
+import { LastWrites } from './last-writes.js'
 import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
 import { otherVersion, UnrecordedGrants } from './unrecorded-grants.js'
-import { endOfSecond, isSettled, KNOWN_NAMES, settling, tokenTime } from './write-time.js'
+import { endOfSecond, isSettled, KNOWN_NAMES, settling } from './write-time.js'
 
 /** The service's limits for the ttl of a lease that expires, in milliseconds. */
 const SHORTEST = 15_000
@@ -52,25 +53,23 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #clock: Clock
   readonly #checks: StoreChecks
   /** Absent if the ids are those of the SDK. */
-  readonly #requestIds: ClientRequestIds | undefined
+  readonly #requestIds: ClientRequestIds<LeaseResources> | undefined
   /** Absent if grants have records. */
   readonly #unrecorded: UnrecordedGrants | undefined
   /** The ETags of the blobs at the last releases, by grant id. */
   readonly #released = new RecentMap<string>(KNOWN_NAMES)
-  /** See {@link KNOWN_NAMES}. */
-  readonly #known = new RecentMap<string | undefined>(KNOWN_NAMES)
+  readonly #writes = new LastWrites()
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
     checkStoreOptions(options)
     const { names = 'escaped', metadata = true, prefix, clock = systemClock } = options
     const { create = names === 'escaped', clientRequestId } = options
-    this.#requestIds = clientRequestId === undefined ? undefined : new ClientRequestIds(clientRequestId)
-    this.#resources = new LeaseResources(this.#requestIds?.over(client) ?? client, {
-      names,
-      prefix,
-      isRecorded: metadata,
-    })
+    const naming = { names, prefix, isRecorded: metadata }
+    this.#resources = new LeaseResources(client, naming)
+    if (clientRequestId !== undefined) {
+      this.#requestIds = new ClientRequestIds(clientRequestId, client, (own) => new LeaseResources(own, naming))
+    }
     this.#create = create
     this.#clock = clock
     this.#unrecorded = metadata ? undefined : new UnrecordedGrants(create, clock)
@@ -107,7 +106,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
         throw otherVersion(name, request.ifMatch)
       // An older record may have returned within this second, over a grant of this second. On a container, another write
       // in this second would not be noticed either.
-      if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#mayHaveReturned(name, found))) {
+      if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#writes.mayHaveReturned(name, found))) {
         if (isOnContainer && isLocked(found.state) && stored !== undefined)
           return { granted: false, ...holderOf(name, found) }
         // A locked name is refused without a pause, unless the lease is ours already: see #grant.
@@ -117,7 +116,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
           found = { ...found, date: endOfSecond(found) }
         }
       }
-      const fencingToken = isRepeated ? stored.fencingToken : this.#nextToken(name, found, stored)
+      const fencingToken = isRepeated ? stored.fencingToken : this.#writes.nextToken(name, found, stored)
       const kept = isRepeated ? stored.metadata : withoutBreakReason(stored?.metadata ?? {})
       const metadata = request.metadata ?? kept
       // Until the record is written, it is that of the last holder: a crash in between loses nothing.
@@ -196,9 +195,9 @@ export class AzureBlobLeaseStore implements LeaseStore {
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
     this.#checks.usable(call)
-    this.#requestIds?.mark(call.signal, { operation: 'list' })
     try {
-      for await (const { name, metadata, state } of this.#resources.list(prefix, call.signal)) {
+      const resources = (await this.#requestIds?.mark(call.signal, { operation: 'list' })) ?? this.#resources
+      for await (const { name, metadata, state } of resources.list(prefix, call.signal)) {
         const record = toRecord(name, grantIn(name, metadata), state)
         if (record !== undefined) yield record
         this.#checks.usable(call)
@@ -218,7 +217,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const stored = found && grantIn(name, found.metadata)
       if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
       const isRepeated = stored.grantId === to.grantId
-      const fresh = { ...to, previous: stored.metadata, fencingToken: this.#nextToken(name, found, stored) }
+      const fresh = { ...to, previous: stored.metadata, fencingToken: this.#writes.nextToken(name, found, stored) }
       const grant = isRepeated ? stored : { ...stored, ...fresh, grantedAt: found.date.getTime() }
       const outcome = await this.#grant(resource, found, grant, isRepeated, call, (options) =>
         resource.leaseClient(grantId).changeLease(to.grantId, options),
@@ -256,7 +255,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const seconds = toSeconds(period ?? (found.infinite ? 0 : LONGEST))
       try {
         const client = resource.leaseClient(stored?.grantId ?? '')
-        // The record is written anew for a reason.
+        // A reason was written into the record just now, so the record is not as found.
         const conditions = isAny || reason !== undefined ? {} : { conditions: resource.unwritten(found) }
         const { leaseTime = 0 } = await client.breakLease(seconds, { abortSignal: signal, ...conditions })
         return { remaining: leaseTime * 1_000 }
@@ -296,8 +295,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
     call: StoreCall,
     round: (resource: LeaseResource, signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T> {
-    const resource = this.#resources.of(name)
-    this.#requestIds?.mark(call.signal, { operation, leaseName: name })
+    const resources = (await this.#requestIds?.mark(call.signal, { operation, leaseName: name })) ?? this.#resources
+    const resource = resources.of(name)
     return await inRounds(name, { leaseName: name, store: this.kind }, async () => {
       this.#checks.usable(call)
       try {
@@ -320,21 +319,6 @@ export class AzureBlobLeaseStore implements LeaseStore {
       if (!isLeaseConflict(error)) throw error
       return notRenewed(error, grant, await resource.find(signal))
     }
-  }
-
-  /**
-   * One more than the stored token, and at least the service's time: the record can be missing, or older than the last
-   * grant, after a restored snapshot or a write of metadata that was read earlier.
-   */
-  #nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
-    const time = tokenTime(found, this.#known.get(name) === found.etag)
-    const next = (stored?.fencingToken ?? 0n) + 1n
-    return next > time ? next : time
-  }
-
-  /** Whether the record may be older than the last grant, because that was written in the same second. */
-  #mayHaveReturned(name: string, found: Found): boolean {
-    return !isSettled(found) && this.#known.get(name) !== found.etag
   }
 
   /**
@@ -366,10 +350,10 @@ export class AzureBlobLeaseStore implements LeaseStore {
     }
     if (isWritten) return outcomeAt(found.etag)
     // The token is already that of the next second.
-    if (this.#mayHaveReturned(name, found)) await settling(this.#clock, call)
+    if (this.#writes.mayHaveReturned(name, found)) await settling(this.#clock, call)
     try {
       const written = await resource.write(record, grantId, found, abortSignal)
-      this.#known.set(name, written?.etag)
+      this.#writes.set(name, written?.etag)
       return written && outcomeAt(written.etag)
     } catch (error) {
       // No owner knows of a lease without a record.
@@ -395,7 +379,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const kept = stored?.grantId === grant.grantId ? stored : grant
     const record = withGrant(found.metadata, { ...kept, metadata })
     const written = await resource.write(record, grant.grantId, found, signal)
-    if (this.#known.get(grant.name) === found.etag) this.#known.set(grant.name, written?.etag)
+    if (this.#writes.has(grant.name, found)) this.#writes.set(grant.name, written?.etag)
     return written !== undefined
   }
 }

@@ -1,4 +1,4 @@
-import { BlobServiceClient, ContainerClient, newPipeline, type PipelineLike } from '@azure/storage-blob'
+import type { BlobServiceClient, ContainerClient, PipelineLike } from '@azure/storage-blob'
 import { LeaseConfigurationError } from '@leasehold/core'
 
 /** The header under which the logs of the service have the id of a client. */
@@ -18,27 +18,42 @@ export interface AzureBlobOperation {
 export type ClientRequestId = string | ((operation: AzureBlobOperation) => string)
 
 /** Sets the client request id of the requests of a store, which it knows by the signals of their calls. */
-export class ClientRequestIds {
+export class ClientRequestIds<Resources> {
   readonly #id: ClientRequestId
+  readonly #client: ContainerClient | BlobServiceClient
+  readonly #over: (client: ContainerClient | BlobServiceClient) => Resources
   readonly #operations = new WeakMap<object, AzureBlobOperation>()
+  #resources: Promise<Resources> | undefined
 
-  /** Throws a `LeaseConfigurationError` for a string that the service does not accept. */
-  constructor(id: ClientRequestId) {
+  /**
+   * Throws a `LeaseConfigurationError` for a string that the service does not accept. `over`: what sends the requests, over
+   * a client that sets the ids.
+   */
+  constructor(
+    id: ClientRequestId,
+    client: ContainerClient | BlobServiceClient,
+    over: (client: ContainerClient | BlobServiceClient) => Resources,
+  ) {
     if (typeof id !== 'function') checkId(id)
     this.#id = id
+    this.#client = client
+    this.#over = over
   }
 
-  /** The requests that get this signal are part of this operation. */
-  mark(signal: AbortSignal, operation: AzureBlobOperation): void {
+  /** The requests that get this signal are part of this operation. Resolves with what sends them. */
+  mark(signal: AbortSignal, operation: AzureBlobOperation): Promise<Resources> {
     this.#operations.set(signal, operation)
+    this.#resources ??= this.#identified().then(this.#over)
+    return this.#resources
   }
 
   /**
    * The same client with a pipeline of its own. The pipeline of the given client is not changed: the application may use it
-   * for other requests.
+   * for other requests. The SDK is loaded here, and not by every program that imports this package.
    */
-  over<C extends ContainerClient | BlobServiceClient>(client: C): C
-  over(client: ContainerClient | BlobServiceClient): ContainerClient | BlobServiceClient {
+  async #identified(): Promise<ContainerClient | BlobServiceClient> {
+    const { BlobServiceClient, ContainerClient, newPipeline } = await import('@azure/storage-blob')
+    const client = this.#client
     const { factories, options } = pipelineOf(client)
     const pipeline = newPipeline(client.credential, options)
     pipeline.factories.push(...factories, {

@@ -1,0 +1,34 @@
+import { RecentMap } from '@leasehold/core/store'
+import type { Found } from './lease-resource.js'
+import type { StoredGrant } from './stored-grant.js'
+import { isSettled, KNOWN_NAMES, tokenTime } from './write-time.js'
+
+/** The last writes of one store, by their ETags, and the tokens that may follow them. See {@link KNOWN_NAMES}. */
+export class LastWrites {
+  readonly #etags = new RecentMap<string | undefined>(KNOWN_NAMES)
+
+  /** A write of this store was answered with this ETag. */
+  set(name: string, etag: string | undefined): void {
+    this.#etags.set(name, etag)
+  }
+
+  /** Whether what was found is the last write of this store. */
+  has(name: string, { etag }: Found): boolean {
+    return this.#etags.get(name) === etag
+  }
+
+  /** Whether the record may be older than the last grant, because that was written in the same second. */
+  mayHaveReturned(name: string, found: Found): boolean {
+    return !isSettled(found) && !this.has(name, found)
+  }
+
+  /**
+   * One more than the stored token, and at least the service's time: the record can be missing, or older than the last
+   * grant, after a restored snapshot or a write of metadata that was read earlier.
+   */
+  nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
+    const time = tokenTime(found, this.has(name, found))
+    const next = (stored?.fencingToken ?? 0n) + 1n
+    return next > time ? next : time
+  }
+}
