@@ -1,7 +1,10 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { filesBelow, packages, type Workspace } from './workspaces.js'
+import { filesBelow, packages, root, type Workspace } from './workspaces.js'
+
+/** Small dependencies that become a part of the bundle: to find and link them takes longer than to run them. */
+const INCLUDED = ['eventemitter3', 'fastest-levenshtein', 'nanoid']
 
 /**
  * Writes the JavaScript of a package beside its declarations: one file for each entry, and one for what entries share or
@@ -13,8 +16,9 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
     typeof entry === 'string' ? [] : [join(folder, entry['@leasehold/source'] ?? '')],
   )
   const dist = join(folder, 'dist')
-  for (const old of filesBelow(dist, '.js', '.js.map')) rmSync(old)
-  await build({
+  for (const old of filesBelow(dist, '.js', '.js.map', '.txt')) rmSync(old)
+  const { dependencies = {}, peerDependencies = {} } = manifest
+  const { metafile } = await build({
     entryPoints: entries,
     outdir: dist,
     outbase: join(folder, 'src'),
@@ -24,11 +28,22 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    packages: 'external',
+    external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INCLUDED.includes(name)),
+    metafile: true,
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',
   })
+  const included = INCLUDED.filter((name) =>
+    Object.keys(metafile.inputs).some((file) => file.includes(`node_modules/${name}/`)),
+  )
+  if (included.length > 0) writeFileSync(join(dist, 'included-licences.txt'), included.map(licenceOf).join('\n'))
+}
+
+function licenceOf(name: string): string {
+  const folder = join(root, 'node_modules', name)
+  const file = readdirSync(folder).find((entry) => entry.startsWith('LICENSE')) ?? 'LICENSE'
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`
 }
 
 await Promise.all(packages().map(bundle))
