@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { faultOfMetadata, withoutBreakReason } from '../metadata.js'
+import { faultOfMetadata } from '../metadata.js'
 import { type Grant, isCount, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
@@ -77,11 +77,15 @@ export function previousOf({ grantId, metadata }: CasRecord): Metadata | undefin
 }
 
 /**
- * The metadata that a new grant without its own keeps. Invalid metadata, which another program may have written, is dropped:
- * it would make every later grant invalid.
+ * The record without invalid metadata, which another program may have written: it would make every answer about the name
+ * invalid, and each write would carry it on.
  */
-export function keptMetadata({ metadata }: CasRecord): Metadata {
-  return faultOfMetadata(metadata) === undefined ? withoutBreakReason(metadata) : {}
+export function withoutFaults(record: CasRecord): CasRecord {
+  const { metadata, previous, ...others } = record
+  const isValid = faultOfMetadata(metadata) === undefined
+  const isLeftValid = previous === undefined || faultOfMetadata(previous) === undefined
+  if (isValid && isLeftValid) return record
+  return { ...others, metadata: isValid ? metadata : {}, ...(previous && isLeftValid && { previous }) }
 }
 
 /** The record of a name that was never granted. */

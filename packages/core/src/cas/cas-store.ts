@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { withoutBreakReason } from '../metadata.js'
 import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
 import { anotherGrant } from '../store/break-conflict.js'
@@ -23,7 +24,6 @@ import {
   type CasStanding,
   checkRecord,
   isLocked,
-  keptMetadata,
   previousOf,
   type RecordChanges,
   renewalsOf,
@@ -32,6 +32,7 @@ import {
   toGrant,
   toLeaseRecord,
   unowned,
+  withoutFaults,
 } from './cas-records.js'
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
 import { nextToken } from './next-token.js'
@@ -115,10 +116,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
-    const { name, grantId } = request
+    const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
     return await this.#inRounds(name, call, async () => {
-      const { owner, ttl } = request
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
       if (seen === undefined) return undefined
       if ('granted' in seen) return seen
@@ -128,7 +128,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
-      const metadata = request.metadata ?? (isOurs ? record.metadata : keptMetadata(record))
+      const metadata = request.metadata ?? (isOurs ? record.metadata : withoutBreakReason(record.metadata))
       const previous = isOurs ? record.previous : previousOf(record)
       const renewals = isOurs ? undefined : 0
       return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken, renewals }, call)
@@ -276,7 +276,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   #seen(name: string, entry: CasEntry<V>): Seen<V> {
     checkRecord(name, this.kind, entry.record)
     this.#checkCreated(entry)
-    const record = this.#withToken(name, entry)
+    const record = withoutFaults(this.#withToken(name, entry))
     return { ...entry, record, standing: this.#standingOf(name, entry) }
   }
 

@@ -46,3 +46,20 @@ it('a claim without metadata drops invalid metadata, so that a later grant is va
   await store.acquire({ name: 'job', owner: 'b', grantId: 'b', ttl: 10_000 }, call)
   expect(register.recordOf('job').metadata).toEqual({})
 })
+
+it('invalid metadata that a holder left, or found, is dropped by each write and each answer', async () => {
+  const register = new MapRegister()
+  const store = casStore(register)
+  const call = new AbortableCall()
+  const claim = { name: 'job', owner: 'a', grantId: 'a', ttl: 10_000, metadata: { zone: 'north' } }
+  const outcome = await store.acquire(claim, call)
+  if (!outcome.granted) throw new Error('not granted')
+  const invalid = { step: 7 } as unknown as Metadata
+  register.write('job', { ...register.recordOf('job'), metadata: invalid, previous: invalid })
+  expect(await store.read('job', call)).toMatchObject({ owner: 'a', metadata: {} })
+  expect(await store.read('job', call)).not.toHaveProperty('previous')
+  expect(await store.acquire({ ...claim, owner: 'b', grantId: 'b' }, call)).toMatchObject({ holder: { metadata: {} } })
+  expect(await store.renew(outcome.grant, call)).toEqual({ renewed: true })
+  expect(register.recordOf('job')).toMatchObject({ owner: 'a', metadata: {} })
+  expect(register.recordOf('job')).not.toHaveProperty('previous')
+})

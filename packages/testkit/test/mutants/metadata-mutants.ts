@@ -36,7 +36,7 @@ export const metadataMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'cas/cas-store.ts',
-        find: 'isOurs ? record.metadata : keptMetadata(record)',
+        find: 'isOurs ? record.metadata : withoutBreakReason(record.metadata)',
         replace: 'isOurs ? record.metadata : {}',
       },
     ],
