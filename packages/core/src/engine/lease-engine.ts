@@ -20,7 +20,6 @@ import { askedNotice } from './preemption.js'
 import { alignToBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
-import { callWithin } from './timed-call.js'
 import { transition } from './transition.js'
 import { watchForTurn } from './turn-watch.js'
 
@@ -248,10 +247,10 @@ export class LeaseEngine implements Caller, GroupMember {
         this.#caller.abort()
         return
       case 'cleanup':
-        this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
+        this.#cleaner.add(effect.grantId, effect.grant, effect.hasStray)
         return
       case 'withdraw':
-        this.#withdraw(effect.grantId)
+        this.#cleaner.withdraw(effect.grantId)
         return
       case 'granted':
         this.#onGranted(effect.grant, effect.previous)
@@ -347,21 +346,12 @@ export class LeaseEngine implements Caller, GroupMember {
     const state = this.#state
     if (state.phase === 'acquiring' && state.grantId === grant.grantId) return
     if (state.phase !== 'idle' && state.phase !== 'acquiring' && state.grant.grantId === grant.grantId) return
-    this.#takeBack(grant.grantId, grant, false)
+    this.#cleaner.add(grant.grantId, grant, false)
   }
 
-  #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
+  get #cleaner(): GrantCleanup {
     this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.#environment.clock)
-    this.#cleanup.add(grantId, grant, hasStray)
-  }
-
-  /** Asked once: without an answer the place goes stale by itself, for it is not repeated any more. */
-  #withdraw(grantId: string): void {
-    const { withdraw } = this.#store
-    if (withdraw === undefined) return
-    callWithin(this.rules, this.#environment.clock, 'withdraw', (call) =>
-      withdraw.call(this.#store, this.rules.name, grantId, call),
-    ).catch(() => {})
+    return this.#cleanup
   }
 
   #report(error: unknown): void {

@@ -236,7 +236,7 @@ describe('the release of a parent', () => {
     expect(await child.acquire()).toBe(true)
   })
 
-  it('is the same for a hand-off: the children end, and are acquired anew under the adopted lease', async () => {
+  it('is the same for a hand-off: the children end, and are acquired again under the adopted lease', async () => {
     const { memory, parent, child, create, clock } = await setUpHeld()
     const handingOff = parent.handOff({ owner: 'next' })
     expect(child.checkLease()).toBe(false)
