@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { createLease, type LeaseLost, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
-import { VirtualClock } from '@leasehold/testkit'
+import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger, TTL } from './support/held-lease.js'
 import { recordOf, ScriptedStore } from './support/scripted-store.js'
@@ -108,5 +109,53 @@ describe('closing a store', () => {
     await released
     closing.abort()
     expect(losses).toEqual([])
+  })
+})
+
+describe('the signal of a store that is open', () => {
+  const CLIENTS = 30
+
+  async function warningsOf(work: () => Promise<void>): Promise<string[]> {
+    const warnings: string[] = []
+    const note = ({ name }: Error): void => void warnings.push(name)
+    process.on('warning', note)
+    await work()
+    // Node emits warnings in the next turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', note)
+    return warnings
+  }
+
+  it('has no listener of a lease that is not held, and one of all leases of a client', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const listeners = (): number => getEventListeners(store.closed, 'abort').length
+    const leases = Array.from({ length: CLIENTS }, (_, place) => {
+      const childGrace = place % 2 === 0 ? { childGrace: 1_000 } : {}
+      return createLease(store, `job ${place}`, { ...times, ...childGrace, clock, logger: silentLogger })
+    })
+    expect(listeners()).toBe(0)
+    for (const lease of leases) await lease.acquire()
+    expect(listeners()).toBe(1)
+    for (const lease of leases) await lease.release()
+    await clock.settle()
+    expect(listeners()).toBe(0)
+  })
+
+  it('may have many clients, without a warning of a leak', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const losses: LeaseLost[] = []
+    const warnings = await warningsOf(async () => {
+      for (let place = 0; place < CLIENTS; place += 1) {
+        const client = new FaultyStore(store, { clock })
+        const lease = createLease(client, `job ${place}`, { ...times, clock, logger: silentLogger })
+        await lease.acquire({ onLost: (lost) => losses.push(lost) })
+      }
+    })
+    expect(warnings).toEqual([])
+    await store.close()
+    expect(losses).toEqual(Array.from({ length: CLIENTS }, () => ({ reason: 'closed' })))
+    await clock.settle()
   })
 })

@@ -18,6 +18,7 @@ export class LeaseGroup {
   readonly renewals: RenewalBatch | undefined
   readonly #clock: Clock
   readonly #closed: AbortSignal | undefined
+  readonly #onAbort = (): void => this.#onClosed()
   /** The leases to notify when the store is closed. */
   readonly #engaged = new Set<GroupMember>()
   /** The leases whose timers are to be armed, by how soon. */
@@ -26,7 +27,6 @@ export class LeaseGroup {
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
     this.#closed = store.closed
-    this.#closed?.addEventListener('abort', () => this.#onClosed(), { once: true })
     const { renewMany } = store
     if (renewMany !== undefined) {
       this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock)
@@ -37,11 +37,18 @@ export class LeaseGroup {
     return this.#closed?.aborted === true
   }
 
-  /** Says whether a lease holds its name or waits for it, so that it has to know when the store is closed. */
+  /**
+   * Says whether a lease holds its name or waits for it, so that it has to know when the store is closed. All share one
+   * listener, which is removed with the last of them: a store may outlive any number of its clients.
+   */
   engage(lease: GroupMember, isEngaged: boolean): void {
     if (this.#closed === undefined) return
+    const before = this.#engaged.size
     if (isEngaged) this.#engaged.add(lease)
     else this.#engaged.delete(lease)
+    const after = this.#engaged.size
+    if (before === 0 && after > 0) this.#closed.addEventListener('abort', this.#onAbort, { once: true })
+    if (before > 0 && after === 0) this.#closed.removeEventListener('abort', this.#onAbort)
   }
 
   #onClosed(): void {
@@ -80,15 +87,26 @@ interface Grouped {
  * knows all of them, so the store itself carries their groups. Leases of a frozen store share nothing.
  */
 export function groupOf(store: LeaseStore & Grouped, clock: Clock): LeaseGroup {
+  const known = groupsOf(store)
+  let group = known?.get(clock)
+  if (group === undefined) {
+    group = new LeaseGroup(store, guardClock(clock, reportOnce()))
+    known?.set(clock, group)
+  }
+  return group
+}
+
+/** Returns `wrapper`, a view of the store for one lease: that lease is in the same groups as the other leases of the store. */
+export function inGroupsOf<S extends LeaseStore>(store: LeaseStore, wrapper: S): S {
+  const known = groupsOf(store)
+  return known === undefined ? wrapper : Object.defineProperty(wrapper, groups, { value: known })
+}
+
+function groupsOf(store: LeaseStore & Grouped): WeakMap<Clock, LeaseGroup> | undefined {
   if (store[groups] === undefined && Object.isExtensible(store)) {
     Object.defineProperty(store, groups, { value: new WeakMap() })
   }
-  let group = store[groups]?.get(clock)
-  if (group === undefined) {
-    group = new LeaseGroup(store, guardClock(clock, reportOnce()))
-    store[groups]?.set(clock, group)
-  }
-  return group
+  return store[groups]
 }
 
 /** Leases report the faults of their clock themselves; for the timers that they share, one warning is enough. */

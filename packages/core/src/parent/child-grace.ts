@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import { createGrantId } from '../engine/grant-id.js'
+import { inGroupsOf } from '../engine/lease-group.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
@@ -36,7 +37,7 @@ export function forChildren(store: LeaseStore, settings: LeaseSettings, clock: C
   checkGrace(store, settings, grace)
   const { kind, limits, closed, break: breakName, withdraw, watch, watchGrant, renewMany, update, list } = store
   const lingering = new LingeringRelease(store, settings, grace, clock)
-  return {
+  return inGroupsOf(store, {
     limits,
     ...(kind === undefined ? {} : { kind }),
     ...(closed === undefined ? {} : { closed }),
@@ -57,7 +58,7 @@ export function forChildren(store: LeaseStore, settings: LeaseSettings, clock: C
     ...(watch && { watch: watch.bind(store) }),
     ...(watchGrant && { watchGrant: watchGrant.bind(store) }),
     ...(renewMany && { renewMany: renewMany.bind(store) }),
-  }
+  })
 }
 
 function withoutDeclaration(outcome: AcquireOutcome): AcquireOutcome {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
@@ -22,6 +23,8 @@ export class StoreChecks {
   constructor(kind: string, limits: StoreLimits) {
     this.#kind = kind
     this.#limits = limits
+    // Each client of the store listens once, and there may be many: that is no leak.
+    setMaxListeners(0, this.#closing.signal)
   }
 
   /** For `LeaseStore.closed`. */

@@ -1,7 +1,7 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { groupOf, LeaseGroup } from '../../src/engine/lease-group.js'
+import { groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
 
@@ -21,6 +21,13 @@ describe('the state that leases of one store share', () => {
     const others = [groupOf(store, new VirtualClock()), groupOf(new ScriptedStore(), clock)]
     expect(new Set([group, ...others]).size).toBe(3)
     expect(groupOf(store, clock)).toBe(group)
+  })
+
+  it('is that of the store for a view of the store that is made for one lease', () => {
+    const [store, clock] = [new ScriptedStore(), new VirtualClock()]
+    expect(groupOf(inGroupsOf(store, new ScriptedStore()), clock)).toBe(groupOf(store, clock))
+    const frozen = Object.freeze(new ScriptedStore())
+    expect(groupOf(inGroupsOf(frozen, new ScriptedStore()), clock)).not.toBe(groupOf(frozen, clock))
   })
 
   it('does not exist for a frozen store, whose leases still work', () => {
