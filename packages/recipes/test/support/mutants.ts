@@ -23,6 +23,12 @@ export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   describe('deliberate bugs are caught', () => {
+    it('there are at least four, each another one, and one that the simulator catches', () => {
+      expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
+      expect(mutants.length).toBeGreaterThanOrEqual(4)
+      expect(mutants.some((mutant) => 'check' in mutant.caughtBy)).toBe(true)
+    })
+
     it('without a bug the laws catch nothing', async () => {
       expect(await caughtBy(hunter, [], join(folder, 'none.mjs'), 'laws')).toEqual([])
     })
