@@ -8,6 +8,7 @@ import { ioredis } from './redis-client.js'
 export class SentCommands {
   readonly #callers = new AsyncLocalStorage<() => void>()
   #count = 0
+  #answered = 0
 
   constructor() {
     const { prototype } = ioredis().Redis
@@ -15,7 +16,11 @@ export class SentCommands {
     const record = (command: { readonly promise: Promise<unknown> }): void => {
       this.#count += 1
       const answered = this.#callers.getStore()
-      if (answered !== undefined) command.promise.then(answered, answered)
+      const onAnswer = (): void => {
+        this.#answered += 1
+        answered?.()
+      }
+      command.promise.then(onAnswer, onAnswer)
     }
     prototype.sendCommand = function (command, ...rest) {
       record(command)
@@ -25,6 +30,11 @@ export class SentCommands {
 
   get count(): number {
     return this.#count
+  }
+
+  /** How many of them have been answered, or have failed. */
+  get answered(): number {
+    return this.#answered
   }
 
   /** Starts what sends commands, and resolves when the first of them has been answered; or after `limit`. */

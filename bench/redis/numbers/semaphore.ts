@@ -34,6 +34,8 @@ interface Turns {
   readonly commands: number
   readonly served: number
   readonly asked: number
+  /** From the first hand-over to the last one, or to the time limit. Milliseconds. */
+  readonly duration: number
 }
 
 /** Store calls per hand-over of a semaphore, ours and that of redis-semaphore, and a read lock beside a plain lease. */
@@ -67,9 +69,11 @@ export async function reportSemaphore(port: number): Promise<NumberReport> {
   const reading = await cycles(sent, stores)
   for (const store of stores) await store.close()
   for (const client of clients) client.disconnect()
-  const head = ['waiters', 'commands, ours', 'served', 'commands, redis-semaphore', 'served']
+  const columns = ['commands, ours', 'ms', 'served']
+  const head = ['waiters', ...columns, 'commands, redis-semaphore', 'ms', 'served']
   const body = [
-    `A semaphore with ${PERMITS} permits, each held for ${WORK} ms. Commands that the clients sent, for each permit served.`,
+    `A semaphore with ${PERMITS} permits, each held for ${WORK} ms. Commands that the clients sent, and milliseconds, for ` +
+      `each permit served. At most ${TIME_LIMIT / 1_000} s.`,
     table(head, rows),
     'A read lock and a plain lease, acquired and released without contention.',
     table(['', 'commands', 'median, ms'], reading),
@@ -79,23 +83,24 @@ export async function reportSemaphore(port: number): Promise<NumberReport> {
 
 type OwnClient = ConstructorParameters<typeof RedisLeaseStore>[0]
 
-function cells({ commands, served, asked }: Turns): readonly string[] {
-  return [shown(commands / served), `${served} of ${asked}`]
+function cells({ commands, served, asked, duration }: Turns): readonly string[] {
+  return [shown(commands / served), shown(duration / served), `${served} of ${asked}`]
 }
 
 async function handOvers(sent: SentCommands, waiters: number, enterFor: (place: number) => Enter): Promise<Turns> {
   const leave = []
   for (let place = 0; place < PERMITS; place += 1) leave.push(await enterFor(place)())
   let served = 0
+  const answered = sent.answered + waiters
   const turns = Array.from({ length: waiters }, async (_, place) => {
     const left = await enterFor(place)()
     await pause(WORK)
     await left()
     served += 1
   })
-  // All have asked, and those that can queue do.
-  await pause(200 + waiters)
+  await allAsked(sent, answered)
   const before = sent.count
+  const start = performance.now()
   await Promise.all(leave.map((left) => left()))
   const limit = new AbortController()
   await Promise.race([
@@ -103,9 +108,20 @@ async function handOvers(sent: SentCommands, waiters: number, enterFor: (place: 
     pause(TIME_LIMIT, undefined, { signal: limit.signal }).catch(() => {}),
   ])
   limit.abort()
-  const result = { commands: sent.count - before, served, asked: waiters }
+  const result = { commands: sent.count - before, served, asked: waiters, duration: performance.now() - start }
   await Promise.allSettled(turns)
   return result
+}
+
+/**
+ * Resolves when every waiter has asked: those that queue send nothing more, and each of those that poll has sent a command. On
+ * a busy machine this takes longer than on another.
+ */
+async function allAsked(sent: SentCommands, answered: number): Promise<void> {
+  for (let quiet = 0; quiet < 4 && sent.answered < answered; ) {
+    await pause(50)
+    quiet = sent.answered === sent.count ? quiet + 1 : 0
+  }
 }
 
 async function cycles(sent: SentCommands, stores: readonly RedisLeaseStore[]): Promise<string[][]> {
