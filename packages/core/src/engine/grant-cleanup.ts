@@ -31,8 +31,8 @@ interface Leftover {
 }
 
 /**
- * Takes back, in the background, the grants and the places in the queue that the store may still have for this lease and
- * that nothing here wants any more. Every call is conditional on the grant id, so that it never frees the grant of another.
+ * Takes back, in the background, grants that the store may still have for this lease and that nothing here wants any more.
+ * Every call is conditional on the grant id, so that it never frees the grant of another.
  *
  * A request that was given up can reach the store even later, when its repetition has been granted and released, and then
  * locks the name under our own grant id. So the ids of such requests are remembered (strays): a refusal by one of them, or
@@ -67,15 +67,6 @@ export class GrantCleanup {
     const leftover = this.#keep(grantId, grant, hasStray)
     if (hasStray) this.#remember(grantId)
     queueMicrotask(() => this.#tryAgain(leftover))
-  }
-
-  /** Gives up a place in the queue. Asked once: a place that is not repeated any more goes stale without an answer. */
-  withdraw(grantId: string): void {
-    const { withdraw } = this.#store
-    if (withdraw === undefined) return
-    callWithin(this.#rules, this.#clock, 'withdraw', (call) =>
-      withdraw.call(this.#store, this.#rules.name, grantId, call),
-    ).catch(() => {})
   }
 
   /** Begins to take back the grant of a holder, if it comes from a request of ours that was late. Says whether it does. */

@@ -21,7 +21,7 @@ import { alignToBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
-import { watchForTurn } from './turn-watch.js'
+import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -247,10 +247,10 @@ export class LeaseEngine implements Caller, GroupMember {
         this.#caller.abort()
         return
       case 'cleanup':
-        this.#cleaner.add(effect.grantId, effect.grant, effect.hasStray)
+        this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
         return
       case 'withdraw':
-        this.#cleaner.withdraw(effect.grantId)
+        withdrawPlace(this.rules, this.#store, this.#environment.clock, effect.grantId)
         return
       case 'granted':
         this.#onGranted(effect.grant, effect.previous)
@@ -346,12 +346,12 @@ export class LeaseEngine implements Caller, GroupMember {
     const state = this.#state
     if (state.phase === 'acquiring' && state.grantId === grant.grantId) return
     if (state.phase !== 'idle' && state.phase !== 'acquiring' && state.grant.grantId === grant.grantId) return
-    this.#cleaner.add(grant.grantId, grant, false)
+    this.#takeBack(grant.grantId, grant, false)
   }
 
-  get #cleaner(): GrantCleanup {
+  #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
     this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.#environment.clock)
-    return this.#cleanup
+    this.#cleanup.add(grantId, grant, hasStray)
   }
 
   #report(error: unknown): void {

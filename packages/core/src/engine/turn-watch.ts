@@ -1,9 +1,11 @@
+import type { Clock } from '../clock.js'
 import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
 import type { EngineEnvironment } from './event-context.js'
 import type { LeaseRules } from './lease-rules.js'
 import { outagePause } from './pauses.js'
+import { callWithin } from './timed-call.js'
 
 /**
  * Listens, for one waiter, to the store's signal that it may be its turn. A watch that ends or fails is started again after
@@ -45,6 +47,16 @@ export function watchForTurn(
     call.abort()
     cancel?.()
   }
+}
+
+/**
+ * Gives up the place of a waiter in the queue of the store. Asked once: a place that is not repeated any more goes stale by
+ * itself.
+ */
+export function withdrawPlace(rules: LeaseRules, store: LeaseStore, clock: Clock, grantId: string): void {
+  const { withdraw } = store
+  if (withdraw === undefined) return
+  callWithin(rules, clock, 'withdraw', (call) => withdraw.call(store, rules.name, grantId, call)).catch(() => {})
 }
 
 function isHeld({ state }: LeaseRecord): boolean {

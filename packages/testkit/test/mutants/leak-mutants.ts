@@ -11,10 +11,10 @@ export const leakMutants: readonly Mutant[] = [
     name: 'a withdrawal is never given up',
     edits: [
       {
-        file: 'engine/grant-cleanup.ts',
-        find: 'withdraw.call(this.#store, this.#rules.name, grantId, call),',
+        file: 'engine/turn-watch.ts',
+        find: 'withdraw.call(store, rules.name, grantId, call))',
         replace:
-          'withdraw.call(this.#store, this.#rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }),',
+          'withdraw.call(store, rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }))',
       },
     ],
     caughtBy: { check: ['leaked-request'] },

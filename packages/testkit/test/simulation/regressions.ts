@@ -38,10 +38,10 @@ export const regressions: readonly Regression[] = [
     name: 'a withdrawal from the queue of a store that does not answer is given up',
     bug: [
       {
-        file: 'engine/grant-cleanup.ts',
-        find: 'withdraw.call(this.#store, this.#rules.name, grantId, call),',
+        file: 'engine/turn-watch.ts',
+        find: 'withdraw.call(store, rules.name, grantId, call))',
         replace:
-          'withdraw.call(this.#store, this.#rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }),',
+          'withdraw.call(store, rules.name, grantId, { timeout: 1, aborted: false, signal: new AbortController().signal, onAbort: () => () => {} }))',
       },
     ],
     check: 'leaked-request',
