@@ -16,6 +16,8 @@ const options = {
   from: { type: 'string', default: '1' },
   /** The recipe whose scenario runs, such as `semaphore`; the engine's own workload unless given. */
   recipe: { type: 'string', default: '' },
+  /** The scenario of leases under leases that runs instead, such as `broken-families`. */
+  families: { type: 'string', default: '' },
   workers: { type: 'string', default: String(availableParallelism()) },
 } as const
 
@@ -26,7 +28,8 @@ const workers = wholeNumber('workers')
 
 const parts: SimulationPart[] = []
 for (let from = first; from < first + schedules; from += PART) {
-  parts.push({ from, count: Math.min(PART, first + schedules - from), recipe: values.recipe })
+  const { recipe, families } = values
+  parts.push({ from, count: Math.min(PART, first + schedules - from), recipe, families })
 }
 
 const total: SimulationSum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, failures: [] }
@@ -76,7 +79,7 @@ function add(sum: SimulationSum): void {
   if (total.schedules % (PART * 40) === 0) console.log(`${total.schedules} schedules`)
 }
 
-function wholeNumber(name: Exclude<keyof typeof options, 'recipe'>): number {
+function wholeNumber(name: Exclude<keyof typeof options, 'recipe' | 'families'>): number {
   const value = Number(values[name])
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new TypeError(`--${name} must be a positive whole number, not '${values[name]}'`)

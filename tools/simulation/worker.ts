@@ -1,4 +1,4 @@
-import { type Scenario, SimulationError, simulate } from '@leasehold/testkit/simulation'
+import { SimulationError, type SimulationOptions, simulate } from '@leasehold/testkit/simulation'
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
@@ -6,6 +6,8 @@ export interface SimulationPart {
   readonly count: number
   /** The recipe whose scenario runs; empty for the engine's own workload. */
   readonly recipe: string
+  /** The scenario of leases under leases that runs instead, if not empty. */
+  readonly families: string
 }
 
 /** The result of a range of seeds. */
@@ -23,13 +25,13 @@ process.on('message', (part: SimulationPart) => {
   void runPart(part).then((sum) => process.send?.(sum))
 })
 
-async function runPart({ from, count, recipe }: SimulationPart): Promise<SimulationSum> {
-  const workload = recipe === '' ? undefined : await scenarioOf(recipe)
+async function runPart({ from, count, recipe, families }: SimulationPart): Promise<SimulationSum> {
+  const options = families === '' ? await recipeOf(recipe) : await familyOf(families)
   const sum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, failures: [] as SimulationSum['failures'] }
   for (let seed = from; seed < from + count; seed += 1) {
     sum.schedules += 1
     try {
-      const { steps, grants, losses, writes } = await simulate({ seed, workload })
+      const { steps, grants, losses, writes } = await simulate({ ...options, seed })
       sum.steps += steps
       sum.grants += grants
       sum.losses += losses
@@ -42,7 +44,16 @@ async function runPart({ from, count, recipe }: SimulationPart): Promise<Simulat
   return sum
 }
 
-async function scenarioOf(recipe: string): Promise<Scenario> {
+async function recipeOf(recipe: string): Promise<Omit<SimulationOptions, 'seed'>> {
+  if (recipe === '') return {}
   const { scenario } = await import(`../../packages/recipes/test/${recipe}/scenario.js`)
-  return scenario
+  return { workload: scenario }
+}
+
+async function familyOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {
+  const { familyFaults, familyScenarios } = await import('../../packages/testkit/test/simulation/families.js')
+  const workload = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
+  if (workload === undefined) throw new TypeError(`there are ${Object.keys(familyScenarios)}, not '${name}'`)
+  // An observed store times no parents of other processes.
+  return { workload, store: 'server-timed', faults: familyFaults }
 }

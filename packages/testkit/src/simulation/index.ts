@@ -20,5 +20,6 @@ export {
 } from './planned-fault.js'
 export type { SimulationReport } from './run-plan.js'
 export { simulate } from './simulate.js'
+export type { SeenBreak, SeenGrant } from './simulated-store.js'
 export { SimulationError } from './simulation-error.js'
 export type { Activity, Scenario, ScenarioView, SimulatedProcess, Workload } from './workload.js'

@@ -33,7 +33,7 @@ export class ServerTimedStore implements SimulatedStore {
       release: (grant: Grant, metadata?: Metadata) => store.release(grant, undefined, metadata),
       update: (grant: Grant, metadata: Metadata) => store.update(grant, metadata),
       read: (name: string) => store.read(name),
-      break: (name: string, options: BreakOptions) => store.break(name, options),
+      break: (name: string, options: BreakOptions) => this.#break(name, options),
       withdraw: (name: string, grantId: string) => store.withdraw(name, grantId),
       list: (prefix: string) => this.#list(prefix),
     }
@@ -69,13 +69,24 @@ export class ServerTimedStore implements SimulatedStore {
   }
 
   async break(name: string): Promise<void> {
-    await this.#store.break(name)
+    await this.#break(name)
   }
 
   async forget(name: string): Promise<void> {
     const record = await this.#store.read(name)
     if (record?.state === 'leased' || record?.state === 'breaking') return
     await this.#store.delete(name)
+  }
+
+  #break(name: string, options: BreakOptions = {}): ReturnType<MemoryLeaseStore['break']> {
+    const broken = this.#store.break(name, options)
+    const note = async (): Promise<void> => {
+      const { fencingToken = 0n } = (await this.#store.read(name)) ?? {}
+      this.#server.onBreak({ name, fencingToken, period: options.period })
+    }
+    // Beside the answer, which must not come later for it.
+    broken.then(note, () => {})
+    return broken
   }
 
   #seen(outcome: AcquireOutcome): AcquireOutcome {

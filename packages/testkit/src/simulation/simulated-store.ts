@@ -6,9 +6,19 @@ import type { SimulationPlan } from './plan.js'
 /** A grant of the store, at the instant at which the store makes it. */
 export type SeenGrant = Omit<Grant, 'ttl'>
 
+/** A break, at the instant at which the store carries it out. */
+export interface SeenBreak {
+  readonly name: string
+  /** Of the grant that was broken. */
+  readonly fencingToken: bigint
+  /** In milliseconds. `undefined`: the time left of the ttl. */
+  readonly period: number | undefined
+}
+
 export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batched'> {
   readonly machine: VirtualClock
   readonly onGrant: (grant: SeenGrant) => void
+  readonly onBreak: (broken: SeenBreak) => void
 }
 
 /** A store in a simulation: one server, and a client in each process. */

@@ -10,7 +10,7 @@ import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
 import { ServerTimedStore } from './server-timed-store.js'
-import type { SimulatedStore } from './simulated-store.js'
+import type { SeenBreak, SeenGrant, SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Scenario, type ScenarioView, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan have smaller numbers. */
@@ -40,6 +40,8 @@ export class Simulation {
   readonly #server: { methods: SimulatedStore['methods']; isDown: boolean }
   readonly #random: Random
   readonly #offers: Random
+  readonly #grants: SeenGrant[] = []
+  readonly #breaks: ScenarioView['breaks'][number][] = []
   #downUntil = 0
 
   constructor(plan: SimulationPlan, scenario: Scenario) {
@@ -64,7 +66,11 @@ export class Simulation {
       machine: server,
       watched: plan.watched,
       batched: plan.batched,
-      onGrant: monitor.onGrant.bind(monitor),
+      onGrant: (grant: SeenGrant) => {
+        this.#grants.push(grant)
+        monitor.onGrant(grant)
+      },
+      onBreak: (broken: SeenBreak) => this.#breaks.push({ ...broken, at: time.now }),
     }
     this.store = plan.store === 'observed' ? new ObservedStore(simulated) : new ServerTimedStore(simulated)
     this.#server = { methods: this.store.methods, isDown: false }
@@ -115,6 +121,8 @@ export class Simulation {
       active: awake.flatMap(({ active }) => active),
       shared: this.#world.shared,
       faults: this.plan.faults,
+      grants: this.#grants,
+      breaks: this.#breaks,
       now: this.time.now,
     }
   }

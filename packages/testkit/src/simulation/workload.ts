@@ -1,6 +1,7 @@
 import type { Clock, CreateLeaseOptions, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 import type { PlannedFault } from './planned-fault.js'
+import type { SeenBreak, SeenGrant } from './simulated-store.js'
 
 /** The argument of a workload: one process of the simulation, from its start to its end. */
 export interface SimulatedProcess {
@@ -76,6 +77,10 @@ export interface ScenarioView {
   readonly shared: ReadonlyMap<string, unknown>
   /** The faults of the plan, with their times: some, such as `forget`, excuse a broken rule. */
   readonly faults: readonly PlannedFault[]
+  /** Every grant that the store has made so far, of all names, the last one last. */
+  readonly grants: readonly SeenGrant[]
+  /** Every break that a store with a clock of its own has carried out so far, with its instant of true time. */
+  readonly breaks: readonly (SeenBreak & { readonly at: number })[]
   /** True time, in milliseconds. */
   readonly now: number
 }

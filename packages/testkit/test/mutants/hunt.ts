@@ -8,7 +8,7 @@ import { createPlan, type PlanWishes, type SimulationPlan } from '../../src/simu
 import { faultKinds } from '../../src/simulation/planned-fault.js'
 import { runPlan } from '../../src/simulation/run-plan.js'
 import type { Scenario } from '../../src/simulation/workload.js'
-import { families, familyFaults } from '../simulation/families.js'
+import { familyFaults, familyScenarios } from '../simulation/families.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -49,8 +49,9 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 function hunt(how: string): Promise<Catch> {
   if (how === 'laws') return checkLaws()
   if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
+  const family = Object.entries(familyScenarios).find(([name]) => name === how)?.[1]
   // An observed store times no parents.
-  if (how === 'families') return simulateUntilCaught({ store: 'server-timed', faults: familyFaults }, families)
+  if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: familyFaults }, family)
   const kind = faultKinds.find((kind) => kind === how)
   return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught({ faults: [kind] }, { workload: contend })
 }

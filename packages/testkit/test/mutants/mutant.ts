@@ -1,5 +1,6 @@
 import type { Edit } from '@leasehold/testing/bundle-with-edits'
 import type { CheckName, FaultKind } from '@leasehold/testkit/simulation'
+import type { FamilyScenario } from '../simulation/families.js'
 
 /** A deliberate bug, and the checks or the law expected to catch it. */
 export interface Mutant {
@@ -9,10 +10,10 @@ export interface Mutant {
   /**
    * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the
    * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules; or the
-   * scenario of leases under leases.
+   * a scenario of leases under leases.
    */
   readonly caughtBy:
-    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | 'families' }
+    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | FamilyScenario }
     | { readonly law: string }
 }
 

@@ -102,4 +102,70 @@ export const parentMutants: readonly Mutant[] = [
     ],
     caughtBy: { check: ['broken-rule'], under: 'families' },
   },
+  {
+    name: 'a parent that is being broken is freed by its release, before its children in other processes have ended',
+    edits: [
+      {
+        file: 'parent/child-grace.ts',
+        find: '    const holder = outcome?.holder\n',
+        replace:
+          '    const holder = outcome?.holder\n    if (holder?.grantId === grantId) return await this.#store.release(grant, call, metadata)\n',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'broken-families' },
+  },
+  {
+    name: 'a child in another process goes on under the next grant of the same owner, after a break',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: '    if (this.#current !== undefined && this.#current.grantId !== record.grantId) this.#end()\n',
+        replace: '',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'broken-families' },
+  },
+  {
+    name: 'a parent with children in other processes can be handed off',
+    edits: [
+      {
+        file: 'hand-off.ts',
+        find: '  if (childGrace !== undefined) {',
+        replace: "  if (childGrace !== undefined && name === '') {",
+      },
+      {
+        file: 'parent/child-grace.ts',
+        find: '    close: () => store.close(),\n',
+        replace: '    close: () => store.close(),\n    change: store.change.bind(store),\n',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'handed-families' },
+  },
+  {
+    name: 'a declaration of a grace counts for a later grant, which keeps the metadata',
+    edits: [
+      {
+        file: 'parent/child-grace.ts',
+        find: "if (declarer !== grantId || grantId === '') return undefined",
+        replace: 'if (declarer === undefined) return undefined',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'handed-families' },
+  },
+  {
+    name: 'a parent that declares no grace is watched as if it waited for a ttl',
+    edits: [
+      {
+        file: 'parent/watched-parent.ts',
+        find: '    if (grace === undefined) throw this.#undeclared()\n',
+        replace: '',
+      },
+      {
+        file: 'parent/watched-parent.ts',
+        find: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace)',
+        replace: 'Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace ?? ttl)',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'], under: 'handed-families' },
+  },
 ]
