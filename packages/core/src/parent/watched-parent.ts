@@ -16,14 +16,27 @@ import { asParent, type Child, type ChildSeat, type Parent, type ParentGrant, ty
  */
 const SHARED_CLOCK_DIFFERENCE = 40
 
+/** The way out where a store cannot time a parent. */
+const REMEDY =
+  'Keep the parent in a store that tells the time left by a clock of its own, such as Redis or the local store, or hold ' +
+  'parent and child in the same process'
+
 /**
  * The lease of another process as a parent: children are held while its owner holds it, as far as the store shows. The
  * owner must have declared a `childGrace`. A child reads the record of its parent once per heartbeat of its own. The name
- * may be in another store than the child's. Throws a `LeaseNameError` or a `LeaseConfigurationError` if it is not valid.
+ * may be in another store than the child's. Throws a `LeaseNameError` or a `LeaseConfigurationError` if it is not valid, or
+ * if the store times leases by observation: then the time left of a lease is certain to nobody.
  */
 export function watchParent(store: LeaseStore, name: string, owner: string): Parent {
   checkLeaseName(name)
   checkOwner(owner)
+  if (store.limits.observed === true) {
+    const { kind = 'custom' } = store
+    const message =
+      `lease '${name}' cannot be watched as a parent: in the ${kind} store each challenger times the holder by itself, so no ` +
+      `read shows for how long the lease lasts at least. ${REMEDY}`
+    throw new LeaseConfigurationError(message, { leaseName: name, owner, store: kind })
+  }
   return { name, owner, [asParent]: (seat) => new WatchedParent(store, name, owner, seat) }
 }
 
@@ -94,8 +107,8 @@ class WatchedParent implements ParentView {
   #certain(record: LeaseRecord): number {
     const grace = graceOf(record)
     const { remaining, ttl = 0 } = record
+    if (remaining === undefined) throw this.#untimed()
     if (grace === undefined) throw this.#undeclared()
-    if (remaining === undefined || this.#store.limits.observed === true) throw this.#untimed()
     return validityOf(Math.min(remaining - SHARED_CLOCK_DIFFERENCE, ttl, grace))
   }
 
@@ -145,8 +158,8 @@ class WatchedParent implements ParentView {
 
   #untimed(): LeaseConfigurationError {
     return new LeaseConfigurationError(
-      `the ${this.#rules.kind} store cannot tell for how long lease '${this.name}' lasts at least: its leases cannot be ` +
-        'parents of leases in other processes',
+      `lease '${this.name}' cannot be watched as a parent: the ${this.#rules.kind} store does not tell how much time is left ` +
+        `of a lease. ${REMEDY}`,
       detailsOf(this.#rules),
     )
   }

@@ -5,6 +5,7 @@ import {
   LeaseConflictError,
   type LeaseLost,
   LeaseNameError,
+  type LeaseRecord,
   MemoryLeaseStore,
   type StoreLease,
   watchParent,
@@ -176,14 +177,29 @@ describe('a child of a lease of another process', () => {
     await expect(child.acquire()).rejects.toThrow('create it with { childGrace }')
   })
 
-  it('needs a store that tells how long the parent lasts', async () => {
-    const clock = new VirtualClock()
-    const store = casStore(new MapRegister(), { clock })
-    const environment = { ...times, clock, logger: silentLogger }
-    const parent = createLease(store, 'parent', { ...environment, owner: 'one', childGrace: GRACE })
-    await parent.acquire()
-    const child = createLease(store, 'child', { ...environment, parent: watchParent(store, 'parent', 'one') })
-    await expect(child.acquire()).rejects.toThrow('cannot tell for how long')
+  it('needs a store in which the time left is the same for all challengers', () => {
+    const store = casStore(new MapRegister(), { clock: new VirtualClock() })
+    const watch = (): unknown => watchParent(store, 'parent', 'one')
+    expect(watch).toThrow(LeaseConfigurationError)
+    expect(watch).toThrow('each challenger times the holder by itself')
+    expect(watch).toThrow('Keep the parent in a store that tells the time left')
+  })
+
+  it('needs a store that tells the time left, whether or not the parent declares a grace', async () => {
+    for (const options of [{ childGrace: GRACE }, {}]) {
+      const { parent, child, childStore } = setUp(options)
+      const { read } = childStore
+      const untimed: typeof read = async (...args) => {
+        const { remaining: _, ...record } = (await read.apply(childStore, args)) ?? {}
+        return record as LeaseRecord
+      }
+      Object.assign(childStore, { read: untimed })
+      await parent.acquire()
+      const error = await child.acquire().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(LeaseConfigurationError)
+      expect(error).toMatchObject({ leaseName: 'parent', message: expect.stringContaining('how much time is left') })
+      expect(error).toMatchObject({ message: expect.stringContaining('or hold parent and child in the same process') })
+    }
   })
 
   it('has a name and an owner that are valid, and another name', () => {
