@@ -7,7 +7,7 @@ import { filesBelow, packages, root, type Workspace } from './workspaces.js'
 const INCLUDED = ['eventemitter3', 'fastest-levenshtein', 'nanoid']
 
 /**
- * Writes the JavaScript of a package beside its declarations: one file for each entry, and one for what entries share or
+ * Writes the JavaScript of a package beside its declarations: one file for each entry and program, and one for what they share or
  * load later. Node spends more time on finding and linking a hundred small modules than on running them. The code is
  * neither shortened nor renamed, and its source maps lead to the published sources.
  */
@@ -15,11 +15,15 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
   const entries = Object.values(manifest.exports ?? {}).flatMap((entry) =>
     typeof entry === 'string' ? [] : [join(folder, entry['@leasehold/source'] ?? '')],
   )
+  // The program dist/main.js is made from src/main.ts.
+  const programs = Object.values(manifest.bin ?? {}).map((file) =>
+    join(folder, file.replace('/dist/', '/src/').replace(/\.js$/, '.ts')),
+  )
   const dist = join(folder, 'dist')
   for (const old of filesBelow(dist, '.js', '.js.map', '.txt')) rmSync(old)
   const { dependencies = {}, peerDependencies = {} } = manifest
   const { metafile } = await build({
-    entryPoints: entries,
+    entryPoints: [...entries, ...programs],
     outdir: dist,
     outbase: join(folder, 'src'),
     bundle: true,

@@ -19,6 +19,7 @@ export interface Manifest {
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly private?: boolean
+  readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<
     Record<string, string | { readonly types?: string; readonly '@leasehold/source'?: string }>
   >

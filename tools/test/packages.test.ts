@@ -35,8 +35,8 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
 
-  it('has a committed report of its API', () => {
-    expect(existsSync(join(folder, `${id}.api.md`))).toBe(true)
+  it('has a committed report of its API, unless it is a program', () => {
+    expect(existsSync(join(folder, `${id}.api.md`))).toBe(manifest.bin === undefined)
   })
 
   it('declares exactly the dependencies that it imports, and optional peers that users pass in', () => {
@@ -50,11 +50,13 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(forbiddenImports(id, new Set([...declared, ...imported]))).toEqual([])
   })
 
-  it('has the other packages as peers, so that a service has one copy of core', () => {
-    const isOwn = (name: string) => name.startsWith('@leasehold/')
-    expect(Object.keys(manifest.dependencies ?? {}).filter(isOwn)).toEqual([])
-    for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
-      if (isOwn(name)) expect(range, name).toBe(`^${repository.version}`)
+  it('has the other packages as peers, so that a service has one copy of core; a program installs them', () => {
+    const own = (ranges: Readonly<Record<string, string>> = {}) =>
+      Object.entries(ranges).filter(([name]) => name.startsWith('@leasehold/'))
+    const isProgram = manifest.bin !== undefined
+    expect(own(isProgram ? manifest.peerDependencies : manifest.dependencies)).toEqual([])
+    for (const [name, range] of own({ ...manifest.dependencies, ...manifest.peerDependencies })) {
+      expect(range, name).toBe(`^${repository.version}`)
     }
   })
 

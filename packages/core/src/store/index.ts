@@ -6,6 +6,7 @@ export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type Name
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'
+export { suggestionFor } from '../suggestion.js'
 export { anotherGrant } from './break-conflict.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
 export type {

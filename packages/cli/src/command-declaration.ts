@@ -1,0 +1,79 @@
+/** An option of a command. */
+export type OptionDeclaration = {
+  /** For `--help`, the man page and the completions. One sentence without a full stop. */
+  readonly description: string
+  /** A single letter. */
+  readonly short?: string
+} & (
+  | { readonly type: 'switch' }
+  | {
+      /** `duration`: milliseconds in code, `10s` on the command line. `count`: a positive whole number. `number`: 0 or more. */
+      readonly type: 'text' | 'duration' | 'number' | 'count'
+      /** The name of the value in the help, such as `DURATION`. */
+      readonly value: string
+      /** What the completions offer for the value. */
+      readonly completes?: Completion
+    }
+  | { readonly type: 'choice'; readonly words: readonly [string, ...string[]] }
+)
+
+/** What the completions of the shells offer. */
+export type Completion = 'file' | 'store' | 'command'
+
+export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
+
+type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' }
+  ? D['words'][number]
+  : D['type'] extends 'switch'
+    ? boolean
+    : D['type'] extends 'text'
+      ? string
+      : number
+
+/** The values of options, by their names on the command line; `undefined` where one is not given. */
+export type OptionValues<D extends OptionDeclarations> = { readonly [K in keyof D]: ValueOf<D[K]> | undefined }
+
+export interface OperandDeclaration {
+  /** As in the help: `NAME`. */
+  readonly name: string
+  readonly description: string
+  /** Whether it may be left out. */
+  readonly optional?: boolean
+  /** Whether there may be more of it. */
+  readonly repeated?: boolean
+}
+
+export interface Example {
+  readonly line: string
+  readonly description: string
+}
+
+/** The whole interface of a command. The parser, `--help`, the man page and the completions are made from it. */
+export interface CommandDeclaration<D extends OptionDeclarations = OptionDeclarations> {
+  readonly name: string
+  /** One line for the list of commands, without a full stop. */
+  readonly summary: string
+  /** Sentences for `--help` and the man page, below the summary. */
+  readonly details?: string
+  readonly operands: readonly OperandDeclaration[]
+  /** Whether a command line of another program follows `--`. */
+  readonly takesCommand?: boolean
+  readonly options: D
+  readonly examples: readonly Example[]
+}
+
+/** Keeps the types of the options. */
+export function declareCommand<const D extends OptionDeclarations>(
+  declaration: CommandDeclaration<D>,
+): CommandDeclaration<D> {
+  return declaration
+}
+
+/** A command line, parsed by its declaration. */
+export interface Invocation<C extends CommandDeclaration = CommandDeclaration> {
+  /** Without the command line after `--`, if the command takes one. */
+  readonly operands: readonly string[]
+  readonly options: OptionValues<C['options']>
+  /** After `--`. */
+  readonly command: readonly string[]
+}

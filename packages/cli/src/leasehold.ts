@@ -1,0 +1,57 @@
+import { suggestionFor } from '@leasehold/core/store'
+import type { Command } from './command.js'
+import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
+import { commands } from './commands.js'
+import { outputOption, storeOptions } from './declarations/store-options.js'
+import { exitCodes } from './exit-codes.js'
+import { failureOf } from './failure.js'
+import { commandHelp, overview } from './help.js'
+import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
+
+/** Carries out a command line. Resolves with the exit code and never rejects: errors are written to `terminal.errors`. */
+export async function leasehold(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await carryOut(args, terminal)
+  } catch (error) {
+    const { message, exitCode } = failureOf(error)
+    terminal.errors.write(`leasehold: ${message}\n`)
+    return exitCode
+  }
+}
+
+async function carryOut(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { command: name, words } = splitCommandLine(args, { ...storeOptions, ...outputOption })
+  if (name === undefined || name === '--') return await withoutCommand(words, terminal)
+  const command = commandNamed(name)
+  if (asksForHelp(words)) {
+    terminal.output.write(commandHelp(command.declaration))
+    return exitCodes.ok
+  }
+  const invocation = parseInvocation(command.declaration, words)
+  const action = await command.load()
+  return await action(invocation, terminal)
+}
+
+async function withoutCommand(words: readonly string[], { output, errors }: Terminal): Promise<number> {
+  if (words.includes('--version') || words.includes('-V')) {
+    const { version } = await import('./version.js')
+    output.write(`${version}\n`)
+    return exitCodes.ok
+  }
+  const isAsked = asksForHelp(words)
+  ;(isAsked ? output : errors).write(overview(commands.map(({ declaration }) => declaration)))
+  return isAsked ? exitCodes.ok : exitCodes.usage
+}
+
+function commandNamed(name: string): Command {
+  const found = commands.find(({ declaration }) => declaration.name === name)
+  if (found !== undefined) return found
+  const meant = suggestionFor(
+    name,
+    commands.map(({ declaration }) => declaration.name),
+  )
+  throw new UsageError(
+    `there is no command '${name}': ${meant === undefined ? 'see leasehold --help' : `did you mean '${meant}'?`}`,
+  )
+}

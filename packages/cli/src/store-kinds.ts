@@ -1,0 +1,93 @@
+import { UsageError } from './usage-error.js'
+
+/** A kind of store that `--store` can name. */
+export interface StoreKind {
+  /** The schemes of its URLs, without the colon; the first is the usual one. */
+  readonly schemes: readonly [string, ...string[]]
+  /** As `lease-class` names it. */
+  readonly leaseClass: string
+  /** The packages that it needs, beside `@leasehold/cli`. */
+  readonly install: readonly string[]
+  /** For the help: an example of its URL. */
+  readonly example: string
+  /** The settings of the provider's block, in the keys of a configuration. */
+  readonly settings: (url: string) => Readonly<Record<string, unknown>>
+}
+
+/** Every kind of store that has a URL. */
+export const storeKinds: readonly StoreKind[] = [
+  {
+    schemes: ['local'],
+    leaseClass: '@leasehold/local',
+    install: [],
+    example: 'local:/var/lib/leases',
+    settings: (url) => withQuery(url, (folder) => ({ folder })),
+  },
+  {
+    schemes: ['memory'],
+    leaseClass: '@leasehold/core#memoryLease',
+    install: [],
+    example: 'memory:',
+    settings: () => ({}),
+  },
+  {
+    schemes: ['redis', 'rediss'],
+    leaseClass: '@leasehold/redis',
+    install: ['@leasehold/redis', 'ioredis'],
+    example: 'redis://localhost:6379',
+    settings: (url) => ({ url }),
+  },
+  {
+    schemes: ['postgres', 'postgresql'],
+    leaseClass: '@leasehold/postgres',
+    install: ['@leasehold/postgres', 'pg'],
+    example: 'postgres://localhost/app',
+    settings: (url) => ({ url }),
+  },
+  {
+    schemes: ['etcd', 'etcds'],
+    leaseClass: '@leasehold/etcd',
+    install: ['@leasehold/etcd'],
+    example: 'etcd://localhost:2379',
+    settings: (url) => ({ url }),
+  },
+  {
+    schemes: ['consul', 'consuls'],
+    leaseClass: '@leasehold/consul',
+    install: ['@leasehold/consul'],
+    example: 'consul://localhost:8500',
+    settings: (url) => ({ url }),
+  },
+  {
+    schemes: ['kubernetes'],
+    leaseClass: '@leasehold/kubernetes',
+    install: ['@leasehold/kubernetes'],
+    example: 'kubernetes:NAMESPACE',
+    settings: (url) => withQuery(url, (namespace) => ({ namespace })),
+  },
+  {
+    schemes: ['azure-blob'],
+    leaseClass: '@leasehold/azure-blob',
+    install: ['@leasehold/azure-blob'],
+    example: 'azure-blob:ACCOUNT',
+    settings: (url) => withQuery(url, (account) => ({ account, credential: 'default' })),
+  },
+]
+
+/** `kind:path?key=value`: settings of the block beside the path. */
+function withQuery(
+  url: string,
+  settings: (path: string) => Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const [, path = '', query = ''] = /^[^:]*:(?:\/\/(?=\/))?([^?]*)(?:\?(.*))?$/s.exec(url) ?? []
+  const given = path === '' ? {} : settings(decoded(path))
+  return { ...given, ...Object.fromEntries(new URLSearchParams(query)) }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new UsageError(`--store has a malformed % in '${path}': write %25 for the sign itself`)
+  }
+}

@@ -1,0 +1,101 @@
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type ConfiguredStore, LeaseConfigurationError, LeaseProvider, type Logger } from '@leasehold/core'
+import { suggestionFor } from '@leasehold/core/store'
+import type { OptionValues } from './command-declaration.js'
+import type { storeOptions } from './declarations/store-options.js'
+import { type StoreKind, storeKinds } from './store-kinds.js'
+import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
+
+/** The options that choose a store. */
+export type StoreSelection = Partial<OptionValues<Pick<typeof storeOptions, 'store' | 'config' | 'path'>>>
+
+/** A configuration that has the block of a store. */
+export interface StoreConfig {
+  readonly config: object
+  readonly path: string
+  /** `undefined` for a store of a configuration file. */
+  readonly kind: StoreKind | undefined
+}
+
+const DEFAULT_PATH = 'leasehold.lease'
+
+/**
+ * The chosen store, with the settings for leases on it, and the provider that closes it. `name`: as in
+ * `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each other or name an unknown kind of
+ * store, and as `LeaseProvider.getStore` does.
+ */
+export async function openStore(
+  selection: StoreSelection,
+  name: string,
+  terminal: Terminal,
+  optionKeys: readonly string[] = [],
+): Promise<ConfiguredStore & { readonly provider: LeaseProvider }> {
+  const { config, path, kind } = await configOf(selection, terminal)
+  const provider = new LeaseProvider(config, {}, { clock: terminal.clock, logger: loggerOf(terminal) })
+  try {
+    return { ...(await provider.getStore(name, path, optionKeys)), provider }
+  } catch (error) {
+    await provider.close()
+    throw isMissingModule(error) && kind !== undefined ? notInstalled(kind, error) : error
+  }
+}
+
+/** The configuration of `--config`, of `--store`, of `LEASEHOLD_STORE`, or else of the folder of this user. */
+export async function configOf({ store, config, path }: StoreSelection, { env }: Terminal): Promise<StoreConfig> {
+  if (config !== undefined) {
+    if (store !== undefined) throw new UsageError('--store and --config exclude each other: keep one of them')
+    const { loadConfig } = await import('@leasehold/config')
+    // The defaults of the providers are among the dependencies of the application that has the file.
+    const file = resolve(config)
+    return { config: loadConfig({ file, folder: dirname(file) }), path: path ?? DEFAULT_PATH, kind: undefined }
+  }
+  if (path !== undefined) throw new UsageError('--path names a block of a configuration file: add --config FILE')
+  const url = store ?? (env.LEASEHOLD_STORE || 'local:')
+  const kind = kindOf(url)
+  const defaults = kind.schemes[0] === 'local' ? { folder: userFolder(env) } : {}
+  const block = { 'lease-class': kind.leaseClass, ...defaults, ...kind.settings(url) }
+  return { config: { leasehold: { lease: block } }, path: DEFAULT_PATH, kind }
+}
+
+function kindOf(url: string): StoreKind {
+  const [scheme = ''] = url.split(':')
+  const found = storeKinds.find(({ schemes }) => schemes.includes(scheme))
+  // A bare word, such as `local`, is a kind of store too.
+  if (found !== undefined) return found
+  const schemes = storeKinds.flatMap((kind) => kind.schemes)
+  const meant = suggestionFor(scheme, schemes)
+  // The URL may have a password in it.
+  const help = meant === undefined ? `the stores are ${schemes.join(', ')}` : `did you mean ${meant}:?`
+  throw new UsageError(`there is no store '${scheme.slice(0, 20)}': ${help}`)
+}
+
+/** The folder of the leases of this user: it is kept when the machine starts again, as their fencing tokens are. */
+export function userFolder(env: Terminal['env']): string {
+  if (process.platform === 'win32') {
+    return join(env.LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'leasehold', 'leases')
+  }
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'leasehold', 'leases')
+  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'leasehold', 'leases')
+}
+
+/** Writes warnings and errors of the library, each on a line of its own. */
+function loggerOf({ errors }: Terminal): Logger {
+  const write = (level: string) => (message: string) => void errors.write(`leasehold: ${level}: ${message}\n`)
+  return { debug: () => {}, info: () => {}, warn: write('warning'), error: write('error') }
+}
+
+function isMissingModule(error: unknown): boolean {
+  const { cause } = Object(error) as { readonly cause?: unknown }
+  return error instanceof LeaseConfigurationError && Object(cause).code === 'ERR_MODULE_NOT_FOUND'
+}
+
+function notInstalled({ schemes, install }: StoreKind, cause: unknown): LeaseConfigurationError {
+  const packages = install.join(' ')
+  return new LeaseConfigurationError(
+    `the store ${schemes[0]}: needs a package that is not installed: npm install ${packages} ` +
+      `(with npx: npx ${['@leasehold/cli', ...install].map((name) => `-p ${name}`).join(' ')} leasehold …)`,
+    { store: schemes[0], cause },
+  )
+}

@@ -1,0 +1,24 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '@leasehold/core'
+
+/** Where a command writes. */
+export interface OutputStream extends Writable {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** The surroundings of a command: those of the process, or of a test. */
+export interface Terminal {
+  readonly input: Readable & { readonly isTTY?: boolean }
+  /** For results only. */
+  readonly output: OutputStream
+  /** For errors, warnings, progress and questions. */
+  readonly errors: OutputStream
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+/** Whether output to a stream may have colours: https://no-color.org. */
+export function hasColours(stream: OutputStream, env: Terminal['env']): boolean {
+  return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
+}
