@@ -18,7 +18,7 @@ const token = 2n ** 53n + 1n
 const record: LeaseRecord = {
   ...{ name: 'job', owner: 'me', grantId: 'g', fencingToken: token, ttl: Number.POSITIVE_INFINITY },
   ...{ state: 'leased', metadata: { a: '1' }, remaining: Number.POSITIVE_INFINITY },
-  ...{ grantedAt: 1_800_000_000_000, renewals: 3 },
+  ...{ grantedAt: 1_800_000_000_000, renewals: 3, waiters: 2 },
 }
 
 describe('a record as JSON', () => {
@@ -48,8 +48,8 @@ describe('a record as JSON', () => {
     expect(LeaseRecord.fromJSON(JSON.stringify(LeaseRecord.toJSON(foreign)))).toEqual(foreign)
   })
 
-  it('may lack the time of the grant and the count of renewals', () => {
-    const { grantedAt: _, renewals: __, ...uncounted } = record
+  it('may lack the time of the grant and the counts', () => {
+    const { grantedAt: _, renewals: __, waiters: ___, ...uncounted } = record
     expect(LeaseRecord.fromJSON(JSON.stringify(LeaseRecord.toJSON(uncounted)))).toEqual(uncounted)
   })
 
@@ -72,6 +72,7 @@ describe('a record as JSON', () => {
     ['an invalid remaining time', { ...LeaseRecord.toJSON(record), remaining: -1 }],
     ['a time of the grant that is not a number', { ...LeaseRecord.toJSON(record), grantedAt: 'now' }],
     ['a count of renewals that is not whole', { ...LeaseRecord.toJSON(record), renewals: 1.5 }],
+    ['a negative count of waiters', { ...LeaseRecord.toJSON(record), waiters: -1 }],
     ['an invalid ttl', { ...LeaseRecord.toJSON(record), ttl: 0 }],
   ])('is rejected with a typed error if it is %s', (_, json) => {
     expect(() => LeaseRecord.fromJSON(json)).toThrow(LeaseConfigurationError)

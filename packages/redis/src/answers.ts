@@ -27,6 +27,7 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
     reason = '',
     left = '',
     granted = '',
+    waiters = '',
   ] = typeof answer === 'string' ? [] : answer.slice(skip)
   if (state === undefined) return undefined
   return {
@@ -40,6 +41,7 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
     ...previousIn(left, isMember),
     ...(remaining === '' ? {} : { remaining: durationIn(remaining) }),
     ...(granted === '' ? {} : { grantedAt: Math.floor(Number(granted) / 1_000) }),
+    ...(waiters === '' ? {} : { waiters: Number(waiters) }),
   }
 }
 

@@ -50,6 +50,11 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
    * of the metadata renews the grant, so it counts too, and so does a renewal whose answer was lost.
    */
   readonly renewals?: number
+  /**
+   * How many wait in the queue of the name, where the store knows it; a waiter whose process ended is counted until its
+   * place ends. In answers to `read` and `list` only, not in the `holder` of a refusal. For display: it may be old at once.
+   */
+  readonly waiters?: number
 }
 
 /** Grants as JSON: tokens are texts of digits, and a ttl without an end is `infinite`. */
@@ -105,7 +110,7 @@ export function grantFrom(fields: unknown, message: string): Grant {
 /** A record from what `JSON.stringify` made of it. */
 function recordFromJSON(json: unknown): LeaseRecord {
   const fields = Object(parsed(json)) as Record<string, unknown>
-  const { state, metadata, previous, remaining, grantedAt, renewals } = fields
+  const { state, metadata, previous, remaining, grantedAt, renewals, waiters } = fields
   // A record has no ttl if the store does not know the one of the holder.
   const { ttl, ...grant } = grantFrom({ ttl: 'infinite', ...fields }, notJSONOf('record'))
   const left = remaining === undefined ? undefined : durationFrom(remaining)
@@ -115,7 +120,8 @@ function recordFromJSON(json: unknown): LeaseRecord {
     (previous === undefined || faultOfMetadata(previous) === undefined) &&
     (remaining === undefined || left !== undefined) &&
     (grantedAt === undefined || Number.isFinite(grantedAt)) &&
-    (renewals === undefined || isCount(renewals))
+    (renewals === undefined || isCount(renewals)) &&
+    (waiters === undefined || isCount(waiters))
   if (!isValid) throw new LeaseConfigurationError(notJSONOf('record'))
   return withJSON({
     ...(fields as unknown as LeaseRecord),

@@ -146,6 +146,7 @@ describe('the record of a grant', () => {
       remaining: 10_000,
       grantedAt: clock.wall() - 5_000,
       renewals: 0,
+      waiters: 0,
     })
   })
 

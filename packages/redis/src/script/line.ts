@@ -71,6 +71,21 @@ local function sweep(record, head, tail)
   return tail + count + 64, skip
 end
 
+-- How many wait. The dead ones are left out of lines up to about five hundred: to look at more places would hold up the
+-- server. In a quorum, each member has a line of its own.
+local function waiting(record)
+  if floor_key then return '' end
+  if not record.has_line then return '0' end
+  local fields = redis.call('HLEN', record.key)
+  -- Two fields for each place, and at most eight others.
+  if fields > 1024 then return whole(math.floor(fields / 2) - 4) end
+  local count, all = 0, redis.call('HGETALL', record.key)
+  for i = 1, #all, 2 do
+    if string.find(all[i], '^q:') and parse_place(all[i + 1]).alive then count = count + 1 end
+  end
+  return whole(count)
+end
+
 -- Takes a place, or keeps the existing one. Returns whether it is the first, and whether an echo was sent.
 local function wait(record, id, ttl)
   local alive = whole(micros + (ttl == math.huge and 60000 or ttl) * 1000)

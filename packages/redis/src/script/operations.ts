@@ -107,7 +107,9 @@ end
 
 function operations.read(record)
   if not record.exists then return { 'none' } end
-  return described({ 'record' }, record)
+  local answer = described({ 'record' }, record)
+  answer[#answer + 1] = waiting(record)
+  return answer
 end
 
 function operations.change(record, args)

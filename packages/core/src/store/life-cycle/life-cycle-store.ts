@@ -102,7 +102,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
 
   async read(name: string, call?: StoreCall): Promise<LeaseRecord | undefined> {
     this.checks.name(name, call)
-    return this.carryOut(name, call, (state) => ({ outcome: recordOf(name, state) }))
+    return this.carryOut(name, call, (state) => ({ outcome: this.#lifeCycle.record(name, state) }))
   }
 
   /** Reads in slices, so that the event loop is not held up. */
@@ -115,7 +115,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
       await new Promise((resolve) => setImmediate(resolve))
       this.checks.usable(call)
       this.refresh()
-      const records = names.slice(start, start + SLICE).map((name) => recordOf(name, this.stateOf(name)))
+      const records = names.slice(start, start + SLICE).map((name) => this.#lifeCycle.record(name, this.stateOf(name)))
       for (const record of records) {
         this.checks.usable(call)
         if (record !== undefined) yield record

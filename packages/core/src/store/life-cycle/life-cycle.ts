@@ -127,10 +127,22 @@ export class LifeCycle<P extends Place = Place> {
   turn(queue: WaitQueue<P> | undefined, now: number): { readonly stale: readonly string[]; readonly first?: P } {
     const stale: string[] = []
     for (const place of queue?.places() ?? []) {
-      if (now < place.keptUntil && this.#rules.isGone?.(place) !== true) return { stale, first: place }
+      if (this.#isWaiting(place, now)) return { stale, first: place }
       stale.push(place.grantId)
     }
     return { stale }
+  }
+
+  /** The record with the number of waiters, for a reader of the store; `undefined` if there is none. */
+  record(name: string, { lease, queue, now }: NameState<P>): LeaseRecord | undefined {
+    if (lease === undefined) return undefined
+    let waiters = 0
+    for (const place of queue?.places() ?? []) if (this.#isWaiting(place, now)) waiters += 1
+    return { ...toLeaseRecord(name, lease, now), waiters }
+  }
+
+  #isWaiting(place: P, now: number): boolean {
+    return now < place.keptUntil && this.#rules.isGone?.(place) !== true
   }
 
   /** A request with the id of the grant in force repeats it, and keeps its token. */

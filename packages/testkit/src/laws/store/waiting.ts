@@ -8,6 +8,13 @@ async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Prom
   return (await trial.acquire(client, { grantId: trial.guid(waiter), owner: waiter, queue: true })).granted
 }
 
+/** How many wait, as the record says; the same in a listing. */
+async function waiters(trial: StoreTrial, client: LeaseStore): Promise<number | undefined> {
+  const counted = (await trial.read(client))?.waiters
+  for await (const record of client.list?.(trial.name, trial.call) ?? []) assert.equal(record.waiters, counted)
+  return counted
+}
+
 export const storeWaitingLaws: readonly StoreLaw[] = [
   ...grantedStoreLawsOf('waiting', ['queue'], {
     async 'a request without a place in the queue does not overtake waiters'(trial, holder, client) {
@@ -34,6 +41,29 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       }
       await client.release(holder, trial.call)
       assert.equal(await asks(trial, client, 'alive'), true)
+    },
+    async 'a record says how many wait, if the store counts them'(trial, holder, client) {
+      const counts = [await waiters(trial, client)]
+      if (counts[0] === undefined) return
+      for (const waiter of ['one', 'two', 'one']) {
+        await asks(trial, client, waiter)
+        counts.push(await waiters(trial, client))
+      }
+      await client.withdraw?.(trial.name, trial.guid('one'), trial.call)
+      counts.push(await waiters(trial, client))
+      await client.release(holder, trial.call)
+      await asks(trial, client, 'two')
+      counts.push(await waiters(trial, client))
+      assert.deepEqual(counts, [0, 1, 2, 2, 1, 0])
+    },
+    async 'a waiter that has not repeated its request for a ttl is not counted'(trial, holder, client) {
+      await asks(trial, client, 'dead')
+      for (let third = 0; third < 3; third += 1) {
+        await trial.pass(trial.ttl * 0.4)
+        await client.renew(holder, trial.call)
+        await asks(trial, client, 'alive')
+      }
+      assert.equal((await waiters(trial, client)) ?? 1, 1)
     },
     async 'withdraw without a place in the queue has no effect'(trial, grant, client) {
       await client.withdraw?.(trial.name, trial.guid('absent'), trial.call)
