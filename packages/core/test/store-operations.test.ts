@@ -7,6 +7,7 @@ import {
   listLeases,
   MemoryLeaseStore,
   readLease,
+  releaseLease,
 } from '@leasehold/core'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -69,6 +70,36 @@ describe('breakLease', () => {
     const bare = { ...plain, read: memory.read, close: memory.close, kind: 'bare' }
     await expect(breakLease(bare, 'job', { clock })).rejects.toThrow('the bare store cannot break leases')
     await expect(listLeases(bare).next()).rejects.toBeInstanceOf(LeaseConfigurationError)
+  })
+})
+
+describe('releaseLease', () => {
+  it('frees the name of a grant', async () => {
+    const { clock, store, lease } = setUp()
+    await lease.acquire()
+    const { grantId = '' } = (await readLease(store, 'job', { clock })) ?? {}
+    expect(await releaseLease(store, 'job', { grantId, clock })).toBe(true)
+    expect(await readLease(store, 'job', { clock })).toMatchObject({ state: 'available' })
+    expect(await releaseLease(store, 'job', { grantId, clock })).toBe(false)
+  })
+
+  it('changes nothing where another grant is in force, or the name has no record', async () => {
+    const { clock, store, lease } = setUp()
+    expect(await releaseLease(store, 'job', { grantId: 'earlier', clock })).toBe(false)
+    await lease.acquire()
+    expect(await releaseLease(store, 'job', { grantId: 'earlier', clock })).toBe(false)
+    expect(await readLease(store, 'job', { clock })).toMatchObject({ state: 'leased' })
+  })
+
+  it('rejects when the store does not answer in time', async () => {
+    const { clock, store, lease } = setUp()
+    await lease.acquire()
+    const { grantId = '' } = (await readLease(store, 'job', { clock })) ?? {}
+    store.inject({ kind: 'hang', operation: 'release' })
+    const released = releaseLease(store, 'job', { grantId, clock, timeout: 300 })
+    const rejected = expect(released).rejects.toBeInstanceOf(LeaseTimeoutError)
+    await clock.advance(300)
+    await rejected
   })
 })
 

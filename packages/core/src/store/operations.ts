@@ -76,6 +76,26 @@ export async function breakLease(
 }
 
 /**
+ * Frees a name whose grant has this id, as its holder would; the holder notices at its next heartbeat. Resolves with
+ * `false`, and changes nothing, if that grant is not in force. Rejects with a typed error when the outcome is unknown.
+ */
+export async function releaseLease(
+  store: LeaseStore,
+  name: string,
+  given: { readonly grantId: string } & StoreOperationOptions,
+): Promise<boolean> {
+  checkOptionNames('releaseLease', given, { ...optionNames, grantId: true }, { leaseName: name })
+  const { grantId, ...options } = given
+  const record = await readLease(store, name, options)
+  if (record === undefined || record.grantId !== grantId) return false
+  const { owner, fencingToken, ttl = Number.POSITIVE_INFINITY } = record
+  const { released } = await within(options, store, `releasing lease '${name}'`, (call) =>
+    store.release({ name, owner, grantId, fencingToken, ttl }, call),
+  )
+  return released
+}
+
+/**
  * The records of all names that start with `prefix`, held or not, in any order. A name that has a record throughout the
  * listing comes exactly once. Throws a typed error when the store does not answer in time, or cannot list.
  */

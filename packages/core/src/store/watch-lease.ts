@@ -1,0 +1,76 @@
+import { checkOptionNames, type OptionNames } from '../option-names.js'
+import { systemClock } from '../system-clock.js'
+import type { LeaseRecord } from './lease-record.js'
+import type { LeaseStore } from './lease-store.js'
+import { readLease, type StoreOperationOptions } from './operations.js'
+import { AbortableCall } from './store-call.js'
+
+const DEFAULT_INTERVAL = 1_000
+
+export interface WatchLeaseOptions extends StoreOperationOptions {
+  /** The longest time between two reads of the record, in milliseconds; 1 s unless given. */
+  readonly interval?: number | undefined
+}
+
+const optionNames: OptionNames<WatchLeaseOptions> = { timeout: true, signal: true, clock: true, interval: true }
+
+/**
+ * Yields the record of a name, or `undefined` where there is none: the present one, then each one with another grant, state
+ * or metadata, until the signal aborts. A renewal is no change. The record is read once in each interval, and at once when
+ * the store signals that the name may be free. Throws the first typed error of a read; watch again to go on.
+ */
+export async function* watchLease(
+  store: LeaseStore,
+  name: string,
+  options: WatchLeaseOptions = {},
+): AsyncGenerator<LeaseRecord | undefined, void, undefined> {
+  checkOptionNames('watchLease', options, optionNames, { leaseName: name })
+  const { interval = DEFAULT_INTERVAL, clock = systemClock, signal, ...others } = options
+  const call = new AbortableCall()
+  const abort = (): void => call.abort(signal?.reason)
+  if (signal?.aborted === true) abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  let wake = (): void => {}
+  let isWoken = false
+  void wakeOn(store, name, call, () => {
+    isWoken = true
+    wake()
+  })
+  let shown: string | undefined
+  try {
+    while (!call.aborted) {
+      isWoken = false
+      const record = await readLease(store, name, { ...others, clock, signal: call.signal })
+      const state = record === undefined ? 'none' : stateOf(record)
+      if (state !== shown) yield record
+      shown = state
+      if (isWoken || call.aborted) continue
+      await new Promise<void>((resolve) => {
+        const cancel = clock.schedule(interval, resolve)
+        const removeListener = call.onAbort(() => resolve())
+        wake = () => {
+          cancel()
+          removeListener()
+          resolve()
+        }
+      })
+      wake()
+    }
+  } catch (error) {
+    if (!call.aborted) throw error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+    call.abort()
+  }
+}
+
+/** The store's signals only save time: the reads find and report its failures. */
+async function wakeOn(store: LeaseStore, name: string, call: AbortableCall, wake: () => void): Promise<void> {
+  try {
+    for await (const _ of store.watch?.(name, call) ?? []) wake()
+  } catch {}
+}
+
+function stateOf({ grantId, owner, state, metadata }: LeaseRecord): string {
+  return JSON.stringify([grantId, owner, state, Object.entries(metadata).sort()])
+}

@@ -1,0 +1,83 @@
+import {
+  breakLease,
+  createLease,
+  type LeaseRecord,
+  LeaseUnavailableError,
+  MemoryLeaseStore,
+  watchLease,
+} from '@leasehold/core'
+import { FaultyStore, VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from './support/held-lease.js'
+
+/** A watch of `job`, the records that it has yielded so far, and how it ended. */
+function watching({ polls = false } = {}) {
+  const clock = new VirtualClock()
+  const memory = new MemoryLeaseStore({ clock })
+  const faulty = new FaultyStore(memory, { clock })
+  const store = polls ? Object.assign(Object.create(faulty), { watch: undefined }) : faulty
+  const controller = new AbortController()
+  const seen: string[] = []
+  const ended = (async () => {
+    for await (const record of watchLease(store, 'job', { clock, signal: controller.signal })) seen.push(shown(record))
+  })()
+  ended.catch(() => {})
+  const lease = createLease(memory, 'job', { owner: 'me', clock, heartbeatTimeout: 20_000, logger: silentLogger })
+  return { clock, memory, faulty, lease, controller, seen, ended }
+}
+
+function shown(record: LeaseRecord | undefined): string {
+  return record === undefined ? 'none' : `${record.state} ${record.owner}`
+}
+
+describe('watchLease', () => {
+  it.each([false, true])(
+    'yields the present record, then each change (without signals of the store: %s)',
+    async (polls) => {
+      const { clock, memory, lease, seen, controller, ended } = watching({ polls })
+      await clock.advance(10)
+      await lease.acquire()
+      await clock.advance(30_000)
+      await lease.update({ part: '2' })
+      await clock.advance(1_000)
+      await breakLease(memory, 'job', { clock, period: 1_500 })
+      await clock.advance(5_000)
+      expect(seen).toEqual(['none', 'leased me', 'leased me', 'breaking me', 'broken me'])
+      controller.abort()
+      await ended
+      await lease.release()
+      expect(clock.pending).toBe(0)
+    },
+  )
+
+  it('yields at once when the name becomes free, if the store signals it', async () => {
+    const { clock, lease, seen, controller, ended } = watching()
+    await lease.acquire()
+    await clock.advance(1_000)
+    await lease.release()
+    await clock.advance(0)
+    expect(seen.at(-1)).toBe('available me')
+    controller.abort()
+    await ended
+  })
+
+  it('throws when a read fails', async () => {
+    const { clock, faulty, ended } = watching()
+    await clock.advance(10)
+    faulty.inject({ kind: 'fail-before', operation: 'read' })
+    await clock.advance(1_000)
+    await expect(ended).rejects.toBeInstanceOf(LeaseUnavailableError)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('ends at once where its signal is aborted already, or its reader leaves', async () => {
+    const { clock, memory, controller, ended } = watching()
+    controller.abort()
+    await ended
+    for await (const record of watchLease(memory, 'job', { clock })) {
+      expect(record).toBeUndefined()
+      break
+    }
+    expect(clock.pending).toBe(0)
+  })
+})
