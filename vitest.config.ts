@@ -17,6 +17,9 @@ const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
+/** The binary of the command line, built and run in processes of its own: `npm run test:cli`. */
+const cli = ['packages/cli/test/binary/**/*.test.ts']
+
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...cli],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -54,6 +57,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'recipes', include: recipes, maxWorkers: 3, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'cli', include: cli, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

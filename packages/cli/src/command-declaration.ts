@@ -41,6 +41,8 @@ export interface OperandDeclaration {
   readonly optional?: boolean
   /** Whether there may be more of it. */
   readonly repeated?: boolean
+  /** The only values that it can have. */
+  readonly words?: readonly string[]
 }
 
 export interface Example {

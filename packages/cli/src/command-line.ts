@@ -94,6 +94,12 @@ function unknownOption({ name, options }: CommandDeclaration, option: string): U
   return new UsageError(`'leasehold ${name}' has no option ${option}: ${help}`)
 }
 
+/** `; did you mean …?`, if one of the words is similar. */
+export function suggested(word: string, words: Iterable<string>): string {
+  const meant = suggestionFor(word, words)
+  return meant === undefined ? '' : `; did you mean ${meant}?`
+}
+
 function checkOperands({ name, operands: declared }: CommandDeclaration, given: readonly string[]): void {
   const required = declared.filter(({ optional }) => optional !== true)
   const missing = required[given.length]
@@ -101,6 +107,11 @@ function checkOperands({ name, operands: declared }: CommandDeclaration, given: 
     throw new UsageError(
       `'leasehold ${name}' needs ${missing.name}: ${missing.description}; see leasehold ${name} --help`,
     )
+  }
+  for (const [place, { words }] of declared.entries()) {
+    const word = given[place]
+    if (words === undefined || word === undefined || words.includes(word)) continue
+    throw new UsageError(`'leasehold ${name}' takes ${words.join(', ')}${suggested(word, words)}`)
   }
   if (declared.at(-1)?.repeated === true || given.length <= declared.length) return
   throw new UsageError(`'leasehold ${name}' has no use for '${given[declared.length]}': see leasehold ${name} --help`)

@@ -1,8 +1,12 @@
 import type { CommandDeclaration, Invocation } from './command-declaration.js'
 import type { Terminal } from './terminal.js'
 
-/** Carries out a command. Resolves with the exit code; rejects with the error to show. */
-export type Action<C extends CommandDeclaration> = (invocation: Invocation<C>, terminal: Terminal) => Promise<number>
+/** Carries out a command. Resolves with the exit code; rejects with the error to show. `all`: of all commands. */
+export type Action<C extends CommandDeclaration> = (
+  invocation: Invocation<C>,
+  terminal: Terminal,
+  all: readonly CommandDeclaration[],
+) => Promise<number>
 
 /** A command, and how to load it: only the chosen command is loaded. */
 export interface Command {

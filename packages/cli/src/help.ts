@@ -1,46 +1,86 @@
-import type { CommandDeclaration, OptionDeclaration } from './command-declaration.js'
+import type { CommandDeclaration, OptionDeclaration, OptionDeclarations } from './command-declaration.js'
+import { outputOption, storeOptions } from './declarations/store-options.js'
 
-const WIDTH = 80
+const shared: OptionDeclarations = { ...storeOptions, ...outputOption }
 
 /** `leasehold --help`: fits on a screen of 24 lines of 80 characters. */
 export function overview(commands: readonly CommandDeclaration[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
+  const rows = commands.map(({ name, summary }) => [name, summary] as const)
+  const options = rowsOf({ ...shared, help: { type: 'switch', short: 'h', description: 'Explain a command' } })
   return [
     'usage: leasehold COMMAND [OPTION…]',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...aligned(rows),
+    '',
+    ...aligned(options),
+    '',
+    'Unless given, the leases are in a folder of this user. Try: leasehold list',
     '',
   ].join('\n')
 }
 
 /** `leasehold COMMAND --help`: fits on a screen of 24 lines of 80 characters. */
 export function commandHelp(command: CommandDeclaration): string {
-  const options = Object.entries(command.options).map(([name, option]) => [flagsOf(name, option), option.description])
-  const width = Math.max(...options.map(([flags = '']) => flags.length))
+  const { summary, details, operands, options, examples } = command
+  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in shared)))
+  const others = Object.keys(options).filter((name) => name in shared)
+  const width = Math.max(0, ...examples.map(({ line }) => line.length))
+  const isShort = examples.every(({ description }) => width + description.length <= WIDTH - 6)
   return [
     `usage: ${synopsis(command)}`,
     '',
-    `${command.summary}.`,
+    ...wrapped([`${summary}.`, details ?? ''].join(' ').trim(), WIDTH),
     '',
-    ...options.map(([flags = '', description]) => `  ${flags.padEnd(width)}  ${description}`.slice(0, WIDTH)),
+    ...aligned([...operands.map(({ name, description }) => [`    ${name}`, description] as const), ...rowsOf(own)]),
+    ...(others.length === 0 ? [] : [`  and ${others.map((name) => `--${name}`).join(', ')}: see leasehold --help`]),
     '',
-    ...command.examples.map(({ line, description }) => `  ${line}  # ${description}`),
+    ...examples.map(({ line, description }) => (isShort ? `  ${line.padEnd(width)}  # ${description}` : `  ${line}`)),
     '',
   ].join('\n')
 }
 
+/** Of a terminal. */
+const WIDTH = 80
+
 /** How a command is called: `leasehold break NAME [OPTION…]`. */
-export function synopsis({ name, operands, takesCommand }: CommandDeclaration): string {
-  const shown = operands.map(({ name, optional, repeated }) => {
-    const text = repeated === true ? `${name}…` : name
+export function synopsis({ name, operands, options, takesCommand }: CommandDeclaration): string {
+  const shown = operands.map(({ name: operand, optional, repeated }) => {
+    const text = repeated === true ? `${operand}…` : operand
     return optional === true ? `[${text}]` : text
   })
-  return ['leasehold', name, ...shown, '[OPTION…]', ...(takesCommand === true ? ['-- COMMAND…'] : [])].join(' ')
+  const hasOptions = Object.keys(options).length > 0
+  return [
+    'leasehold',
+    name,
+    ...shown,
+    ...(hasOptions ? ['[OPTION…]'] : []),
+    ...(takesCommand === true ? ['-- COMMAND…'] : []),
+  ].join(' ')
+}
+
+function rowsOf(options: OptionDeclarations): (readonly [string, string])[] {
+  return Object.entries(options).map(([name, option]) => [flagsOf(name, option), option.description] as const)
 }
 
 /** `-o, --output table|json`. */
-export function flagsOf(name: string, option: OptionDeclaration): string {
+function flagsOf(name: string, option: OptionDeclaration): string {
   const short = option.short === undefined ? '    ' : `-${option.short}, `
-  if (option.type === 'switch') return `${short}--${name}`
-  return `${short}--${name} ${option.type === 'choice' ? option.words.join('|') : option.value}`
+  const value = valueShown(option)
+  return `${short}--${name}${value === undefined ? '' : ` ${value}`}`
+}
+
+/** The value of an option, as the help shows it; `undefined` for a switch. */
+export function valueShown(option: OptionDeclaration): string | undefined {
+  if (option.type === 'switch') return undefined
+  return option.type === 'choice' ? option.words.join('|') : option.value
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...rows.map(([first]) => first.length))
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`)
+}
+
+/** The lines of a text, broken between words. */
+export function wrapped(text: string, width: number): string[] {
+  return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'gu')) ?? []).map((line) => line.trimEnd())
 }

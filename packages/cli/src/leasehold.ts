@@ -30,7 +30,11 @@ async function carryOut(args: readonly string[], terminal: Terminal): Promise<nu
   }
   const invocation = parseInvocation(command.declaration, words)
   const action = await command.load()
-  return await action(invocation, terminal)
+  return await action(
+    invocation,
+    terminal,
+    commands.map(({ declaration }) => declaration),
+  )
 }
 
 async function withoutCommand(words: readonly string[], { output, errors }: Terminal): Promise<number> {

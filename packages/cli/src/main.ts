@@ -2,6 +2,9 @@
 import { systemClock } from '@leasehold/core'
 import { leasehold } from './leasehold.js'
 
+// The timers of a clock do not keep the process alive: this does, until the command has ended.
+const { port1: alive } = new MessageChannel()
+alive.ref()
 process.exitCode = await leasehold(process.argv.slice(2), {
   input: process.stdin,
   output: process.stdout,
@@ -9,3 +12,4 @@ process.exitCode = await leasehold(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
 })
+alive.close()

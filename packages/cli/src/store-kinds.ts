@@ -49,14 +49,21 @@ export const storeKinds: readonly StoreKind[] = [
     leaseClass: '@leasehold/etcd',
     install: ['@leasehold/etcd'],
     example: 'etcd://localhost:2379',
-    settings: (url) => ({ url }),
+    settings: (url) => {
+      const { hosts, query, username, password } = serversIn(url, 'etcds')
+      return { ...(hosts === undefined ? {} : { endpoints: hosts }), ...username, ...password, ...query }
+    },
   },
   {
     schemes: ['consul', 'consuls'],
     leaseClass: '@leasehold/consul',
     install: ['@leasehold/consul'],
     example: 'consul://localhost:8500',
-    settings: (url) => ({ url }),
+    settings: (url) => {
+      const { hosts, query, password } = serversIn(url, 'consuls')
+      const token = password === undefined ? {} : { token: password.password }
+      return { ...(hosts === undefined ? {} : { addresses: hosts }), ...token, ...query }
+    },
   },
   {
     schemes: ['kubernetes'],
@@ -84,10 +91,24 @@ function withQuery(
   return { ...given, ...Object.fromEntries(new URLSearchParams(query)) }
 }
 
+/** The servers of `kind://user:password@host:port,host:port?key=value`, with `http:`, or with `https:` for the scheme of TLS. */
+function serversIn(url: string, tlsScheme: string) {
+  const [, scheme, user, hosts = '', query = ''] =
+    /^([^:]*):(?:\/\/(?:([^@/?]*)@)?([^/?]*)\/?(?:\?(.*))?)?$/s.exec(url) ?? []
+  const [name, secret] = (user ?? '').split(/:(.*)/s)
+  const protocol = scheme === tlsScheme ? 'https' : 'http'
+  return {
+    hosts: hosts === '' ? undefined : hosts.split(',').map((host) => `${protocol}://${host}`),
+    username: name ? { username: decoded(name) } : undefined,
+    password: secret ? { password: decoded(secret) } : undefined,
+    query: Object.fromEntries(new URLSearchParams(query)),
+  }
+}
+
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    throw new UsageError(`--store has a malformed % in '${path}': write %25 for the sign itself`)
+    throw new UsageError(`--store has a malformed % in it: write %25 for the sign itself`)
   }
 }

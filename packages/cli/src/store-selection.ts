@@ -11,18 +11,24 @@ import { UsageError } from './usage-error.js'
 /** The options that choose a store. */
 export type StoreSelection = Partial<OptionValues<Pick<typeof storeOptions, 'store' | 'config' | 'path'>>>
 
+/** A store, the settings for leases on it, and the provider that closes it. */
+export type OpenedStore = ConfiguredStore & AsyncDisposable & { readonly provider: LeaseProvider }
+
 /** A configuration that has the block of a store. */
 export interface StoreConfig {
   readonly config: object
   readonly path: string
   /** `undefined` for a store of a configuration file. */
   readonly kind: StoreKind | undefined
+  /** Where the store was named: a file, or for instance `--store`. */
+  readonly source: string
 }
 
-const DEFAULT_PATH = 'leasehold.lease'
+/** The block that every lease falls back to. */
+export const DEFAULT_PATH = 'leasehold.lease'
 
 /**
- * The chosen store, with the settings for leases on it, and the provider that closes it. `name`: as in
+ * The chosen store. `name`: as in
  * `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each other or name an unknown kind of
  * store, and as `LeaseProvider.getStore` does.
  */
@@ -31,11 +37,12 @@ export async function openStore(
   name: string,
   terminal: Terminal,
   optionKeys: readonly string[] = [],
-): Promise<ConfiguredStore & { readonly provider: LeaseProvider }> {
+): Promise<OpenedStore> {
   const { config, path, kind } = await configOf(selection, terminal)
   const provider = new LeaseProvider(config, {}, { clock: terminal.clock, logger: loggerOf(terminal) })
   try {
-    return { ...(await provider.getStore(name, path, optionKeys)), provider }
+    const configured = await provider.getStore(name, path, optionKeys)
+    return { ...configured, provider, [Symbol.asyncDispose]: () => provider.close() }
   } catch (error) {
     await provider.close()
     throw isMissingModule(error) && kind !== undefined ? notInstalled(kind, error) : error
@@ -49,14 +56,25 @@ export async function configOf({ store, config, path }: StoreSelection, { env }:
     const { loadConfig } = await import('@leasehold/config')
     // The defaults of the providers are among the dependencies of the application that has the file.
     const file = resolve(config)
-    return { config: loadConfig({ file, folder: dirname(file) }), path: path ?? DEFAULT_PATH, kind: undefined }
+    return {
+      config: loadConfig({ file, folder: dirname(file) }),
+      path: path ?? DEFAULT_PATH,
+      kind: undefined,
+      source: file,
+    }
   }
   if (path !== undefined) throw new UsageError('--path names a block of a configuration file: add --config FILE')
-  const url = store ?? (env.LEASEHOLD_STORE || 'local:')
+  const [url, source] = urlOf(store, env)
   const kind = kindOf(url)
   const defaults = kind.schemes[0] === 'local' ? { folder: userFolder(env) } : {}
   const block = { 'lease-class': kind.leaseClass, ...defaults, ...kind.settings(url) }
-  return { config: { leasehold: { lease: block } }, path: DEFAULT_PATH, kind }
+  return { config: { leasehold: { lease: block } }, path: DEFAULT_PATH, kind, source }
+}
+
+/** The URL of the store, and where it was given. */
+function urlOf(store: string | undefined, { LEASEHOLD_STORE = '' }: Terminal['env']): readonly [string, string] {
+  if (store !== undefined) return [store, '--store']
+  return LEASEHOLD_STORE === '' ? ['local:', 'default'] : [LEASEHOLD_STORE, 'LEASEHOLD_STORE']
 }
 
 function kindOf(url: string): StoreKind {
@@ -81,7 +99,7 @@ export function userFolder(env: Terminal['env']): string {
 }
 
 /** Writes warnings and errors of the library, each on a line of its own. */
-function loggerOf({ errors }: Terminal): Logger {
+export function loggerOf({ errors }: Terminal): Logger {
   const write = (level: string) => (message: string) => void errors.write(`leasehold: ${level}: ${message}\n`)
   return { debug: () => {}, info: () => {}, warn: write('warning'), error: write('error') }
 }

@@ -22,3 +22,8 @@ export interface Terminal {
 export function hasColours(stream: OutputStream, env: Terminal['env']): boolean {
   return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
 }
+
+/** One line of JSON. */
+export function writeJSON({ output }: Pick<Terminal, 'output'>, value: unknown): void {
+  output.write(`${JSON.stringify(value)}\n`)
+}

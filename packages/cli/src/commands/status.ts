@@ -1,20 +1,31 @@
-import { type LeaseRecord, readLease } from '@leasehold/core'
+import { readLease } from '@leasehold/core'
 import type { Action } from '../command.js'
 import type { status } from '../declarations/status.js'
 import { exitCodes } from '../exit-codes.js'
+import { leaseJSON, leaseRow, leaseTitles } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
+import { writeTable } from '../table.js'
+import { writeJSON } from '../terminal.js'
 
-/** Prints the record of each name. */
+/** Prints the record of each name, in the order of the names given. */
 export const showStatus: Action<typeof status> = async ({ operands, options }, terminal) => {
   const [first = ''] = operands
-  const { store, provider } = await openStore(options, first, terminal)
-  try {
-    const { timeout } = options
-    const { clock } = terminal
-    const records = await Promise.all(operands.map((name) => readLease(store, name, { timeout, clock })))
-    terminal.output.write(`${JSON.stringify(records satisfies (LeaseRecord | undefined)[])}\n`)
-  } finally {
-    await provider.close()
-  }
+  const { timeout, output } = options
+  const { clock } = terminal
+  await using opened = await openStore(options, first, terminal)
+  const { store } = opened
+  const records = await Promise.all(operands.map((name) => readLease(store, name, { timeout, clock })))
+  const named = operands.map((name, place) => [name, records[place]] as const)
+  if (output === 'json')
+    writeJSON(
+      terminal,
+      named.map(([name, record]) => leaseJSON(name, record)),
+    )
+  else
+    writeTable(
+      terminal,
+      leaseTitles,
+      named.map(([name, record]) => leaseRow(name, record)),
+    )
   return exitCodes.ok
 }

@@ -7,7 +7,7 @@ export const storeOptions = {
     value: 'URL',
     short: 's',
     completes: 'store',
-    description: 'The store of the leases; local unless given here or in LEASEHOLD_STORE',
+    description: 'The URL of the store; also in LEASEHOLD_STORE',
   },
   config: {
     type: 'text',
@@ -16,11 +16,11 @@ export const storeOptions = {
     completes: 'file',
     description: 'A HOCON file that has the store',
   },
-  path: { type: 'text', value: 'PATH', description: 'The block of the file; leasehold.lease unless given' },
+  path: { type: 'text', value: 'PATH', description: 'The block of the file (leasehold.lease)' },
   timeout: {
     type: 'duration',
     value: 'DURATION',
-    description: 'The time limit of each call to the store; 5s unless given',
+    description: 'The time limit of each call to the store (5s)',
   },
 } as const satisfies OptionDeclarations
 

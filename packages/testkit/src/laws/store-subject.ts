@@ -86,5 +86,7 @@ export interface StoreSubject {
    * refuse some, and laws on unusual names are then skipped.
    */
   readonly anyName?: boolean | undefined
+  /** The beginning of the lease names of the trials; none unless given. A few names have it in upper case, or after a `/`. */
+  readonly prefix?: string | undefined
   start(clock: Clock): StoreBackend | Promise<StoreBackend>
 }

@@ -33,7 +33,7 @@ const SLACK = 150
 /** The surroundings of one law over a store: a backend of its own, clients, and time. */
 export class StoreTrial {
   /** The lease name, which no other trial uses. */
-  readonly name = `law-${randomUUID()}`
+  readonly name: string
   readonly ttl: number
   readonly time: PassingTime
   readonly backend: StoreBackend
@@ -44,6 +44,7 @@ export class StoreTrial {
 
   private constructor(subject: StoreSubject, time: PassingTime, clock: Clock, backend: StoreBackend) {
     this.#subject = subject
+    this.name = `${subject.prefix ?? ''}law-${randomUUID()}`
     this.time = time
     this.clock = clock
     this.backend = backend

@@ -1,0 +1,73 @@
+/** The figures of an advice. Times are seconds; costs are in any unit, the same for all. */
+export interface AdviceInput {
+  /** The longest step of the work between two checks of the lease. */
+  readonly operation: number
+  /** A call to the store and back. */
+  readonly roundTrip: number
+  /** Crashes of a holder in an hour. */
+  readonly failures: number
+  /** The cost of a lease that is lost though its holder was well. */
+  readonly lostCost: number
+  /** The cost of a second without a holder. */
+  readonly downCost: number
+  /** The part of the renewals that fail by chance. */
+  readonly badLuck: number
+}
+
+/** Times are seconds. */
+export interface Advice {
+  /** The shortest ttl that makes sense, and the longest that is considered. */
+  readonly shortest: number
+  readonly longest: number
+  /** The ttl with the least cost, whatever its bounds; `Infinity` where only short ttls cost. */
+  readonly best: number
+  /** The best ttl within the bounds. */
+  readonly ttl: number
+  /** The part of the ttl after which it is renewed. */
+  readonly renewAt: number
+  readonly interval: number
+  /** In an hour. */
+  readonly cost: Cost
+}
+
+/** In an hour. */
+export interface Cost {
+  /** Of leases lost though their holders were well. */
+  readonly lost: number
+  /** Of the time without a holder. */
+  readonly down: number
+  readonly total: number
+}
+
+const HOUR = 3_600
+
+/** How often a renewal can be repeated before the ttl is over, and a ttl is at least. */
+const TRIES = 3
+
+/** How many times the shortest ttl is the longest. */
+const RANGE = 10
+
+const EARLIEST = 0.3
+const LATEST = 0.7
+
+/**
+ * The cost of a ttl in an hour. There are `3600 / ttl` renewals; the part `badLuck` of them ends a lease. A crash leaves the
+ * resource without a holder for half a ttl on average.
+ */
+export function costOf(ttl: number, { badLuck, lostCost, failures, downCost }: AdviceInput): Cost {
+  const lost = lostCost * badLuck * (HOUR / ttl)
+  const down = downCost * failures * (ttl / 2)
+  return { lost, down, total: lost + down }
+}
+
+/** The ttl with the least cost: where the derivative of the cost is 0, within the bounds. */
+export function advise(input: AdviceInput): Advice {
+  const { operation, roundTrip, failures, lostCost, downCost, badLuck } = input
+  const shortest = TRIES * roundTrip + operation
+  const longest = RANGE * shortest
+  const shorter = failures * downCost
+  const best = shorter === 0 ? Number.POSITIVE_INFINITY : Math.sqrt((2 * HOUR * badLuck * lostCost) / shorter)
+  const ttl = Math.min(Math.max(best, shortest), longest)
+  const renewAt = Math.min(Math.max(1 - (TRIES * roundTrip) / ttl, EARLIEST), LATEST)
+  return { shortest, longest, best, ttl, renewAt, interval: renewAt * ttl, cost: costOf(ttl, input) }
+}

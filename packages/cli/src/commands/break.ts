@@ -1,0 +1,51 @@
+import { breakLease, type LeaseRecord, readLease } from '@leasehold/core'
+import type { Action } from '../command.js'
+import { isConfirmed } from '../confirmation.js'
+import type { breakCommand } from '../declarations/break.js'
+import { durationText, instantText } from '../duration-text.js'
+import { exitCodes } from '../exit-codes.js'
+import { isHeld } from '../lease-table.js'
+import { openStore } from '../store-selection.js'
+import { printable } from '../table.js'
+import { writeJSON } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+
+/** Ends the grant that was in force when it asked, and no later one. */
+export const breakOne: Action<typeof breakCommand> = async ({ operands, options }, terminal) => {
+  const [name = ''] = operands
+  const { timeout, period, reason, yes, output } = options
+  const { input, errors, clock } = terminal
+  if (yes !== true && input.isTTY !== true) {
+    throw new UsageError('there is no terminal to ask on: add --yes to break the lease without a question')
+  }
+  await using opened = await openStore(options, name, terminal)
+  const record = await readLease(opened.store, name, { timeout, clock })
+  if (record === undefined || !isHeld(record)) {
+    errors.write(`leasehold: nobody holds '${printable(name)}': there is nothing to break\n`)
+    return exitCodes.no
+  }
+  if (yes !== true && !(await isConfirmed(questionOf(record), terminal))) {
+    errors.write('leasehold: nothing was changed\n')
+    return exitCodes.no
+  }
+  const { grantId } = record
+  // A store that does not know the holder has no id of its grant.
+  const only = grantId === '' ? {} : { grantId }
+  const breaking = {
+    ...(period === undefined ? {} : { period }),
+    ...(reason === undefined ? {} : { reason }),
+    ...only,
+  }
+  const { remaining } = await breakLease(opened.store, name, { ...breaking, timeout, clock })
+  if (output === 'json') writeJSON(terminal, { name, owner: record.owner, ...only, remaining })
+  else
+    terminal.output.write(
+      `${printable(name)} is broken, and free ${remaining > 0 ? `in ${durationText(remaining)}` : 'now'}\n`,
+    )
+  return exitCodes.ok
+}
+
+function questionOf({ name, owner, grantedAt, fencingToken }: LeaseRecord): string {
+  const since = grantedAt === undefined ? '' : ` since ${instantText(grantedAt)}`
+  return printable(`'${name}' is held by ${owner || 'an unknown owner'}${since}, token ${fencingToken}. Break it?`)
+}

@@ -1,0 +1,114 @@
+import { Config } from '@leasehold/config'
+import { LeaseProvider, type LeaseSettings, memoryLease } from '@leasehold/core'
+import type { Action } from '../command.js'
+import type { config as declaration } from '../declarations/config.js'
+import { durationSetting } from '../duration-text.js'
+import { exitCodes } from '../exit-codes.js'
+import { configOf, DEFAULT_PATH, loggerOf } from '../store-selection.js'
+import { writeTable } from '../table.js'
+import { type Terminal, writeJSON } from '../terminal.js'
+
+/** A setting in force. */
+interface Setting {
+  /** Below the path of the lease. */
+  readonly key: string
+  /** Masked, if it is a secret. */
+  readonly value: unknown
+  readonly origin: string
+}
+
+type Plain = Readonly<Record<string, unknown>>
+
+/** Prints the settings of a block, with those of `leasehold.lease` that it does not have itself. */
+export const printConfig: Action<typeof declaration> = async ({ options }, terminal) => {
+  const { config: given, path, source } = await configOf(options, terminal)
+  const config = given instanceof Config ? given : Config.from(given, { source })
+  const settings = settingsIn(config, path)
+  const effective = await leaseSettings(config, path, terminal)
+  const derived = derivedFrom(effective).filter(({ key }) => !settings.some((setting) => setting.key === key))
+  const all = [...settings, ...derived].sort((one, other) => (one.key < other.key ? -1 : 1))
+  if (options.output === 'json') writeJSON(terminal, { path, settings: all })
+  else {
+    const rows = all.map(({ key, value, origin }) => [key, shown(value), origin])
+    writeTable(terminal, ['SETTING', 'VALUE', 'ORIGIN'], rows)
+  }
+  return exitCodes.ok
+}
+
+/** The settings that have a value. An empty text stands for none: the setting is then derived. */
+function settingsIn(config: Config, path: string): readonly Setting[] {
+  const masked = config.toJSON()
+  const found = new Map<string, Setting>()
+  for (const block of [DEFAULT_PATH, path]) {
+    for (const keys of leavesOf(blockAt(masked, block))) {
+      const origin = config.originOf([...block.split('.'), ...keys].map(quoted).join('.'))
+      const value = valueAt(blockAt(masked, block), keys)
+      if (value === '') continue
+      found.set(keys.join('.'), { key: keys.join('.'), value, origin: placeOf(origin) })
+    }
+  }
+  return [...found.values()]
+}
+
+/** The settings of the lease, as core reads them: it checks them, and derives those that are not given. */
+async function leaseSettings(config: Config, path: string, terminal: Terminal): Promise<LeaseSettings> {
+  const source = {
+    toObject: () => withoutProvider(config.toObject(), path.split('.')),
+    originOf: (place: string) => config.originOf(place),
+  }
+  await using provider = new LeaseProvider(source, {}, { clock: terminal.clock, logger: loggerOf(terminal) })
+  const { settings } = await provider.getStore('config', path)
+  return settings
+}
+
+/** A copy in which the leases of a block are in memory: no provider is loaded, and no store is asked. */
+function withoutProvider(value: Plain, [first = '', ...rest]: readonly string[]): Plain {
+  const { [first]: block, ...others } = value
+  if (typeof block !== 'object' || block === null) return value
+  // Without keys of its own that it reads, so that the options of the provider are no unknown keys.
+  const inMemory: typeof memoryLease = (...lease) => memoryLease(...lease)
+  const changed = rest.length > 0 ? withoutProvider(block as Plain, rest) : { ...block, 'lease-class': inMemory }
+  return { ...others, [first]: changed }
+}
+
+function derivedFrom({ timeouts, maxHold }: LeaseSettings): readonly Setting[] {
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout } = timeouts
+  return [
+    { key: 'heartbeat-timeout', value: durationSetting(heartbeatTimeout), origin: 'derived' },
+    { key: 'heartbeat-interval', value: durationSetting(heartbeatInterval), origin: 'derived' },
+    { key: 'lease-operation-timeout', value: durationSetting(operationTimeout), origin: 'derived' },
+    ...(maxHold === undefined || maxHold === Number.POSITIVE_INFINITY
+      ? []
+      : [{ key: 'max-hold', value: durationSetting(maxHold), origin: 'derived' }]),
+  ]
+}
+
+function blockAt(value: unknown, path: string): unknown {
+  return valueAt(value, path.split('.'))
+}
+
+function valueAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((inner, key) => (Object(inner) as Plain)[key], value)
+}
+
+/** The keys of all values, down to those that are no objects. */
+function leavesOf(value: unknown): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const deeper = leavesOf(inner)
+    return deeper.length === 0 ? [[key]] : deeper.map((keys) => [key, ...keys])
+  })
+}
+
+function placeOf(origin: { readonly source: string; readonly line: number } | undefined): string {
+  if (origin === undefined) return 'default'
+  return origin.line > 0 ? `${origin.source}:${origin.line}` : origin.source
+}
+
+function quoted(key: string): string {
+  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key)
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,28 @@
+import { LeaseRecord, listLeases } from '@leasehold/core'
+import type { Action } from '../command.js'
+import type { list } from '../declarations/list.js'
+import { exitCodes } from '../exit-codes.js'
+import { isHeld, leaseRow, leaseTitles } from '../lease-table.js'
+import { openStore } from '../store-selection.js'
+import { writeTable } from '../table.js'
+import { writeJSON } from '../terminal.js'
+
+/** Prints the records of all names with the prefix, sorted by name. */
+export const listAll: Action<typeof list> = async ({ operands, options }, terminal) => {
+  const [prefix = ''] = operands
+  const { timeout, held, output } = options
+  await using opened = await openStore(options, prefix || 'list', terminal)
+  const records: LeaseRecord[] = []
+  for await (const record of listLeases(opened.store, prefix, { timeout, clock: terminal.clock })) {
+    if (held !== true || isHeld(record)) records.push(record)
+  }
+  records.sort((one, other) => (one.name < other.name ? -1 : 1))
+  if (output === 'json') writeJSON(terminal, records.map(LeaseRecord.toJSON))
+  else
+    writeTable(
+      terminal,
+      leaseTitles,
+      records.map((record) => leaseRow(record.name, record)),
+    )
+  return exitCodes.ok
+}

@@ -1,0 +1,110 @@
+import { readLease } from '@leasehold/core'
+import { suggestionFor } from '@leasehold/core/store'
+import { type StoreLaw, storeLaws } from '@leasehold/testkit'
+import type { Action } from '../command.js'
+import type { verify } from '../declarations/verify.js'
+import { durationText } from '../duration-text.js'
+import { exitCodes } from '../exit-codes.js'
+import { openStore } from '../store-selection.js'
+import { printable, writeTable } from '../table.js'
+import { type Terminal, writeJSON } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+import { checkLaws, type OpenClient, subjectOf, type Verdict, VerifiedNames } from '../verification.js'
+
+const DEFAULT_PARALLEL = 12
+const DEFAULT_TTL = 4_000
+
+/** Checks the laws of stores against the store, and prints a summary. */
+export const verifyStore: Action<typeof verify> = async ({ options }, terminal) => {
+  const { family, parallel = DEFAULT_PARALLEL, ttl = DEFAULT_TTL, timeout, output } = options
+  const { clock, errors } = terminal
+  const laws = lawsOf(family)
+  const names = new VerifiedNames()
+  await using opened = await openStore(options, names.prefix, terminal)
+  const { store } = opened
+  // Before anything is written.
+  await readLease(store, names.prefix, { timeout, clock })
+  const interrupted = new AbortController()
+  const interrupt = (): void => interrupted.abort()
+  process.once('SIGINT', interrupt)
+  const verdicts: Verdict[] = []
+  const start = clock.now()
+  errors.write(`leasehold: ${laws.length} laws on names that begin with ${names.prefix}\n`)
+  const clients: OpenClient = async () => await clientOf(options, names.prefix, terminal)
+  await checkLaws(laws, subjectOf(store, ttl, clients, names.prefix), parallel, {
+    clock,
+    signal: interrupted.signal,
+    onVerdict: (verdict) => {
+      verdicts.push(verdict)
+      if (errors.isTTY === true)
+        errors.write(`\r${verdicts.length} of ${laws.length}${verdicts.length === laws.length ? '\n' : ''}`)
+    },
+  })
+  process.off('SIGINT', interrupt)
+  const used = await names.release(store, terminal, timeout)
+  const count = countOf(verdicts)
+  const { prefix } = names
+  if (output === 'json') {
+    writeJSON(terminal, {
+      store: store.kind,
+      prefix,
+      names: used,
+      ...count,
+      duration: clock.now() - start,
+      laws: verdicts,
+    })
+  } else writeSummary(verdicts, terminal)
+  errors.write(`leasehold: ${summary(store.kind ?? 'custom', count, clock.now() - start)}; ${remains(used)}\n`)
+  if (interrupted.signal.aborted) return 130
+  return count.broken === 0 ? exitCodes.ok : exitCodes.no
+}
+
+/** A client closes its provider, and so its connections, when a law has ended. */
+async function clientOf(...selection: Parameters<typeof openStore>): ReturnType<OpenClient> {
+  const { store } = await openStore(...selection)
+  return store
+}
+
+function lawsOf(family: string | undefined): readonly StoreLaw[] {
+  if (family === undefined) return storeLaws
+  const laws = storeLaws.filter((law) => law.family === family)
+  if (laws.length > 0) return laws
+  const families = [...new Set(storeLaws.map((law) => law.family))]
+  const meant = suggestionFor(family, families)
+  throw new UsageError(
+    `there are no laws of '${family}': ${meant === undefined ? `the families are ${families.join(', ')}` : `did you mean '${meant}'?`}`,
+  )
+}
+
+type Count = Readonly<Record<Verdict['outcome'], number>>
+
+function countOf(verdicts: readonly Verdict[]): Count {
+  const of = (outcome: Verdict['outcome']): number => verdicts.filter((verdict) => verdict.outcome === outcome).length
+  return { kept: of('kept'), broken: of('broken'), skipped: of('skipped') }
+}
+
+/** A row for each family; then the laws that the store breaks, and how. */
+function writeSummary(verdicts: readonly Verdict[], terminal: Terminal): void {
+  const families = [...new Set(verdicts.map(({ family }) => family))]
+  const rows = families.map((family) => {
+    const { kept, broken, skipped } = countOf(verdicts.filter((verdict) => verdict.family === family))
+    const faults = broken > 0 ? ([String(broken), 'red'] as const) : '0'
+    return [family, String(kept), faults, String(skipped)]
+  })
+  writeTable(terminal, ['FAMILY', 'KEPT', 'BROKEN', 'SKIPPED'], rows)
+  for (const { family, law, outcome, reason = '' } of verdicts) {
+    if (outcome !== 'broken') continue
+    const lines = reason.split('\n').map((line) => `  ${printable(line)}\n`)
+    terminal.output.write(`broken: ${family}: ${law}\n${lines.join('')}`)
+  }
+}
+
+function summary(store: string, { kept, broken, skipped }: Count, duration: number): string {
+  return `the ${store} store keeps ${kept} laws, breaks ${broken}, and cannot run ${skipped}, in ${durationText(duration)}`
+}
+
+function remains(used: number | undefined): string {
+  return used === undefined
+    ? 'it cannot list names: leases that a law left behind end with their ttl'
+    : `the leases on ${used} names are released; their records stay as long as the store keeps fencing tokens`
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { type LeaseStore, listLeases, releaseLease } from '@leasehold/core'
+import { checkStoreLaw, type StoreLaw, type StoreSubject } from '@leasehold/testkit'
+import { isHeld } from './lease-table.js'
+import type { Terminal } from './terminal.js'
+
+/** How many ttls a law may take at most; and at least so many milliseconds. */
+const LONGEST = 12
+const LEAST_LIMIT = 30_000
+
+/** The outcome of one law. */
+export interface Verdict {
+  readonly family: string
+  readonly law: string
+  readonly outcome: 'kept' | 'broken' | 'skipped'
+  /** Why it was skipped, or how the store broke it. */
+  readonly reason?: string
+}
+
+/** Opens one more client of the store, with connections of its own. */
+export type OpenClient = () => Promise<LeaseStore>
+
+/** The lease names of one verification. */
+export class VerifiedNames {
+  readonly prefix = `leasehold-verify-${randomUUID().slice(0, 8)}-`
+
+  /**
+   * Releases the leases that laws have left behind. Resolves with the number of names that were used; `undefined` if the
+   * store cannot list: the leases then end with their ttl.
+   */
+  async release(store: LeaseStore, { clock }: Terminal, timeout: number | undefined): Promise<number | undefined> {
+    if (store.list === undefined) return undefined
+    let names = 0
+    // Some laws use the name in upper case, or after a slash.
+    for (const prefix of [this.prefix, this.prefix.toUpperCase(), `/${this.prefix}`]) {
+      for await (const record of listLeases(store, prefix, { timeout, clock })) {
+        names += 1
+        if (isHeld(record)) await releaseLease(store, record.name, { grantId: record.grantId, timeout, clock })
+      }
+    }
+    return names
+  }
+}
+
+/** The store, as the laws see it. */
+export function subjectOf(
+  store: LeaseStore,
+  ttl: number,
+  open: OpenClient,
+  prefix: string,
+): StoreSubject & { ttl: number } {
+  const { kind = 'custom', limits } = store
+  // Each client of a store in memory would be a store of its own.
+  const isShared = kind === 'memory'
+  return {
+    name: kind,
+    time: 'real',
+    remote: true,
+    ttl: Math.max(ttl, limits.minTtl),
+    clients: !isShared,
+    serverTime: limits.observed !== true,
+    prefix,
+    start: () => {
+      const only = isShared ? open() : undefined
+      return { open: () => only ?? open() }
+    },
+  }
+}
+
+/** Checks laws, so many at the same time. `onVerdict` gets each verdict as soon as it is known. */
+export async function checkLaws(
+  laws: readonly StoreLaw[],
+  subject: StoreSubject & { readonly ttl: number },
+  parallel: number,
+  {
+    clock,
+    signal,
+    onVerdict,
+  }: { clock: Terminal['clock']; signal: AbortSignal; onVerdict: (verdict: Verdict) => void },
+): Promise<void> {
+  const queue = laws.values()
+  const worker = async (): Promise<void> => {
+    for (const law of queue) {
+      if (signal.aborted) return
+      onVerdict(await verdictOn(law, subject, clock))
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, worker))
+}
+
+async function verdictOn(
+  law: StoreLaw,
+  subject: StoreSubject & { readonly ttl: number },
+  clock: Terminal['clock'],
+): Promise<Verdict> {
+  const { family, name } = law
+  const limit = Math.max(LONGEST * subject.ttl, LEAST_LIMIT)
+  let cancel = (): void => {}
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.schedule(limit, () => reject(new Error(`the store did not answer within ${limit / 1_000} s`)))
+  })
+  try {
+    const outcome = await Promise.race([checkStoreLaw(law, subject), late])
+    return outcome.kept
+      ? { family, law: name, outcome: 'kept' }
+      : { family, law: name, outcome: 'skipped', reason: outcome.skipped }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    // A store that shares the naming of other programs refuses some names.
+    const isRefused = law.needs.includes('any-name') && Object(error).code === 'name'
+    return { family, law: name, outcome: isRefused ? 'skipped' : 'broken', reason }
+  } finally {
+    cancel()
+  }
+}
