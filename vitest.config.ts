@@ -17,8 +17,8 @@ const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
-/** The binary of the command line, built and run in processes of its own: `npm run test:cli`. */
-const cli = ['packages/cli/test/binary/**/*.test.ts']
+/** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
+const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
 
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
@@ -60,7 +60,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'cli', include: cli, maxWorkers: 2, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'cli',
+          include: cli,
+          globalSetup: 'packages/cli/test/support/built-program.ts',
+          maxWorkers: 2,
+          // Each test runs several programs.
+          maxConcurrency: 5,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,

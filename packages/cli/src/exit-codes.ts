@@ -13,6 +13,8 @@ export const exitCodes = {
   unreachable: 69,
   /** EX_SOFTWARE: a fault of `leasehold` itself. */
   internal: 70,
+  /** EX_IOERR: the output cannot be written. */
+  unwritable: 74,
   /** EX_TEMPFAIL: another owner holds the lease. */
   notAcquired: 75,
   /** EX_NOPERM: the store refused the credentials, or the user may not do this. */

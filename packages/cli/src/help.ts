@@ -19,8 +19,14 @@ export function overview(commands: readonly CommandDeclaration[]): string {
   ].join('\n')
 }
 
-/** `leasehold COMMAND --help`: fits on a screen of 24 lines of 80 characters. */
+/** `leasehold COMMAND --help`: fits on a screen of 24 lines of 80 characters. Details for which it has no room are left out. */
 export function commandHelp(command: CommandDeclaration): string {
+  const { details: _, ...short } = command
+  const whole = helpText(command)
+  return whole.split('\n').length > HEIGHT ? helpText(short) : whole
+}
+
+function helpText(command: CommandDeclaration): string {
   const { summary, details, operands, options, examples } = command
   const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in shared)))
   const others = Object.keys(options).filter((name) => name in shared)
@@ -39,8 +45,9 @@ export function commandHelp(command: CommandDeclaration): string {
   ].join('\n')
 }
 
-/** Of a terminal. */
+/** Of a terminal: 24 lines, the last of which has the prompt. */
 const WIDTH = 80
+const HEIGHT = 24
 
 /** How a command is called: `leasehold break NAME [OPTION…]`. */
 export function synopsis({ name, operands, options, takesCommand }: CommandDeclaration): string {

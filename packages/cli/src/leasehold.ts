@@ -9,14 +9,22 @@ import { commandHelp, overview } from './help.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 
+/** 128 and the number of SIGPIPE. */
+const BROKEN_PIPE = 141
+
 /** Carries out a command line. Resolves with the exit code and never rejects: errors are written to `terminal.errors`. */
 export async function leasehold(args: readonly string[], terminal: Terminal): Promise<number> {
+  // The timers of a clock do not keep the process alive: this does, until the command has ended.
+  const { port1: alive } = new MessageChannel()
+  alive.ref()
   try {
     return await carryOut(args, terminal)
   } catch (error) {
     const { message, exitCode } = failureOf(error)
     terminal.errors.write(`leasehold: ${message}\n`)
     return exitCode
+  } finally {
+    alive.close()
   }
 }
 
@@ -29,12 +37,19 @@ async function carryOut(args: readonly string[], terminal: Terminal): Promise<nu
     return exitCodes.ok
   }
   const invocation = parseInvocation(command.declaration, words)
+  // The output of a command that runs another belongs to the other one.
+  if (command.declaration.takesCommand !== true) terminal.output.once('error', endWithReader)
   const action = await command.load()
   return await action(
     invocation,
     terminal,
     commands.map(({ declaration }) => declaration),
   )
+}
+
+/** The reader of the output has ended: so does this process, with the exit code of SIGPIPE. Or the output cannot be written. */
+function endWithReader({ code }: NodeJS.ErrnoException): never {
+  process.exit(code === 'EPIPE' ? BROKEN_PIPE : exitCodes.unwritable)
 }
 
 async function withoutCommand(words: readonly string[], { output, errors }: Terminal): Promise<number> {

@@ -2,9 +2,6 @@
 import { systemClock } from '@leasehold/core'
 import { leasehold } from './leasehold.js'
 
-// The timers of a clock do not keep the process alive: this does, until the command has ended.
-const { port1: alive } = new MessageChannel()
-alive.ref()
 process.exitCode = await leasehold(process.argv.slice(2), {
   input: process.stdin,
   output: process.stdout,
@@ -12,4 +9,3 @@ process.exitCode = await leasehold(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
 })
-alive.close()

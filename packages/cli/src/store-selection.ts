@@ -99,8 +99,8 @@ export function userFolder(env: Terminal['env']): string {
 }
 
 /** Writes warnings and errors of the library, each on a line of its own. */
-export function loggerOf({ errors }: Terminal): Logger {
-  const write = (level: string) => (message: string) => void errors.write(`leasehold: ${level}: ${message}\n`)
+export function loggerOf(terminal: Terminal): Logger {
+  const write = (level: string) => (message: string) => void terminal.errors.write(`leasehold: ${level}: ${message}\n`)
   return { debug: () => {}, info: () => {}, warn: write('warning'), error: write('error') }
 }
 

@@ -14,6 +14,9 @@ type Options = Invocation<typeof declaration>['options']
 const READS = 23
 const WARM_UP = 3
 
+/** The shortest ttl that leases can have, in milliseconds. */
+const LEAST_TTL = 100
+
 /** Prints the ttl with the least cost, and its arithmetic. */
 export const printAdvice: Action<typeof declaration> = async ({ options }, terminal) => {
   const input = await inputOf(options, terminal)
@@ -71,21 +74,22 @@ async function measured(options: Options, terminal: Terminal): Promise<number> {
   return roundTrip
 }
 
-/** Rounded up to milliseconds: the settings as a configuration has them. */
-function settingsOf({ ttl, interval, renewAt }: Advice): Readonly<Record<string, unknown>> {
+/** Rounded up to milliseconds: the settings of `createLease`. */
+export function settingsOf(advice: Advice) {
+  const { ttl, interval, renewAt } = advice
   return {
-    heartbeatTimeout: Math.ceil(ttl * 1_000),
+    heartbeatTimeout: Math.max(Math.ceil(ttl * 1_000), LEAST_TTL),
     heartbeatInterval: Math.round(interval * 1_000),
     strategy: { renewAt: part(renewAt) },
   }
 }
 
 function block(advice: Advice): string {
-  const ttl = Math.ceil(advice.ttl * 1_000)
+  const { heartbeatTimeout, strategy } = settingsOf(advice)
   return [
     'In a configuration, below the path of the lease:',
-    `  heartbeat-timeout = ${ttl}ms`,
-    `  strategy { renew-at = ${part(advice.renewAt)} }`,
+    `  heartbeat-timeout = ${heartbeatTimeout}ms`,
+    `  strategy { renew-at = ${strategy.renewAt} }`,
     '',
   ].join('\n')
 }
