@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { durations, TimeoutSettings } from '@leasehold/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -79,6 +80,12 @@ describe('leasehold advise', () => {
     expect(output).toContain('√(7200 × 0.001 × 1 / (0.1 × 1)) = 8.485 s\n')
     expect(output).toContain('expected cost  0.4243 + 0.4243 = 0.8485 an hour')
     expect(output).toContain('heartbeat-timeout = 8486ms\n  strategy { renew-at = 0.7 }')
+  })
+
+  it('has the output that the guide shows', async () => {
+    const guide = readFileSync(new URL('../../../docs/guide/cli.md', import.meta.url), 'utf8')
+    const [, line = '', shown] = /```\n\$ leasehold (.*)\n([^`]*)```/.exec(guide) ?? []
+    expect((await new TestTerminal().run(line)).output).toBe(shown)
   })
 
   it('prints figures as JSON', async () => {

@@ -82,6 +82,23 @@ it('checks the laws of a store with clients of its own', async () => {
   expect(JSON.parse(output)).toMatchObject({ store: 'local', broken: 0 })
 })
 
+it('releases the leases of laws when a check is interrupted', async () => {
+  const folder = temporaryFolder()
+  const checking = start(folder, ['verify', '--family', 'infinite', '--ttl', '3s'])
+  const store = new LocalLeaseStore({ folder: join(folder, 'leasehold', 'leases') })
+  onTestFinished(() => store.close())
+  const heldNames = async () => {
+    const names: string[] = []
+    for await (const { name, state } of store.list('leasehold-verify-')) if (state === 'leased') names.push(name)
+    return names
+  }
+  await eventually('the first leases', async () => (await heldNames()).length > 0)
+  checking.kill('SIGINT')
+  const { code, errors } = await checking.outcome
+  expect([code, errors]).toEqual([130, expect.stringContaining('are released')])
+  expect(await heldNames()).toEqual([])
+})
+
 it('says how to install the package of a store', async () => {
   const folder = temporaryFolder()
   const modules = join(folder, 'node_modules')
