@@ -18,7 +18,7 @@ export type OptionDeclaration = {
 )
 
 /** What the completions of the shells offer. */
-export type Completion = 'file' | 'store' | 'command'
+type Completion = 'file' | 'store' | 'command'
 
 export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 
@@ -33,7 +33,7 @@ type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' 
 /** The values of options, by their names on the command line; `undefined` where one is not given. */
 export type OptionValues<D extends OptionDeclarations> = { readonly [K in keyof D]: ValueOf<D[K]> | undefined }
 
-export interface OperandDeclaration {
+interface OperandDeclaration {
   /** As in the help: `NAME`. */
   readonly name: string
   readonly description: string
@@ -45,7 +45,7 @@ export interface OperandDeclaration {
   readonly words?: readonly string[]
 }
 
-export interface Example {
+interface Example {
   readonly line: string
   readonly description: string
 }

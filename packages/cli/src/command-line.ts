@@ -95,7 +95,7 @@ function unknownOption({ name, options }: CommandDeclaration, option: string): U
 }
 
 /** `; did you mean …?`, if one of the words is similar. */
-export function suggested(word: string, words: Iterable<string>): string {
+function suggested(word: string, words: Iterable<string>): string {
   const meant = suggestionFor(word, words)
   return meant === undefined ? '' : `; did you mean ${meant}?`
 }

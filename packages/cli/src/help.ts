@@ -88,6 +88,6 @@ function aligned(rows: readonly (readonly [string, string])[]): string[] {
 }
 
 /** The lines of a text, broken between words. */
-export function wrapped(text: string, width: number): string[] {
+function wrapped(text: string, width: number): string[] {
   return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'gu')) ?? []).map((line) => line.trimEnd())
 }

@@ -24,6 +24,8 @@ export interface StoreConfig {
   readonly source: string
 }
 
+const LOCAL = '@leasehold/local'
+
 /** The block that every lease falls back to. */
 export const DEFAULT_PATH = 'leasehold.lease'
 
@@ -39,7 +41,9 @@ export async function openStore(
   optionKeys: readonly string[] = [],
 ): Promise<OpenedStore> {
   const { config, path, kind } = await configOf(selection, terminal)
-  const provider = new LeaseProvider(config, {}, { clock: terminal.clock, logger: loggerOf(terminal) })
+  // Part of this package: core would look for it beside itself, and in the working directory.
+  const factories = kind?.leaseClass === LOCAL ? { [LOCAL]: (await import('@leasehold/local')).localLease } : {}
+  const provider = new LeaseProvider(config, factories, { clock: terminal.clock, logger: loggerOf(terminal) })
   try {
     const configured = await provider.getStore(name, path, optionKeys)
     return { ...configured, provider, [Symbol.asyncDispose]: () => provider.close() }

@@ -152,10 +152,11 @@ describe('break', () => {
 
   it('keeps the name locked for the period', async () => {
     const terminal = new TestTerminal()
-    const { grant } = await held(terminal, 'job')
+    const lease = await held(terminal, 'job')
+    const grantId = (await lease.holder())?.grantId
     const { output } = await terminal.run('break job -y --period 30s -o json')
     const { remaining, ...broken } = JSON.parse(output)
-    expect(broken).toEqual({ name: 'job', owner: 'owner of job', grantId: grant?.grantId })
+    expect(broken).toEqual({ name: 'job', owner: 'owner of job', grantId })
     expect(remaining).toBeGreaterThan(25_000)
     expect(remaining).toBeLessThanOrEqual(30_000)
   })
@@ -192,7 +193,7 @@ describe('release', () => {
   it('frees the name of a grant in force, and of no other', async () => {
     const terminal = new TestTerminal()
     const lease = await held(terminal, 'job')
-    const grantId = lease.grant?.grantId ?? ''
+    const grantId = (await lease.holder())?.grantId ?? ''
     const refused = await terminal.run('release job --grant another')
     expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('is not in force: nothing was changed') })
     expect(await lease.holder()).toMatchObject({ state: 'leased' })

@@ -95,7 +95,7 @@ describe('releaseLease', () => {
     const { clock, store, lease } = setUp()
     await lease.acquire()
     const { grantId = '' } = (await readLease(store, 'job', { clock })) ?? {}
-    store.inject({ kind: 'hang', operation: 'release' })
+    store.inject({ kind: 'hang' }, 'release')
     const released = releaseLease(store, 'job', { grantId, clock, timeout: 300 })
     const rejected = expect(released).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(300)

@@ -64,7 +64,7 @@ describe('watchLease', () => {
   it('throws when a read fails', async () => {
     const { clock, faulty, ended } = watching()
     await clock.advance(10)
-    faulty.inject({ kind: 'fail-before', operation: 'read' })
+    faulty.inject({ kind: 'fail-before' }, 'read')
     await clock.advance(1_000)
     await expect(ended).rejects.toBeInstanceOf(LeaseUnavailableError)
     expect(clock.pending).toBe(0)

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js'
 
-/** The time of a grant and the count of its renewals, wrong. */
+/** The time of a grant, the count of its renewals and that of the waiters, wrong. */
 export const historyMutants: readonly Mutant[] = [
   {
     name: 'a renewal is not counted',
@@ -36,5 +36,16 @@ export const historyMutants: readonly Mutant[] = [
     caughtBy: {
       law: 'history: the time of a grant stays the same when it is renewed, and the next grant has a later one',
     },
+  },
+  {
+    name: 'a waiter whose place ended is counted',
+    edits: [
+      {
+        file: 'store/life-cycle/life-cycle.ts',
+        find: 'if (this.#isWaiting(place, now)) waiters += 1',
+        replace: 'if (place.keptUntil > 0) waiters += 1',
+      },
+    ],
+    caughtBy: { law: 'waiting: a waiter that has not repeated its request for a ttl is not counted' },
   },
 ]
