@@ -6,12 +6,14 @@ import { config } from './declarations/config.js'
 import { durations } from './declarations/durations.js'
 import { list } from './declarations/list.js'
 import { release } from './declarations/release.js'
+import { run } from './declarations/run.js'
 import { status } from './declarations/status.js'
 import { verify } from './declarations/verify.js'
 import { watch } from './declarations/watch.js'
 
 /** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
+  command(run, async () => (await import('./commands/run.js')).runCommand),
   command(status, async () => (await import('./commands/status.js')).showStatus),
   command(list, async () => (await import('./commands/list.js')).listAll),
   command(watch, async () => (await import('./commands/watch.js')).watchOne),

@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { systemClock } from '@leasehold/core'
-import { leasehold } from './leasehold.js'
+import { watchdogWord } from './run/watchdog-message.js'
 
-process.exitCode = await leasehold(process.argv.slice(2), {
-  input: process.stdin,
-  output: process.stdout,
-  errors: process.stderr,
-  env: process.env,
-  clock: systemClock,
-})
+if (process.argv[2] === watchdogWord) {
+  const { runWatchdog } = await import('./run/watchdog.js')
+  await runWatchdog()
+} else {
+  const { main } = await import('./leasehold-process.js')
+  process.exitCode = await main()
+}

@@ -1,0 +1,148 @@
+import { isatty } from 'node:tty'
+import { type CreateLeaseOptions, type LeaseSettings, TimeoutSettings } from '@leasehold/core'
+import type { Action } from '../command.js'
+import type { Invocation } from '../command-declaration.js'
+import type { run } from '../declarations/run.js'
+import { exitCodes } from '../exit-codes.js'
+import { exitCodeOf, noteOf, signalOf } from '../run/command-end.js'
+import { LeasedCommand } from '../run/leased-command.js'
+import { Notices } from '../run/notices.js'
+import { endTimesOf } from '../run/run-times.js'
+import { endBy, SignalRelay } from '../run/signal-relay.js'
+import { WaitingNotice } from '../run/waiting-notice.js'
+import { WatchdogLink } from '../run/watchdog-link.js'
+import {
+  type RunOutcome,
+  type RunRequest,
+  runOnce,
+  runOnSchedule,
+  runUnderLease,
+  runUnderPermit,
+} from '../run/ways-to-run.js'
+import { openStore } from '../store-selection.js'
+import type { Terminal } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+
+type RunInvocation = Invocation<typeof run>
+type RunOptions = RunInvocation['options']
+
+/** The ttl unless `--ttl` or a configuration file gives one, in milliseconds: for how long a killed holder keeps others waiting. */
+const TTL = 30_000
+
+/** Runs a command under a lease. */
+export const runCommand: Action<typeof run> = async (invocation, terminal) => {
+  checkUsage(invocation)
+  const signals = new SignalRelay([0, 1, 2].some((descriptor) => isatty(descriptor)))
+  // It starts while the store is opened.
+  const watchdog = new WatchdogLink()
+  const notices = new Notices(invocation.options.quiet === true)
+  try {
+    const outcome = await underLease(invocation, terminal, { signals, watchdog, notices })
+    watchdog.close()
+    return report(outcome, invocation, { signals, notices })
+  } catch (error) {
+    watchdog.close()
+    if (signals.received === undefined || error !== signals.stop.reason) throw error
+    endBy(signals.received, signals)
+    return exitCodeOf({ type: 'signalled', signal: signals.received })
+  } finally {
+    signals.close()
+  }
+}
+
+interface Attendants {
+  readonly signals: SignalRelay
+  readonly watchdog: WatchdogLink
+  readonly notices: Notices
+}
+
+async function underLease(
+  { operands, options, command }: RunInvocation,
+  terminal: Terminal,
+  { signals, watchdog, notices }: Attendants,
+): Promise<RunOutcome> {
+  const [name = ''] = operands
+  const { clock, env } = terminal
+  const { store, settings, logger, provider } = await openStore(options, name, terminal)
+  try {
+    const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
+    const times = endTimesOf(new TimeoutSettings(leaseOptions), options['kill-after'], name)
+    const waiting = new WaitingNotice(name, notices, clock)
+    const around = { command, env, times, clock, watchdog, notices }
+    const leased = new LeasedCommand(store, { maxHold: leaseOptions.maxHold, listener: waiting }, around, signals)
+    const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
+    const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
+    if (options.every === undefined) return await repeated(request, options, notices)
+    return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
+  } finally {
+    await provider.close()
+  }
+}
+
+/** Again after each loss, with `--restart`. */
+async function repeated(request: RunRequest, options: RunOptions, notices: Notices): Promise<RunOutcome> {
+  const { permits, once, restart } = options
+  for (;;) {
+    const outcome =
+      once !== undefined
+        ? await runOnce(request, once)
+        : permits !== undefined
+          ? await runUnderPermit(request, permits)
+          : await runUnderLease(request)
+    if (restart !== true || outcome?.type !== 'lost' || request.stop.aborted) return outcome
+    notices.say(`the lease '${request.name}' was lost (${outcome.reason}): acquiring it again`)
+  }
+}
+
+/** The settings of the store's block, and the options of the command line over them. */
+function leaseOptionsOf(
+  { owner, timeouts, maxHold }: LeaseSettings,
+  options: RunOptions,
+  environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
+): RunRequest['leaseOptions'] {
+  const { ttl, timeout, config } = options
+  const given = { owner: options.owner ?? owner, maxHold, ...environment }
+  if (ttl === undefined && config !== undefined) {
+    const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
+    return { ...given, heartbeatTimeout, heartbeatInterval, operationTimeout: timeout ?? operationTimeout, strategy }
+  }
+  return { ...given, heartbeatTimeout: ttl ?? TTL, operationTimeout: timeout }
+}
+
+function report(
+  outcome: RunOutcome,
+  { operands: [name = ''], options, command: [program = ''] }: RunInvocation,
+  { signals, notices }: Pick<Attendants, 'signals' | 'notices'>,
+): number {
+  if (outcome === undefined) {
+    const time = options.wait === undefined || options.try === true ? '' : ' in time'
+    notices.say(`the lease '${name}' was not acquired${time}: another owner holds it`)
+    return exitCodes.notAcquired
+  }
+  if (outcome.type === 'done') {
+    notices.say(outcome.note)
+    return exitCodes.ok
+  }
+  const note = noteOf(outcome, program, name)
+  if (note !== undefined) notices.say(note)
+  const signal = signalOf(outcome)
+  if (signal !== undefined) endBy(signal, signals)
+  return exitCodeOf(outcome)
+}
+
+function checkUsage({ options, command }: RunInvocation): void {
+  if (command.length === 0)
+    throw new UsageError("'leasehold run' needs a command after --: leasehold run NAME -- COMMAND")
+  if (process.platform === 'win32')
+    throw new UsageError("'leasehold run' needs Linux or macOS: Windows has no process groups")
+  const { try: once, wait, every, restart } = options
+  if (once === true && wait !== undefined) throw new UsageError('--try and --wait exclude each other: keep one of them')
+  const ways = (['permits', 'every', 'once'] as const).filter((way) => options[way] !== undefined)
+  if (ways.length > 1)
+    throw new UsageError(`${ways.map((way) => `--${way}`).join(' and ')} exclude each other: keep one of them`)
+  if (every === undefined && options['time-zone'] !== undefined)
+    throw new UsageError('--time-zone is for --every: add it')
+  if (every !== undefined && (once === true || wait !== undefined || restart === true)) {
+    throw new UsageError('--every waits for each tick and goes on after a loss: leave out --try, --wait and --restart')
+  }
+}

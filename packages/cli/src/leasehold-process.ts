@@ -1,0 +1,48 @@
+import { writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
+import { systemClock } from '@leasehold/core'
+import { leasehold } from './leasehold.js'
+import type { OutputStream, Terminal } from './terminal.js'
+
+const STANDARD_ERROR = 2
+
+/** Standard error, without a stream of Node. */
+const errors: OutputStream = new Writable({
+  write(chunk, _encoding, done) {
+    try {
+      writeSync(STANDARD_ERROR, chunk)
+    } catch {
+      // The reader has ended, and there is no other place to report to.
+    }
+    done()
+  },
+})
+
+/**
+ * The surroundings of this process. Its streams are made when they are first used: a pipe that Node makes a stream of is
+ * non-blocking from then on, also for a command that inherits it, which then fails to read or write.
+ */
+const terminal: Terminal = {
+  get input() {
+    return process.stdin
+  },
+  get output() {
+    return process.stdout
+  },
+  get errors() {
+    return isatty(STANDARD_ERROR) ? process.stderr : errors
+  },
+  env: process.env,
+  clock: systemClock,
+}
+
+/** Carries out the command line of this process. Resolves with the exit code. */
+export async function main(): Promise<number> {
+  // The timers of a clock do not keep the process alive: this does, until the command has ended.
+  const { port1: alive } = new MessageChannel()
+  alive.ref()
+  const exitCode = await leasehold(process.argv.slice(2), terminal)
+  alive.close()
+  return exitCode
+}

@@ -1,0 +1,45 @@
+import { constants } from 'node:os'
+import type { LeaseLostReason } from '@leasehold/core'
+import { exitCodes } from '../exit-codes.js'
+
+/** How a command has ended. Nothing of it is alive any more. */
+export type CommandEnd =
+  | { readonly type: 'exited'; readonly code: number }
+  | { readonly type: 'signalled'; readonly signal: NodeJS.Signals }
+  /** `late`: no heartbeat was confirmed in time, and the time that is left was needed to end the command. */
+  | { readonly type: 'lost'; readonly reason: LeaseLostReason | 'late' }
+  | { readonly type: 'unstartable'; readonly error: NodeJS.ErrnoException }
+
+/** As the shells have it. */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+const SIGNALLED = 128
+
+/** The signals that users and service managers send: `leasehold` ends by them where its command did. */
+const passedOn: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGINT', 'SIGTERM'])
+
+export function exitCodeOf(end: CommandEnd): number {
+  switch (end.type) {
+    case 'exited':
+      return end.code
+    case 'signalled':
+      return SIGNALLED + constants.signals[end.signal]
+    case 'lost':
+      return exitCodes.lost
+    case 'unstartable':
+      return end.error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE
+  }
+}
+
+/** The signal by which `leasehold` ends as its command did, so that a shell or a service manager sees the same. */
+export function signalOf(end: CommandEnd): NodeJS.Signals | undefined {
+  return end.type === 'signalled' && passedOn.has(end.signal) ? end.signal : undefined
+}
+
+/** The sentence for people; `undefined` for the usual ends. */
+export function noteOf(end: CommandEnd, command: string, name: string): string | undefined {
+  if (end.type === 'unstartable') return `the command '${command}' cannot be started: ${end.error.message}`
+  if (end.type !== 'lost') return undefined
+  const why = end.reason === 'late' ? 'its heartbeats were not confirmed in time' : end.reason
+  return `the lease '${name}' was lost (${why}): the command was ended`
+}

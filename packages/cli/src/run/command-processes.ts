@@ -1,0 +1,128 @@
+import { sleep } from './machine-clock.js'
+import { type ProcessEntry, type RunMark, readProcesses } from './process-table.js'
+
+/** The pauses between two looks at processes that are ending, in milliseconds. */
+const SHORTEST_PAUSE = 2
+const LONGEST_PAUSE = 100
+
+/** The first process of a command, as both `leasehold` and its watchdog know it. */
+export interface CommandRoot {
+  readonly pid: number
+  /** Whether it leads a process group, and a session, of its own. */
+  readonly hasOwnGroup: boolean
+}
+
+/**
+ * All processes that a command has started: those of its process group, their descendants, those of the sessions and groups
+ * that they have opened, and those that have the id of the run in their environment, however they came to be.
+ *
+ * Not found: a process that has left the session and lost its parent, and whose environment lacks the id, before it was seen
+ * here. Not ended: a process of another user, where this one is not root.
+ */
+export class CommandProcesses {
+  readonly #mark: RunMark
+  /** Processes that are never the command's. */
+  readonly #excluded: ReadonlySet<number>
+  /** Processes that were seen before: they may lose their parent and their group. */
+  readonly #known = new Set<string>()
+  readonly #untouchable = new Set<string>()
+  #root: CommandRoot | undefined
+  #isRootReaped = false
+
+  constructor(mark: RunMark, excluded: readonly number[]) {
+    this.#mark = mark
+    this.#excluded = new Set([process.pid, ...excluded])
+  }
+
+  /** The first process was started. */
+  begin(root: CommandRoot): void {
+    this.#root = root
+  }
+
+  /** The exit status of the first process was read: another process can get its number. */
+  rootReaped(): void {
+    this.#isRootReaped = true
+  }
+
+  /** Those that are alive, except for processes of other users. */
+  alive(): readonly ProcessEntry[] {
+    const all = readProcesses(this.#mark).filter(({ pid }) => !this.#excluded.has(pid))
+    const found = new Map<number, ProcessEntry>()
+    const led = new Set<number>(this.#root?.hasOwnGroup === true ? [this.#root.pid] : [])
+    const isFound = (entry: ProcessEntry): boolean =>
+      entry.isMarked ||
+      this.#known.has(keyOf(entry)) ||
+      (entry.pid === this.#root?.pid && !this.#isRootReaped) ||
+      found.has(entry.parent) ||
+      led.has(entry.group) ||
+      led.has(entry.session)
+    for (let hasMore = true; hasMore; ) {
+      hasMore = false
+      for (const entry of all) {
+        if (found.has(entry.pid) || !isFound(entry)) continue
+        found.set(entry.pid, entry)
+        this.#known.add(keyOf(entry))
+        if (entry.group === entry.pid || entry.session === entry.pid) led.add(entry.pid)
+        hasMore = true
+      }
+    }
+    return [...found.values()].filter((entry) => !this.#untouchable.has(keyOf(entry)))
+  }
+
+  /** Sends the signal to all of them. */
+  signal(signal: NodeJS.Signals): void {
+    // To the group at once, so that nothing can start a process in between.
+    this.#signalGroup(signal)
+    for (const entry of this.alive()) {
+      const wasReached = this.#root?.hasOwnGroup === true && !this.#isRootReaped && entry.group === this.#root.pid
+      if (!wasReached) this.#signalOne(entry, signal)
+    }
+  }
+
+  /** Sends the signal to the first process only. */
+  signalRoot(signal: NodeJS.Signals): void {
+    if (this.#root !== undefined && !this.#isRootReaped) send(this.#root.pid, signal)
+  }
+
+  /** Resolves with whether all have ended before `hasToStop` holds. */
+  async ended(hasToStop: () => boolean): Promise<boolean> {
+    for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      if (this.alive().length === 0) return true
+      if (hasToStop()) return false
+      await sleep(pause)
+    }
+  }
+
+  /** Sends SIGKILL until nothing is alive. */
+  async kill(): Promise<void> {
+    for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      this.#signalGroup('SIGKILL')
+      const left = this.alive()
+      if (left.length === 0) return
+      for (const entry of left) this.#signalOne(entry, 'SIGKILL')
+      await sleep(pause)
+    }
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    if (this.#root?.hasOwnGroup === true && !this.#isRootReaped) send(-this.#root.pid, signal)
+  }
+
+  #signalOne(entry: ProcessEntry, signal: NodeJS.Signals): void {
+    if (send(entry.pid, signal) === 'EPERM') this.#untouchable.add(keyOf(entry))
+  }
+}
+
+function keyOf({ pid, started }: ProcessEntry): string {
+  return `${pid} ${started}`
+}
+
+/** The code of the failure, if it fails. */
+function send(pid: number, signal: NodeJS.Signals): string | undefined {
+  try {
+    process.kill(pid, signal)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  }
+}

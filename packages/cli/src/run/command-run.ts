@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { isatty } from 'node:tty'
+import type { Clock, LeaseLostReason } from '@leasehold/core'
+import type { CommandEnd } from './command-end.js'
+import { CommandProcesses } from './command-processes.js'
+import { type Deadlines, deadlinesOf, type EndTimes, timeTo } from './deadlines.js'
+import type { GrantValidity } from './grant-validity.js'
+import { type MachineInstant, machineNow } from './machine-clock.js'
+import type { Notices } from './notices.js'
+import { startOfThisProcess } from './process-table.js'
+import { runIdsWith, runIdVariable } from './run-id.js'
+import type { WatchdogLink } from './watchdog-link.js'
+
+/** Everything that a command needs beside its lease. */
+export interface CommandSurroundings {
+  /** The program and its arguments. */
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly times: EndTimes
+  readonly clock: Clock
+  readonly watchdog: WatchdogLink
+  readonly notices: Notices
+}
+
+/** Signals that a terminal sends to a whole process group. */
+const ofTerminals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT', 'SIGTSTP', 'SIGCONT', 'SIGWINCH'])
+
+/** Signals that mean something to one program only, and end those that do not know them. */
+const ofPrograms: ReadonlySet<NodeJS.Signals> = new Set(['SIGUSR1', 'SIGUSR2'])
+
+/**
+ * One run of the command under one grant. With a terminal, the command is in the process group of `leasehold`: the job that
+ * the shell made, so that Ctrl-C, Ctrl-Z, `fg` and reading from the terminal work as without `leasehold`. Without a
+ * terminal, it has a session and a process group of its own.
+ */
+export class CommandRun {
+  readonly #around: CommandSurroundings
+  readonly #validity: GrantValidity
+  readonly #processes: CommandProcesses
+  readonly #mark = { runId: randomUUID(), since: startOfThisProcess() }
+  readonly #hasOwnGroup = ![0, 1, 2].some((descriptor) => isatty(descriptor))
+  #killAt: MachineInstant | undefined
+  #loss: LeaseLostReason | 'late' | undefined
+  #ending: Promise<void> | undefined
+  #isStarted = false
+  #isOver = false
+  #cancel: (() => void) | undefined
+
+  constructor(validity: GrantValidity, around: CommandSurroundings) {
+    const { pid } = around.watchdog
+    this.#validity = validity
+    this.#around = around
+    this.#processes = new CommandProcesses(this.#mark, pid === undefined ? [] : [pid])
+  }
+
+  /** Resolves when nothing of the command is alive. `variables` are added to its environment. */
+  async run(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
+    const { watchdog, times } = this.#around
+    await watchdog.arm(this.#mark, times.killAfter, this.#deadlines())
+    this.#validity.onExtended = () => this.#extend()
+    try {
+      this.#extend()
+      if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
+      const end = await this.#spawn(variables)
+      if (end.type !== 'unstartable') await this.#endRest()
+      await this.#ending
+      return this.#loss === undefined ? end : { type: 'lost', reason: this.#loss }
+    } finally {
+      this.#isOver = true
+      this.#validity.onExtended = undefined
+      this.#cancel?.()
+      watchdog.disarm()
+    }
+  }
+
+  /** The lease was lost: the command ends while the name is still locked, or at once. */
+  lose(reason: LeaseLostReason): void {
+    const left = this.#validity.lockedUntil(reason) - this.#around.clock.now()
+    this.#end(reason, deadlinesOf(machineNow(), left, this.#around.times))
+  }
+
+  /** Passes a signal of `leasehold` on. With a terminal, the command has had those of the terminal already. */
+  forward(signal: NodeJS.Signals): void {
+    if (!this.#isStarted || this.#isOver) return
+    if (ofPrograms.has(signal)) this.#processes.signalRoot(signal)
+    // Nothing but SIGSTOP stops a process group whose session has no terminal.
+    else if (this.#hasOwnGroup) this.#processes.signal(signal === 'SIGTSTP' ? 'SIGSTOP' : signal)
+    else if (!ofTerminals.has(signal)) this.#processes.signal(signal)
+  }
+
+  #deadlines(): Deadlines {
+    // The clock of the machine first: a pause in between then makes the deadlines earlier.
+    const now = machineNow()
+    return deadlinesOf(now, this.#validity.until - this.#around.clock.now(), this.#around.times)
+  }
+
+  /** The validity is longer, or was never looked at. */
+  #extend(): void {
+    if (this.#loss !== undefined || this.#isOver) return
+    const deadlines = this.#deadlines()
+    this.#killAt = deadlines.killAt
+    this.#around.watchdog.extend(deadlines)
+    this.#cancel?.()
+    const left = timeTo(deadlines.terminateAt, machineNow())
+    if (left > 0) this.#cancel = this.#around.clock.schedule(left, () => this.#onDue())
+    else this.#end('late', deadlines)
+  }
+
+  #onDue(): void {
+    const deadlines = this.#deadlines()
+    const left = timeTo(deadlines.terminateAt, machineNow())
+    if (left > 0) this.#extend()
+    else this.#end('late', deadlines)
+  }
+
+  /** Only once. */
+  #end(reason: LeaseLostReason | 'late', deadlines: Deadlines): void {
+    this.#cancel?.()
+    if (this.#isOver) return
+    if (this.#loss !== undefined) {
+      this.#hasten(deadlines)
+      return
+    }
+    this.#loss = reason
+    this.#killAt = deadlines.killAt
+    if (this.#isStarted) this.#ending = this.#terminate(deadlines)
+  }
+
+  /** The lease is lost for good while the command is being ended: the time for it may be shorter. */
+  #hasten(deadlines: Deadlines): void {
+    const now = machineNow()
+    if (timeTo(deadlines.killAt, now) >= timeTo(this.#killAt, now)) return
+    this.#killAt = deadlines.killAt
+    this.#around.watchdog.extend(deadlines)
+  }
+
+  async #terminate(deadlines: Deadlines): Promise<void> {
+    const { watchdog, times } = this.#around
+    const start = machineNow()
+    watchdog.ending()
+    watchdog.extend(deadlines)
+    const isOver = (): boolean => {
+      const now = machineNow()
+      return timeTo(this.#killAt, now) <= 0 || timeTo(start, now) <= -times.killAfter
+    }
+    if (!isOver()) {
+      this.#processes.signal('SIGTERM')
+      // A process that is stopped sees SIGTERM only when it continues.
+      this.#processes.signal('SIGCONT')
+      await this.#processes.ended(isOver)
+    }
+    await this.#processes.kill()
+  }
+
+  async #spawn(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
+    const { command, env, watchdog } = this.#around
+    const [program = '', ...args] = command
+    const runIds = runIdsWith(this.#mark.runId, env[runIdVariable])
+    const child = spawn(program, args, {
+      stdio: 'inherit',
+      detached: this.#hasOwnGroup,
+      env: { ...env, ...variables, [runIdVariable]: runIds },
+    })
+    const ended = new Promise<CommandEnd>((resolve) => {
+      child.once('error', (error) => resolve({ type: 'unstartable', error }))
+      child.once('exit', (code, signal) => {
+        this.#processes.rootReaped()
+        watchdog.reaped()
+        resolve(signal === null ? { type: 'exited', code: code ?? 0 } : { type: 'signalled', signal })
+      })
+    })
+    if (child.pid !== undefined) {
+      const root = { pid: child.pid, hasOwnGroup: this.#hasOwnGroup }
+      this.#processes.begin(root)
+      watchdog.started(root)
+      this.#isStarted = true
+      // The process may have been stopped just before.
+      this.#onDue()
+    }
+    return await ended
+  }
+
+  /** Ends the processes that the command has left behind. */
+  async #endRest(): Promise<void> {
+    if (this.#ending !== undefined) return
+    const left = this.#processes.alive()
+    if (left.length === 0) return
+    const start = machineNow()
+    const { killAfter } = this.#around.times
+    const isOver = (): boolean => {
+      const now = machineNow()
+      return this.#loss !== undefined || timeTo(this.#killAt, now) <= 0 || timeTo(start, now) <= -killAfter
+    }
+    this.#around.notices.say(
+      `the command has left ${countOf(left.length)} running: ending ${left.length === 1 ? 'it' : 'them'}`,
+    )
+    this.#processes.signal('SIGTERM')
+    this.#processes.signal('SIGCONT')
+    await this.#processes.ended(isOver)
+    await this.#processes.kill()
+  }
+}
+
+function countOf(processes: number): string {
+  return processes === 1 ? 'a process' : `${processes} processes`
+}

@@ -1,0 +1,29 @@
+import { after, between, type MachineInstant } from './machine-clock.js'
+
+/** When a command has to end, unless its lease is renewed. */
+export interface Deadlines {
+  /** SIGTERM. `undefined`: the lease does not expire. */
+  readonly terminateAt: MachineInstant | undefined
+  /** SIGKILL. */
+  readonly killAt: MachineInstant | undefined
+}
+
+/** How much of the validity is kept for the end of a command, in milliseconds. */
+export interface EndTimes {
+  /** Between SIGTERM and SIGKILL. */
+  readonly killAfter: number
+  /** Between SIGKILL and the end of the validity: for the system, which has to remove the processes. */
+  readonly margin: number
+}
+
+/** `left`: the validity that was left no earlier than `now`, in milliseconds. */
+export function deadlinesOf(now: MachineInstant, left: number, { killAfter, margin }: EndTimes): Deadlines {
+  if (left === Number.POSITIVE_INFINITY) return { terminateAt: undefined, killAt: undefined }
+  const killAt = after(now, left - margin)
+  return { terminateAt: after(killAt, -killAfter), killAt }
+}
+
+/** The milliseconds until the instant, 0 or less when it has come; `Infinity` for one that never comes. */
+export function timeTo(instant: MachineInstant | undefined, now: MachineInstant): number {
+  return instant === undefined ? Number.POSITIVE_INFINITY : between(now, instant)
+}

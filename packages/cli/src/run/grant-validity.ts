@@ -1,0 +1,94 @@
+import type { Grant, LeaseLostReason, LeaseRecord } from '@leasehold/core'
+import { validityOf } from '@leasehold/core/store'
+import type { StoreObserver } from './observed-store.js'
+
+/** The progress of a claim that waits, for people. */
+export interface ClaimListener {
+  refused(holder: LeaseRecord | undefined): void
+  failed(error: unknown): void
+}
+
+interface HeldGrant {
+  readonly ttl: number
+  /** When `maxHold` ends it. */
+  readonly holdUntil: number
+  until: number
+}
+
+/**
+ * For how long the grants in use are valid, from the answers of the store. Recipes use several leases, and some keep theirs
+ * to themselves; the command has to end with the one that ends first. Counted by the rules of the engine: from when the last
+ * confirmed request was sent.
+ */
+export class GrantValidity implements StoreObserver {
+  readonly #maxHold: number
+  readonly #listener: ClaimListener
+  readonly #grants = new Map<string, HeldGrant>()
+  /** When the names of broken grants become free. */
+  readonly #breaking = new Map<string, number>()
+  /** The claims without an answer, and when the first of them was sent. */
+  readonly #asked = new Map<string, number>()
+  #onExtended: (() => void) | undefined
+
+  constructor(maxHold: number | undefined, listener: ClaimListener) {
+    this.#maxHold = maxHold ?? Number.POSITIVE_INFINITY
+    this.#listener = listener
+  }
+
+  /** The end of the validity, by the clock of the leases; `-Infinity` where nothing is held. */
+  get until(): number {
+    if (this.#grants.size === 0) return Number.NEGATIVE_INFINITY
+    return Math.min(...Array.from(this.#grants.values(), ({ until, holdUntil }) => Math.min(until, holdUntil)))
+  }
+
+  /** Until when the name stays locked after this loss, as far as it is certain. */
+  lockedUntil(reason: LeaseLostReason): number {
+    if (reason !== 'broken') return Number.NEGATIVE_INFINITY
+    return Math.min(this.until, ...(this.#breaking.size > 0 ? this.#breaking.values() : [Number.NEGATIVE_INFINITY]))
+  }
+
+  /** Called whenever the validity was extended. */
+  set onExtended(listener: (() => void) | undefined) {
+    this.#onExtended = listener
+  }
+
+  asked(grantId: string, sentAt: number): void {
+    if (!this.#asked.has(grantId)) this.#asked.set(grantId, sentAt)
+  }
+
+  granted({ grantId, ttl }: Pick<Grant, 'grantId' | 'ttl'>, sentAt: number): void {
+    this.#asked.delete(grantId)
+    const known = this.#grants.get(grantId)
+    const holdUntil = known?.holdUntil ?? sentAt + this.#maxHold
+    this.#grants.set(grantId, { ttl, holdUntil, until: sentAt + validityOf(ttl) })
+    this.#onExtended?.()
+  }
+
+  renewed(grantId: string, sentAt: number): void {
+    const grant = this.#grants.get(grantId)
+    if (grant === undefined) return
+    grant.until = Math.max(grant.until, sentAt + validityOf(grant.ttl))
+    this.#onExtended?.()
+  }
+
+  leaving(grantId: string): void {
+    this.#grants.delete(grantId)
+    this.#asked.delete(grantId)
+  }
+
+  refused(grantId: string, holder: LeaseRecord | undefined): void {
+    this.#asked.delete(grantId)
+    this.#listener.refused(holder)
+  }
+
+  failed(error: unknown): void {
+    this.#listener.failed(error)
+  }
+
+  seen({ grantId, state, ttl, remaining }: LeaseRecord, sentAt: number): void {
+    const askedAt = this.#asked.get(grantId)
+    // The answer was lost, but the claim was granted.
+    if (askedAt !== undefined && state === 'leased' && ttl !== undefined) this.granted({ grantId, ttl }, askedAt)
+    if (state === 'breaking' && this.#grants.has(grantId)) this.#breaking.set(grantId, sentAt + (remaining ?? 0))
+  }
+}

@@ -1,0 +1,78 @@
+import type { LeaseLost, LeaseLostReason, LeaseStore } from '@leasehold/core'
+import type { CommandEnd } from './command-end.js'
+import { CommandRun, type CommandSurroundings } from './command-run.js'
+import { type ClaimListener, GrantValidity } from './grant-validity.js'
+import { observeStore } from './observed-store.js'
+import type { SignalRelay } from './signal-relay.js'
+
+/** The grant that a command runs under. */
+export interface CommandGrant {
+  readonly name: string
+  readonly owner: string
+  readonly fencingToken: bigint | undefined
+  /** Variables of the way in which the lease was acquired. */
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/** Runs the command under grants of one store, one after the other. */
+export class LeasedCommand {
+  /** The store that the leases have to use. */
+  readonly store: LeaseStore
+  readonly #around: CommandSurroundings
+  readonly #signals: SignalRelay
+  readonly #validity: GrantValidity
+  #run: CommandRun | undefined
+  /** Of the grant whose command has not begun yet. */
+  #lost: LeaseLostReason | undefined
+
+  constructor(
+    store: LeaseStore,
+    options: { readonly maxHold: number | undefined; readonly listener: ClaimListener },
+    around: CommandSurroundings,
+    signals: SignalRelay,
+  ) {
+    this.#validity = new GrantValidity(options.maxHold, options.listener)
+    this.store = observeStore(store, around.clock, this.#validity)
+    this.#around = around
+    this.#signals = signals
+  }
+
+  /** Before a claim: losses from now on are those of its grant. */
+  begin(): void {
+    this.#lost = undefined
+  }
+
+  /** The grant was lost. */
+  readonly lose = ({ reason }: Pick<LeaseLost, 'reason'>): void => {
+    this.#lost = reason
+    this.#run?.lose(reason)
+  }
+
+  /** Resolves when nothing of the command is alive. Never starts it under a grant that was lost. */
+  async run({ name, owner, fencingToken, variables }: CommandGrant): Promise<CommandEnd> {
+    if (this.#lost !== undefined) return { type: 'lost', reason: this.#lost }
+    const run = new CommandRun(this.#validity, this.#around)
+    this.#run = run
+    this.#signals.direct(run)
+    try {
+      return await run.run({
+        LEASEHOLD_NAME: name,
+        LEASEHOLD_OWNER: owner,
+        LEASEHOLD_FENCING_TOKEN: fencingToken === undefined ? '' : String(fencingToken),
+        LEASEHOLD_VALID_UNTIL: this.#validUntil(),
+        ...variables,
+      })
+    } finally {
+      this.#signals.direct(undefined)
+      this.#run = undefined
+    }
+  }
+
+  /** By the wall clock, for people: it can be set, and the lease is usually renewed before. */
+  #validUntil(): string {
+    const { clock } = this.#around
+    const left = this.#validity.until - clock.now()
+    const wall = clock.wall?.()
+    return wall === undefined || !Number.isFinite(left) ? 'never' : new Date(wall + left).toISOString()
+  }
+}

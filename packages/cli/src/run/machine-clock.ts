@@ -1,0 +1,31 @@
+import { uptime } from 'node:os'
+
+/**
+ * An instant on the clocks that all processes of this machine share, in milliseconds since its start. Two clocks: on Linux
+ * the monotonic one stands still during a suspend.
+ */
+export interface MachineInstant {
+  readonly monotonic: number
+  /** Goes on during a suspend. Read in steps of 10 ms. */
+  readonly boot: number
+}
+
+export function machineNow(): MachineInstant {
+  const monotonic = Number(process.hrtime.bigint()) / 1e6
+  // On macOS the monotonic clock goes on during a suspend by itself.
+  return { monotonic, boot: process.platform === 'linux' ? uptime() * 1000 : monotonic }
+}
+
+export function after(instant: MachineInstant, milliseconds: number): MachineInstant {
+  return { monotonic: instant.monotonic + milliseconds, boot: instant.boot + milliseconds }
+}
+
+/** The milliseconds from one instant to another, by the clock that says less. */
+export function between(from: MachineInstant, to: MachineInstant): number {
+  return Math.min(to.monotonic - from.monotonic, to.boot - from.boot)
+}
+
+/** Resolves after so many milliseconds. The timer keeps the process alive. */
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

@@ -1,0 +1,71 @@
+/** Signals that end `leasehold` while no command runs. */
+const ending: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+const others: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
+
+/** Gets the signals. */
+export interface SignalTarget {
+  forward(signal: NodeJS.Signals): void
+}
+
+/**
+ * The signals that `leasehold` gets. While a command runs, they are the command's. Before and after it, the first one that
+ * ends a program ends the wait, and the second one `leasehold` itself.
+ */
+export class SignalRelay {
+  readonly #stop = new AbortController()
+  readonly #installed: [NodeJS.Signals, () => void][] = []
+  #target: SignalTarget | undefined
+  #received: NodeJS.Signals | undefined
+
+  constructor(stopsWithTerminal: boolean) {
+    for (const signal of ending) this.#install(signal, () => this.#onEnding(signal))
+    for (const signal of others) this.#install(signal, () => this.#target?.forward(signal))
+    // With a terminal, the system stops the whole job, leasehold too. Elsewhere the command is stopped first.
+    if (!stopsWithTerminal) {
+      this.#install('SIGTSTP', () => {
+        this.#target?.forward('SIGTSTP')
+        process.kill(process.pid, 'SIGSTOP')
+      })
+    }
+  }
+
+  /** Aborted by the first signal that ends a program. */
+  get stop(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  /** The last signal that should end the program. */
+  get received(): NodeJS.Signals | undefined {
+    return this.#received
+  }
+
+  /** From now on the signals are for this target; `undefined`: no command runs. */
+  direct(target: SignalTarget | undefined): void {
+    this.#target = target
+  }
+
+  /** The default actions of the signals are back. */
+  close(): void {
+    for (const [signal, listener] of this.#installed) process.off(signal, listener)
+    this.#installed.length = 0
+  }
+
+  #install(signal: NodeJS.Signals, listener: () => void): void {
+    process.on(signal, listener)
+    this.#installed.push([signal, listener])
+  }
+
+  #onEnding(signal: NodeJS.Signals): void {
+    const isSecond = this.#received !== undefined && this.#target === undefined
+    this.#received = signal
+    this.#stop.abort()
+    if (this.#target !== undefined) this.#target.forward(signal)
+    else if (isSecond) endBy(signal, this)
+  }
+}
+
+/** Ends this process by the signal, so that its parent sees the same as of a program that does not handle it. */
+export function endBy(signal: NodeJS.Signals, relay: SignalRelay): void {
+  relay.close()
+  process.kill(process.pid, signal)
+}

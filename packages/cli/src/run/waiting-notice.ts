@@ -1,0 +1,60 @@
+import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
+import type { ClaimListener } from './grant-validity.js'
+import type { Notices } from './notices.js'
+
+/** How often the progress is shown, in milliseconds: on a terminal, and elsewhere. */
+const ON_TERMINAL = 1_000
+const ELSEWHERE = 60_000
+
+/** Shows, during a long wait, who holds the lease and since when. */
+export class WaitingNotice implements ClaimListener {
+  readonly #name: string
+  readonly #notices: Notices
+  readonly #clock: Clock
+  #state: string | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(name: string, notices: Notices, clock: Clock) {
+    this.#name = name
+    this.#notices = notices
+    this.#clock = clock
+  }
+
+  begin(): void {
+    const startedAt = this.#clock.now()
+    const interval = this.#notices.isTerminal ? ON_TERMINAL : ELSEWHERE
+    const show = (): void => {
+      const waited = shownDuration(this.#clock.now() - startedAt)
+      const state = this.#state === undefined ? '' : `; ${this.#state}`
+      this.#notices.progress(`waiting for '${this.#name}' for ${waited}${state}`)
+      this.#cancel = this.#clock.schedule(interval, show)
+    }
+    this.#cancel = this.#clock.schedule(interval, show)
+  }
+
+  end(): void {
+    this.#cancel?.()
+    this.#notices.clear()
+  }
+
+  refused(holder: LeaseRecord | undefined): void {
+    this.#state = holder === undefined || holder.owner === '' ? 'another waiter is first' : stateOf(holder)
+  }
+
+  failed(error: unknown): void {
+    this.#state = error instanceof LeaseError ? error.message : `the store failed: ${String(error)}`
+  }
+}
+
+function stateOf({ owner, state, grantedAt }: LeaseRecord): string {
+  const since = grantedAt === undefined ? '' : ` since ${new Date(grantedAt).toISOString()}`
+  return `${owner} ${state === 'breaking' ? 'is losing it, and held it' : 'holds it'}${since}`
+}
+
+/** `1h 2m`, `3m 4s`, `5s`. */
+function shownDuration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000)
+  const minutes = Math.floor(seconds / 60)
+  if (minutes === 0) return `${seconds}s`
+  return minutes < 60 ? `${minutes}m ${seconds % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
+}

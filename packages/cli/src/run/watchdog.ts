@@ -1,0 +1,149 @@
+import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { CommandProcesses } from './command-processes.js'
+import { type Deadlines, timeTo } from './deadlines.js'
+import { machineNow, sleep } from './machine-clock.js'
+import type { WatchdogOrder } from './watchdog-message.js'
+
+/** The longest time between two looks at the clock, in milliseconds: timers stand still during a suspend. */
+const LONGEST_PAUSE = 200
+
+/** How much later than `leasehold` the watchdog sends SIGTERM: a part of `killAfter`, and at most so many milliseconds. */
+const LATER_BY_PART = 4
+const LATER_BY = 250
+
+/** One command, from before its start until nothing of it is alive. */
+interface Watched {
+  readonly processes: CommandProcesses
+  readonly killAfter: number
+  deadlines: Deadlines
+  isEnding: boolean
+  /** Whether `leasehold` was too late, so that the watchdog has ended the command. */
+  isEnded: boolean
+}
+
+/**
+ * The process beside `leasehold` that ends the command where `leasehold` cannot: because it was killed, is stopped, or hangs.
+ * It has a session of its own, and lives until its input ends, which happens when `leasehold` ends in any way.
+ */
+class Watchdog {
+  #watched: Watched | undefined
+  #isAlone = false
+
+  obey(order: WatchdogOrder): void {
+    const watched = this.#watched
+    switch (order.type) {
+      case 'arm': {
+        const { mark, killAfter, deadlines } = order
+        const processes = new CommandProcesses(mark, [process.ppid])
+        this.#watched = { processes, killAfter, deadlines, isEnding: false, isEnded: false }
+        answer()
+        return
+      }
+      case 'started':
+        watched?.processes.begin(order.root)
+        return
+      case 'extend':
+        if (watched !== undefined) watched.deadlines = order.deadlines
+        return
+      case 'ending':
+        if (watched !== undefined) watched.isEnding = true
+        return
+      case 'reaped':
+        watched?.processes.rootReaped()
+        return
+      case 'disarm':
+        this.#watched = undefined
+        return
+    }
+  }
+
+  /** Looks at the deadlines until `leasehold` has ended, and nothing of a command is left. */
+  async watch(): Promise<void> {
+    while (!this.#isAlone) {
+      const watched = this.#watched
+      if (watched !== undefined) await this.#look(watched)
+      await sleep(Math.min(LONGEST_PAUSE, Math.max(5, this.#pause())))
+    }
+    if (this.#watched !== undefined) await this.#endAlone(this.#watched)
+  }
+
+  /** `leasehold` has ended. */
+  alone(): void {
+    this.#isAlone = true
+  }
+
+  #pause(): number {
+    const { terminateAt, killAt } = this.#watched?.deadlines ?? {}
+    const now = machineNow()
+    const toTerminate = timeTo(terminateAt, now)
+    return toTerminate > 0 ? Math.min(toTerminate, LONGEST_PAUSE) : Math.min(LONGEST_PAUSE, timeTo(killAt, now))
+  }
+
+  async #look(watched: Watched): Promise<void> {
+    const { processes, deadlines, killAfter } = watched
+    const now = machineNow()
+    if (timeTo(deadlines.killAt, now) <= 0) {
+      if (!watched.isEnded) report('leasehold did not answer in time: its watchdog ends the command')
+      watched.isEnded = true
+      // Again with every look, for as long as `leasehold` does not answer: it may have been stopped while it started the command.
+      await processes.kill()
+      return
+    }
+    const latest = Math.min(LATER_BY, killAfter / LATER_BY_PART)
+    if (!watched.isEnding && timeTo(deadlines.terminateAt, now) <= -latest) {
+      watched.isEnding = true
+      terminate(processes)
+    }
+  }
+
+  /** SIGTERM, and SIGKILL at the latest when the lease has to be over. */
+  async #endAlone({ processes, deadlines, killAfter, isEnding }: Watched): Promise<void> {
+    if (processes.alive().length === 0) return
+    report('leasehold has ended: its watchdog ends the command')
+    if (!isEnding && timeTo(deadlines.killAt, machineNow()) > 0) terminate(processes)
+    const start = machineNow()
+    const isOver = (): boolean => {
+      const now = machineNow()
+      return timeTo(start, now) <= -killAfter || timeTo(deadlines.killAt, now) <= 0
+    }
+    await processes.ended(isOver)
+    await processes.kill()
+  }
+}
+
+/** A process that is stopped sees SIGTERM only when it continues. */
+function terminate(processes: CommandProcesses): void {
+  processes.signal('SIGTERM')
+  processes.signal('SIGCONT')
+}
+
+function answer(): void {
+  write(1, 'armed\n')
+}
+
+function report(text: string): void {
+  write(2, `leasehold: ${text}\n`)
+}
+
+/** The reader may have ended. */
+function write(descriptor: number, text: string): void {
+  try {
+    writeSync(descriptor, text)
+  } catch {
+    // Nobody is left to read it.
+  }
+}
+
+/** Runs as a process of its own; ends it when there is nothing left to do. */
+export async function runWatchdog(): Promise<void> {
+  // A service manager sends these to all processes of a service. Then leasehold ends first.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)
+    process.on(signal, () => {})
+  const watchdog = new Watchdog()
+  const orders = createInterface({ input: process.stdin })
+  orders.on('line', (line) => watchdog.obey(JSON.parse(line)))
+  orders.on('close', () => watchdog.alone())
+  await watchdog.watch()
+  process.exit(0)
+}
