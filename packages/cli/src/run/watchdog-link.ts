@@ -69,10 +69,11 @@ export class WatchdogLink {
     this.#tell({ type: 'disarm' })
   }
 
-  /** Lets it end. */
+  /** Ends it. It watches nothing any more, and may be stopped. */
   close(): void {
     this.#isClosed = true
-    this.#child.stdin?.end()
+    this.#child.kill('SIGKILL')
+    this.#child.stdin?.destroy()
     this.#child.stdout?.destroy()
     this.#child.unref()
   }

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { breakLease } from '@leasehold/core'
+import { LocalLeaseStore } from '@leasehold/local'
+import { eventually, type Finishing } from '@leasehold/testing'
+import { describe, expect, it } from 'vitest'
+import { Family } from '../support/family.js'
+import { leaseFolder, leasehold, start, written } from '../support/leasehold-program.js'
+
+/** Validity ends well after the start of a slow machine, and soon enough for a test. */
+const TIMES = ['--ttl', '8s', '--kill-after', '500ms']
+
+/** The processes that `leasehold` has started: the command, and the watchdog. */
+function watchdogOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number)
+  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('--watchdog'))
+  if (found === undefined) throw new Error('there is no watchdog')
+  return found
+}
+
+/** `leasehold` with a stubborn family that is ready. */
+async function startStubborn(test: Finishing) {
+  const folder = leaseFolder(test)
+  const family = new Family(test)
+  const holder = start(['run', 'x', ...TIMES, '--', ...family.stubborn], { folder })
+  test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+  await written(holder, /ready/)
+  await eventually('all are there', async () => family.alive().length >= 8)
+  const challenge = () => leasehold(['run', 'x', '--', ...family.look], { folder })
+  return { folder, family, holder, challenge }
+}
+
+describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command is alive when another can start', () => {
+  it('after SIGKILL of leasehold: the watchdog ends all', async (test) => {
+    const { family, holder, challenge } = await startStubborn(test)
+    const other = challenge()
+    holder.child.kill('SIGKILL')
+    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+    test.expect(family.alive()).toEqual([])
+  })
+
+  it('after SIGSTOP of leasehold beyond the ttl: the watchdog ends all, and leasehold reports the loss', async (test) => {
+    const { family, holder, challenge } = await startStubborn(test)
+    const other = challenge()
+    holder.child.kill('SIGSTOP')
+    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+    test.expect(family.alive()).toEqual([])
+    holder.child.kill('SIGCONT')
+    test.expect(await holder.ended).toMatchObject({ code: 79 })
+  })
+
+  it('after SIGKILL of the watchdog and of leasehold after it: another watchdog was started', async (test) => {
+    const { family, holder, challenge } = await startStubborn(test)
+    const first = watchdogOf(holder.pid)
+    process.kill(first, 'SIGKILL')
+    await eventually('another watchdog', async () => watchdogOf(holder.pid) !== first)
+    const second = watchdogOf(holder.pid)
+    await eventually('the watchdog handles signals, so it runs', async () => handlesSignals(second))
+    const other = challenge()
+    holder.child.kill('SIGKILL')
+    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+    test.expect(family.alive()).toEqual([])
+  })
+
+  it('after a stop of the watchdog: leasehold ends all by itself', async (test) => {
+    const { folder, family, holder, challenge } = await startStubborn(test)
+    const watchdog = watchdogOf(holder.pid)
+    process.kill(watchdog, 'SIGSTOP')
+    test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+    const other = challenge()
+    await breakIn(folder, 3_000)
+    test.expect(await holder.ended).toMatchObject({ code: 79 })
+    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+    test.expect(family.alive()).toEqual([])
+  })
+
+  it('after a break with a period: SIGTERM, and SIGKILL before the period ends', async (test) => {
+    const { folder, family, holder, challenge } = await startStubborn(test)
+    const other = challenge()
+    await breakIn(folder, 2_000)
+    const ended = await holder.ended
+    test.expect(ended).toMatchObject({ code: 79 })
+    test.expect(ended.errors).toContain("the lease 'x' was lost (broken): the command was ended")
+    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+    test.expect(family.alive()).toEqual([])
+  })
+
+  it('after its end, though it has left processes behind, one of them in another session', async (test) => {
+    const folder = leaseFolder(test)
+    const family = new Family(test)
+    const ended = await leasehold(['run', 'x', ...TIMES, '--', ...family.leaving(5)], { folder })
+    test.expect(ended).toMatchObject({ code: 5 })
+    test.expect(ended.errors).toMatch(/the command has left \d processes running: ending them/)
+    test.expect(family.alive()).toEqual([])
+  })
+})
+
+describe.concurrent.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', () => {
+  it('has the time of --kill-after after a break', async (test) => {
+    const folder = leaseFolder(test)
+    const family = new Family(test)
+    const holder = start(['run', 'x', '--ttl', '10s', '--kill-after', '3s', '--', ...family.obedient], { folder })
+    await written(holder, /ready/)
+    await breakIn(folder, 9_000)
+    test.expect(await holder.ended).toMatchObject({ code: 79, output: 'ready\nterminated\n' })
+  })
+
+  it('has it when leasehold is killed', async (test) => {
+    const folder = leaseFolder(test)
+    const family = new Family(test)
+    const holder = start(['run', 'x', '--ttl', '20s', '--kill-after', '5s', '--', ...family.obedient], { folder })
+    await written(holder, /ready/)
+    holder.child.kill('SIGKILL')
+    // The output stays open until the command has ended.
+    const ended = await holder.ended
+    test.expect(ended.output).toBe('ready\nterminated\n')
+    test.expect(ended.errors).toContain('leasehold has ended: its watchdog ends the command')
+    await family.gone()
+  })
+})
+
+describe('a command without a terminal', () => {
+  it('has a process group and a session of its own', async (test) => {
+    const folder = leaseFolder(test)
+    const { output } = await leasehold(['run', 'x', '--', 'sh', '-c', 'ps -o pid=,pgid=,sid= -p $$'], { folder })
+    const [pid, group, session] = output.trim().split(/ +/)
+    expect(group).toBe(pid)
+    expect(session).toBe(pid)
+  })
+})
+
+async function breakIn(folder: string, period: number): Promise<void> {
+  const store = new LocalLeaseStore({ folder: `${folder}/leasehold/leases` })
+  await breakLease(store, 'x', { period })
+  await store.close()
+}
+
+function handlesSignals(pid: number): boolean {
+  const caught = /^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0'
+  const SIGTERM = 15
+  return (BigInt(`0x${caught}`) & (1n << BigInt(SIGTERM - 1))) !== 0n
+}

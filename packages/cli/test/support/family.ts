@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { eventually, type Finishing } from '@leasehold/testing'
+
+/** A loop without an end. */
+const LOOP = 'while :; do sleep 1; done'
+
+/** A command of several processes that do not want to end. All have the variable `FAMILY` in their environment. */
+export class Family {
+  readonly id: string = randomUUID()
+
+  constructor(test: Finishing) {
+    test.onTestFinished(() => {
+      for (const pid of this.alive()) kill(pid)
+    })
+  }
+
+  /**
+   * It ignores SIGTERM, and so do a child, a grandchild whose parent has ended, and one in another session; it closes its
+   * output, and writes `ready` before.
+   */
+  get stubborn(): readonly string[] {
+    const stubborn = `trap "" TERM; ${LOOP}`
+    return this.#shell(`
+      trap '' TERM
+      sh -c '${stubborn}' &
+      (sh -c '${stubborn}' &)
+      (setsid sh -c '${stubborn}' </dev/null >/dev/null 2>&1 &)
+      echo ready
+      exec </dev/null >/dev/null 2>&1
+      ${LOOP}`)
+  }
+
+  /** Writes `ready`, ends at SIGTERM with 0 after it has written `terminated`. */
+  get obedient(): readonly string[] {
+    return this.#shell(`trap 'echo terminated; exit 0' TERM; echo ready; ${LOOP}`)
+  }
+
+  /** Ends at once with the code, and leaves processes behind: one in another session. */
+  leaving(code: number): readonly string[] {
+    const quiet = '</dev/null >/dev/null 2>&1'
+    return this.#shell(`(sh -c '${LOOP}' ${quiet} &); (setsid sh -c '${LOOP}' ${quiet} &); sleep 0.3; exit ${code}`)
+  }
+
+  /** A command that shows the processes of the family that are alive; nothing, if there is none. */
+  get look(): readonly string[] {
+    return ['sh', '-c', `grep -lzs '^FAMILY=${this.id}$' /proc/[0-9]*/environ; echo looked`]
+  }
+
+  /** Those that are alive. */
+  alive(): readonly number[] {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => Number.isInteger(pid) && environmentOf(pid).includes(`FAMILY=${this.id}`))
+  }
+
+  async gone(): Promise<void> {
+    await eventually('the family is gone', async () => this.alive().length === 0)
+  }
+
+  #shell(script: string): readonly string[] {
+    return ['env', `FAMILY=${this.id}`, 'sh', '-c', script]
+  }
+}
+
+/** Empty for a process that has ended. */
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
