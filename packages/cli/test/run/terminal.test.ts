@@ -39,10 +39,10 @@ describe.concurrent.skipIf(whyNoTerminal !== undefined)(
       terminal.type(`${LEASEHOLD} run stops -- ./command.sh\n`)
       await terminal.shows(/\nstarted/)
       terminal.type(CTRL_Z)
-      await terminal.shows(/Stopped[^]*prompt> /)
+      await terminal.shows(/Stopped[\s\S]*prompt> /)
       // Both leasehold and its command are stopped.
       terminal.type('ps -T -o stat=,args= | grep "command.s[h]"; echo "list" ended\n')
-      await terminal.shows(/\nT[^\n]* run stops -- [^]*\nT[^\n]* .\/command.sh\r\nlist ended/)
+      await terminal.shows(/\nT[^\n]* run stops -- [\s\S]*\nT[^\n]* .\/command.sh\r\nlist ended/)
       terminal.type('fg\n')
       await terminal.shows(/\ncontinued/)
       terminal.type(CTRL_C)
@@ -56,7 +56,7 @@ describe.concurrent.skipIf(whyNoTerminal !== undefined)(
       terminal.type(`${LEASEHOLD} run x -- ./command.sh\n`)
       await terminal.shows(/\nstarted/)
       terminal.type(CTRL_Z)
-      await terminal.shows(/Stopped[^]*prompt> /)
+      await terminal.shows(/Stopped[\s\S]*prompt> /)
       terminal.type('bg\n')
       await terminal.shows(/the end/)
       terminal.type('wait %1; echo "code: $?"\n')
@@ -69,7 +69,7 @@ describe.concurrent.skipIf(whyNoTerminal !== undefined)(
       terminal.type(`${LEASEHOLD} run x --ttl 6s --kill-after 500ms -- ./command.sh\n`)
       await terminal.shows(/\nstarted/)
       terminal.type(CTRL_Z)
-      await terminal.shows(/Stopped[^]*prompt> /)
+      await terminal.shows(/Stopped[\s\S]*prompt> /)
       // Another one gets the lease when nothing of the command is alive.
       terminal.type(`${LEASEHOLD} run x -- sh -c 'echo left: $(ps -T -o args= | grep -c "^/bin/sh ./comman[d]")'\n`)
       await terminal.shows(/left: 0/)
@@ -89,7 +89,7 @@ describe.concurrent.skipIf(whyNoTerminal !== undefined)(
       // Had the first one come twice, the command would have ended by now.
       await terminal.quiet(1_000)
       terminal.type(CTRL_C)
-      await terminal.shows(/got 2[^]*prompt> /)
+      await terminal.shows(/got 2[\s\S]*prompt> /)
       terminal.type('echo "code: $?"\n')
       await terminal.shows(/\ncode: 6/)
     })
@@ -112,7 +112,7 @@ describe.concurrent.skipIf(whyNoTerminal !== undefined)(
       waiting.type(`${LEASEHOLD} run x -- echo it runs\n`)
       await waiting.shows(/waiting for 'x' for \d+s; first holds it since \d{4}-\d\d-\d\dT/)
       holding.type('\n')
-      await waiting.shows(/\r\x1b\[Kit runs[^]*prompt> /)
+      await waiting.shows(/\[Kit runs[\s\S]*prompt> /)
     })
   },
 )
