@@ -6,6 +6,7 @@ import type { run } from '../declarations/run.js'
 import { exitCodes } from '../exit-codes.js'
 import { exitCodeOf, noteOf, signalOf } from '../run/command-end.js'
 import { LeasedCommand } from '../run/leased-command.js'
+import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
 import { endTimesOf } from '../run/run-times.js'
 import { endBy, SignalRelay } from '../run/signal-relay.js'
@@ -28,6 +29,9 @@ type RunOptions = RunInvocation['options']
 
 /** The ttl unless `--ttl` or a configuration file gives one, in milliseconds: for how long a killed holder keeps others waiting. */
 const TTL = 30_000
+
+/** The pause before a lease that was lost is acquired again, in milliseconds. */
+const PAUSE = 200
 
 /** Runs a command under a lease. */
 export const runCommand: Action<typeof run> = async (invocation, terminal) => {
@@ -91,6 +95,7 @@ async function repeated(request: RunRequest, options: RunOptions, notices: Notic
           : await runUnderLease(request)
     if (restart !== true || outcome?.type !== 'lost' || request.stop.aborted) return outcome
     notices.say(`the lease '${request.name}' was lost (${outcome.reason}): acquiring it again`)
+    await sleep(PAUSE)
   }
 }
 

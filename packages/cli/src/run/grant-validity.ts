@@ -9,6 +9,7 @@ export interface ClaimListener {
 }
 
 interface HeldGrant {
+  readonly name: string
   readonly ttl: number
   /** When `maxHold` ends it. */
   readonly holdUntil: number
@@ -43,8 +44,14 @@ export class GrantValidity implements StoreObserver {
 
   /** Until when the name stays locked after this loss, as far as it is certain. */
   lockedUntil(reason: LeaseLostReason): number {
-    if (reason !== 'broken') return Number.NEGATIVE_INFINITY
-    return Math.min(this.until, ...(this.#breaking.size > 0 ? this.#breaking.values() : [Number.NEGATIVE_INFINITY]))
+    if (reason !== 'broken' || this.#breaking.size === 0) return Number.NEGATIVE_INFINITY
+    return Math.min(...this.#breaking.values())
+  }
+
+  /** After a loss: nothing is held any more. */
+  forget(): void {
+    this.#grants.clear()
+    this.#breaking.clear()
   }
 
   /** Called whenever the validity was extended. */
@@ -56,11 +63,12 @@ export class GrantValidity implements StoreObserver {
     if (!this.#asked.has(grantId)) this.#asked.set(grantId, sentAt)
   }
 
-  granted({ grantId, ttl }: Pick<Grant, 'grantId' | 'ttl'>, sentAt: number): void {
+  granted({ name, grantId, ttl }: Pick<Grant, 'name' | 'grantId' | 'ttl'>, sentAt: number): void {
     this.#asked.delete(grantId)
-    const known = this.#grants.get(grantId)
-    const holdUntil = known?.holdUntil ?? sentAt + this.#maxHold
-    this.#grants.set(grantId, { ttl, holdUntil, until: sentAt + validityOf(ttl) })
+    const holdUntil = this.#grants.get(grantId)?.holdUntil ?? sentAt + this.#maxHold
+    // An earlier grant of the same name is over.
+    for (const [id, grant] of this.#grants) if (grant.name === name) this.#grants.delete(id)
+    this.#grants.set(grantId, { name, ttl, holdUntil, until: sentAt + validityOf(ttl) })
     this.#onExtended?.()
   }
 
@@ -85,10 +93,17 @@ export class GrantValidity implements StoreObserver {
     this.#listener.failed(error)
   }
 
-  seen({ grantId, state, ttl, remaining }: LeaseRecord, sentAt: number): void {
+  gone(grantId: string, holder: LeaseRecord | undefined, sentAt: number): void {
+    if (holder !== undefined) this.seen(holder, sentAt)
+    this.#grants.delete(grantId)
+  }
+
+  seen({ name, grantId, state, ttl, remaining }: LeaseRecord, sentAt: number): void {
     const askedAt = this.#asked.get(grantId)
     // The answer was lost, but the claim was granted.
-    if (askedAt !== undefined && state === 'leased' && ttl !== undefined) this.granted({ grantId, ttl }, askedAt)
-    if (state === 'breaking' && this.#grants.has(grantId)) this.#breaking.set(grantId, sentAt + (remaining ?? 0))
+    if (askedAt !== undefined && state === 'leased' && ttl !== undefined) this.granted({ name, grantId, ttl }, askedAt)
+    const grant = this.#grants.get(grantId)
+    if (state !== 'breaking' || grant === undefined) return
+    this.#breaking.set(grantId, Math.min(grant.until, grant.holdUntil, sentAt + (remaining ?? 0)))
   }
 }

@@ -45,7 +45,8 @@ export class LeasedCommand {
   /** The grant was lost. */
   readonly lose = ({ reason }: Pick<LeaseLost, 'reason'>): void => {
     this.#lost = reason
-    this.#run?.lose(reason)
+    if (this.#run === undefined) this.#validity.forget()
+    else this.#run.lose(reason)
   }
 
   /** Resolves when nothing of the command is alive. Never starts it under a grant that was lost. */
@@ -65,6 +66,7 @@ export class LeasedCommand {
     } finally {
       this.#signals.direct(undefined)
       this.#run = undefined
+      if (this.#lost !== undefined) this.#validity.forget()
     }
   }
 

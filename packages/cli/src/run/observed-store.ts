@@ -6,6 +6,8 @@ export interface StoreObserver {
   asked(grantId: string, sentAt: number): void
   granted(grant: Grant, sentAt: number): void
   renewed(grantId: string, sentAt: number): void
+  /** The grant is over. `holder`: the record of the name, where the store showed it. */
+  gone(grantId: string, holder: LeaseRecord | undefined, sentAt: number): void
   /** The grant is being released. */
   leaving(grantId: string): void
   /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
@@ -23,7 +25,7 @@ export function observeStore(store: LeaseStore, clock: Clock, observer: StoreObs
     const sentAt = clock.now()
     const outcome = await renew()
     if (outcome.renewed) observer.renewed(grant.grantId, sentAt)
-    else if (outcome.holder !== undefined) observer.seen(outcome.holder, sentAt)
+    else observer.gone(grant.grantId, outcome.holder, sentAt)
     return outcome
   }
   // Without renewMany: there are only a few leases, and each renewal is observed by itself.

@@ -84,10 +84,11 @@ class Watchdog {
     const { processes, deadlines, killAfter } = watched
     const now = machineNow()
     if (timeTo(deadlines.killAt, now) <= 0) {
-      if (!watched.isEnded) report('leasehold did not answer in time: its watchdog ends the command')
-      watched.isEnded = true
       // Again with every look, for as long as `leasehold` does not answer: it may have been stopped while it started the command.
+      if (processes.alive().length === 0) return
       await processes.kill()
+      if (!watched.isEnded) report('leasehold did not end the command in time: its watchdog ended it')
+      watched.isEnded = true
       return
     }
     const latest = Math.min(LATER_BY, killAfter / LATER_BY_PART)

@@ -3,7 +3,7 @@ import { breakLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { eventually, type Finishing } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
-import { Family } from '../support/family.js'
+import { Family, startStubborn } from '../support/family.js'
 import { leaseFolder, leasehold, start, written } from '../support/leasehold-program.js'
 
 /** Validity ends well after the start of a slow machine, and soon enough for a test. */
@@ -18,20 +18,17 @@ function watchdogOf(pid: number): number {
 }
 
 /** `leasehold` with a stubborn family that is ready. */
-async function startStubborn(test: Finishing) {
+async function hold(test: Finishing) {
   const folder = leaseFolder(test)
   const family = new Family(test)
-  const holder = start(['run', 'x', ...TIMES, '--', ...family.stubborn], { folder })
-  test.onTestFinished(() => void holder.child.kill('SIGKILL'))
-  await written(holder, /ready/)
-  await eventually('all are there', async () => family.alive().length >= 8)
+  const holder = await startStubborn(['run', 'x', ...TIMES], family, { folder, test })
   const challenge = () => leasehold(['run', 'x', '--', ...family.look], { folder })
   return { folder, family, holder, challenge }
 }
 
 describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command is alive when another can start', () => {
   it('after SIGKILL of leasehold: the watchdog ends all', async (test) => {
-    const { family, holder, challenge } = await startStubborn(test)
+    const { family, holder, challenge } = await hold(test)
     const other = challenge()
     holder.child.kill('SIGKILL')
     test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
@@ -39,7 +36,7 @@ describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command i
   })
 
   it('after SIGSTOP of leasehold beyond the ttl: the watchdog ends all, and leasehold reports the loss', async (test) => {
-    const { family, holder, challenge } = await startStubborn(test)
+    const { family, holder, challenge } = await hold(test)
     const other = challenge()
     holder.child.kill('SIGSTOP')
     test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
@@ -49,7 +46,7 @@ describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command i
   })
 
   it('after SIGKILL of the watchdog and of leasehold after it: another watchdog was started', async (test) => {
-    const { family, holder, challenge } = await startStubborn(test)
+    const { family, holder, challenge } = await hold(test)
     const first = watchdogOf(holder.pid)
     process.kill(first, 'SIGKILL')
     await eventually('another watchdog', async () => watchdogOf(holder.pid) !== first)
@@ -62,7 +59,7 @@ describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command i
   })
 
   it('after a stop of the watchdog: leasehold ends all by itself', async (test) => {
-    const { folder, family, holder, challenge } = await startStubborn(test)
+    const { folder, family, holder, challenge } = await hold(test)
     const watchdog = watchdogOf(holder.pid)
     process.kill(watchdog, 'SIGSTOP')
     test.onTestFinished(() => void holder.child.kill('SIGKILL'))
@@ -74,7 +71,7 @@ describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command i
   })
 
   it('after a break with a period: SIGTERM, and SIGKILL before the period ends', async (test) => {
-    const { folder, family, holder, challenge } = await startStubborn(test)
+    const { folder, family, holder, challenge } = await hold(test)
     const other = challenge()
     await breakIn(folder, 2_000)
     const ended = await holder.ended

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { eventually, type Finishing } from '@leasehold/testing'
+import { type Started, type StartOptions, start, written } from './leasehold-program.js'
 
 /** A loop without an end. */
 const LOOP = 'while :; do sleep 1; done'
@@ -60,6 +61,34 @@ export class Family {
 
   #shell(script: string): readonly string[] {
     return ['env', `FAMILY=${this.id}`, 'sh', '-c', script]
+  }
+}
+
+/** The processes of a stubborn family: four shells, and the `sleep` of each. */
+const STUBBORN = 8
+
+/** How often a slow machine may lose the lease before the family is there. */
+const ATTEMPTS = 5
+
+/** Starts `leasehold` with a stubborn family; resolves when all its processes are there. */
+export async function startStubborn(
+  args: readonly string[],
+  family: Family,
+  options: StartOptions & { readonly test: Finishing },
+): Promise<Started> {
+  for (let attempt = 1; ; attempt += 1) {
+    const started = start([...args, '--', ...family.stubborn], options)
+    options.test.onTestFinished(() => void started.child.kill('SIGKILL'))
+    let hasEnded = false
+    void started.ended.then(() => {
+      hasEnded = true
+    })
+    await eventually('all are there', async () => hasEnded || family.alive().length >= STUBBORN)
+    if (!hasEnded) {
+      await written(started, /ready/)
+      return started
+    }
+    if (attempt === ATTEMPTS) throw new Error(`it has ended: ${started.errors()}`)
   }
 }
 
