@@ -47,6 +47,9 @@ export async function startConsul(program: string, folder: string): Promise<Lock
     join(folder, 'consul.log'),
   )
   const url = `http://127.0.0.1:${http}`
-  await eventually('consul has a leader', async () => (await (await fetch(`${url}/v1/status/leader`)).text()).length > 4)
+  await eventually(
+    'consul has a leader',
+    async () => (await (await fetch(`${url}/v1/status/leader`)).text()).length > 4,
+  )
   return { url, end: () => server.end() }
 }

@@ -57,7 +57,10 @@ const servers: LockingServer[] = []
 const missing: string[] = []
 const contenders: Contender[] = [
   { name: 'node -e (nothing but Node)', line: [process.execPath, '-e', "console.log('started')"] },
-  { name: 'leasehold run, local', line: [process.execPath, leasehold, 'run', 'x', '-s', `local:${folder}/leases`, '--', ...command] },
+  {
+    name: 'leasehold run, local',
+    line: [process.execPath, leasehold, 'run', 'x', '-s', `local:${folder}/leases`, '--', ...command],
+  },
 ]
 
 const flock = programOf('flock')
@@ -95,7 +98,9 @@ try {
     whole: median(times.map(({ whole }) => whole)),
   }))
   const [node, own] = rows
-  console.log('| program | to the start of the command, median | least | to its end, median | beside Node |\n|---|---|---|---|---|')
+  console.log(
+    '| program | to the start of the command, median | least | to its end, median | beside Node |\n|---|---|---|---|---|',
+  )
   for (const { name, start, least, whole } of rows) {
     const shown = [start, least, whole].map((time) => `${time.toFixed(0)} ms`)
     console.log(`| ${name} | ${shown.join(' | ')} | ${(start / (node?.start ?? Number.NaN)).toFixed(1)} |`)

@@ -39,10 +39,5 @@ const terminal: Terminal = {
 
 /** Carries out the command line of this process. Resolves with the exit code. */
 export async function main(): Promise<number> {
-  // The timers of a clock do not keep the process alive: this does, until the command has ended.
-  const { port1: alive } = new MessageChannel()
-  alive.ref()
-  const exitCode = await leasehold(process.argv.slice(2), terminal)
-  alive.close()
-  return exitCode
+  return await leasehold(process.argv.slice(2), terminal)
 }

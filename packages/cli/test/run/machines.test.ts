@@ -56,7 +56,9 @@ describe.skipIf(!canMount())('a full disk (only root can try it)', () => {
     } catch {
       // It is full now.
     }
-    const ended = await leasehold(['run', 'x', '--try', '-s', `local:${disk}/leases`, '--', 'echo', 'started'], { folder })
+    const ended = await leasehold(['run', 'x', '--try', '-s', `local:${disk}/leases`, '--', 'echo', 'started'], {
+      folder,
+    })
     test.expect(ended).toMatchObject({ code: 69, output: '' })
     test.expect(ended.errors).toMatch(/full|space/)
   })
