@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { eventually, type Finishing } from '@leasehold/testing'
-import { type Started, type StartOptions, start, written } from './leasehold-program.js'
+import { kill, processesWith, type Started, type StartOptions, start, written } from './leasehold-program.js'
 
 /** A loop without an end. */
 const LOOP = 'while :; do sleep 1; done'
@@ -50,9 +49,7 @@ export class Family {
 
   /** Those that are alive. */
   alive(): readonly number[] {
-    return readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => Number.isInteger(pid) && environmentOf(pid).includes(`FAMILY=${this.id}`))
+    return processesWith(`FAMILY=${this.id}`)
   }
 
   async gone(): Promise<void> {
@@ -89,22 +86,5 @@ export async function startStubborn(
       return started
     }
     if (attempt === ATTEMPTS) throw new Error(`it has ended: ${started.errors()}`)
-  }
-}
-
-/** Empty for a process that has ended. */
-function environmentOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
-  } catch {
-    return ''
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended.
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -67,12 +67,38 @@ export function leasehold(args: readonly string[], options: StartOptions): Promi
 export function leaseFolder(test: Finishing): string {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-cli-'))
   test.onTestFinished(async () => {
+    for (const pid of processesWith(`HOME=${folder}`)) kill(pid)
     await eventually('the folder is removed', async () => {
       rmSync(folder, { recursive: true, force: true })
       return true
     })
   })
   return folder
+}
+
+/** The processes that have this text in their environment, where the system shows it. */
+export function processesWith(text: string): readonly number[] {
+  if (!existsSync('/proc')) return []
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && environmentOf(pid).includes(text))
+}
+
+/** Empty for a process that has ended. */
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Resolves when the program has written a text that matches. */
