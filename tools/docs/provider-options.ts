@@ -15,6 +15,8 @@ export interface OptionsFile {
 export async function declaredOptions(): Promise<{ workspace: Workspace; options: ProviderOptions }[]> {
   const found: { workspace: Workspace; options: ProviderOptions }[] = []
   for (const workspace of packages()) {
+    // A program.
+    if (workspace.manifest.exports?.['.'] === undefined) continue
     const exported: Record<string, { options?: unknown }> = await import(workspace.manifest.name)
     for (const value of Object.values(exported)) {
       if (value?.options instanceof ProviderOptions) found.push({ workspace, options: value.options })

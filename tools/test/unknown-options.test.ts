@@ -7,7 +7,10 @@ import { filesBelow, packages } from '../workspaces.js'
 /** Types of the public API without a constructor for users: the report shows them as classes. */
 const typesOnly = ['AzureBlobLease', 'TurnWatches']
 
-const takers = packages().map(({ id, folder }) => {
+/** A program has no API. */
+const libraries = packages().filter(({ manifest }) => manifest.bin === undefined)
+
+const takers = libraries.map(({ id, folder }) => {
   const reports = filesBelow(folder, '.api.md').map((report) => readFileSync(report, 'utf8'))
   return { id, folder, names: reports.flatMap(optionTakers).filter((name) => !typesOnly.includes(name)) }
 })

@@ -8,8 +8,10 @@ import {
   listLeases,
   MemoryLeaseStore,
   readLease,
+  releaseLease,
   StoreLease,
   TimeoutSettings,
+  watchLease,
 } from '@leasehold/core'
 import { CasLeaseStore, casStore, LifeCycleStore } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
@@ -44,6 +46,8 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['acquire', 'waits', 'wait', (o: object) => lease.run(async () => {}, o)],
     ['release', 'metaData', 'metadata', (o: object) => lease.release(o)],
     ['readLease', 'timeOut', 'timeout', (o: object) => readLease(store, 'job', o)],
+    ['releaseLease', 'grantid', 'grantId', (o: object) => releaseLease(store, 'job', o as { grantId: string })],
+    ['watchLease', 'intervall', 'interval', (o: object) => watchLease(store, 'job', o).next()],
     ['listLeases', 'singal', 'signal', (o: object) => listLeases(store, '', o).next()],
     ['MemoryLeaseStore', 'clok', 'clock', (o: object) => new MemoryLeaseStore(o)],
     ['casStore', 'maxTTL', 'maxTtl', (o: object) => casStore(new MapRegister(), o)],
