@@ -26,7 +26,7 @@ export const run = declareCommand({
     ttl: {
       type: 'duration',
       value: 'DURATION',
-      description: 'The time after which the lease of a dead holder is free; 30s',
+      description: 'How long a dead holder blocks the others; 30s',
     },
     'kill-after': {
       type: 'duration',
