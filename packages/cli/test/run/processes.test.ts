@@ -26,7 +26,7 @@ async function hold(test: Finishing) {
   return { folder, family, holder, challenge }
 }
 
-describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command is alive when another can start', () => {
+describe.skipIf(process.platform !== 'linux')('nothing of a command is alive when another can start', { concurrent: true }, () => {
   it('after SIGKILL of leasehold: the watchdog ends all', async (test) => {
     const { family, holder, challenge } = await hold(test)
     const other = challenge()
@@ -91,7 +91,7 @@ describe.concurrent.skipIf(process.platform !== 'linux')('nothing of a command i
   })
 })
 
-describe.concurrent.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', () => {
+describe.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', { concurrent: true }, () => {
   it('has the time of --kill-after after a break', async (test) => {
     const folder = leaseFolder(test)
     const family = new Family(test)

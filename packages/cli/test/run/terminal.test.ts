@@ -17,8 +17,9 @@ function folderWith(test: Parameters<typeof leaseFolder>[0], script: string): st
   return folder
 }
 
-describe.concurrent.skipIf(whyNoTerminal !== undefined)(
+describe.skipIf(whyNoTerminal !== undefined)(
   whyNoTerminal === undefined ? title : `${title}: ${whyNoTerminal}`,
+  { concurrent: true },
   () => {
     it('gives the terminal to the command: it reads lines, and sees that it may use colours', async (test) => {
       const script = `test -t 0 && test -t 1 && test -t 2 && echo "a terminal"
