@@ -63,7 +63,11 @@ export class CommandRun {
       this.#extend()
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
       const end = await this.#spawn(variables)
-      if (end.type !== 'unstartable') await this.#endRest()
+      if (end.type !== 'unstartable') {
+        // After a stop of this process, the end of the command may be seen before its deadline: then the watchdog ended it.
+        this.#onDue()
+        await this.#endRest()
+      }
       await this.#ending
       return this.#loss === undefined ? end : { type: 'lost', reason: this.#loss }
     } finally {

@@ -16,6 +16,8 @@ export class SignalRelay {
   readonly #installed: [NodeJS.Signals, () => void][] = []
   #target: SignalTarget | undefined
   #received: NodeJS.Signals | undefined
+  /** How many signals that end a program came while no command ran. */
+  #unforwarded = 0
 
   constructor(stopsWithTerminal: boolean) {
     for (const signal of ending) this.#install(signal, () => this.#onEnding(signal))
@@ -56,11 +58,15 @@ export class SignalRelay {
   }
 
   #onEnding(signal: NodeJS.Signals): void {
-    const isSecond = this.#received !== undefined && this.#target === undefined
     this.#received = signal
     this.#stop.abort()
-    if (this.#target !== undefined) this.#target.forward(signal)
-    else if (isSecond) endBy(signal, this)
+    if (this.#target !== undefined) {
+      this.#target.forward(signal)
+      return
+    }
+    // A signal that was the command's does not count: this one may be the same key of a terminal, handled after its end.
+    this.#unforwarded += 1
+    if (this.#unforwarded > 1) endBy(signal, this)
   }
 }
 

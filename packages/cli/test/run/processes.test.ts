@@ -26,70 +26,74 @@ async function hold(test: Finishing) {
   return { folder, family, holder, challenge }
 }
 
-describe.skipIf(process.platform !== 'linux')('nothing of a command is alive when another can start', { concurrent: true }, () => {
-  it('after SIGKILL of leasehold: the watchdog ends all', async (test) => {
-    const { family, holder, challenge } = await hold(test)
-    const other = challenge()
-    holder.child.kill('SIGKILL')
-    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
-    test.expect(family.alive()).toEqual([])
-  })
+describe.skipIf(process.platform !== 'linux')(
+  'nothing of a command is alive when another can start',
+  { concurrent: true },
+  () => {
+    it('after SIGKILL of leasehold: the watchdog ends all', async (test) => {
+      const { family, holder, challenge } = await hold(test)
+      const other = challenge()
+      holder.child.kill('SIGKILL')
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+    })
 
-  it('after SIGSTOP of leasehold beyond the ttl: the watchdog ends all, and leasehold reports the loss', async (test) => {
-    const { family, holder, challenge } = await hold(test)
-    const other = challenge()
-    holder.child.kill('SIGSTOP')
-    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
-    test.expect(family.alive()).toEqual([])
-    holder.child.kill('SIGCONT')
-    test.expect(await holder.ended).toMatchObject({ code: 79 })
-  })
+    it('after SIGSTOP of leasehold beyond the ttl: the watchdog ends all, and leasehold reports the loss', async (test) => {
+      const { family, holder, challenge } = await hold(test)
+      const other = challenge()
+      holder.child.kill('SIGSTOP')
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+      holder.child.kill('SIGCONT')
+      test.expect(await holder.ended).toMatchObject({ code: 79 })
+    })
 
-  it('after SIGKILL of the watchdog and of leasehold after it: another watchdog was started', async (test) => {
-    const { family, holder, challenge } = await hold(test)
-    const first = watchdogOf(holder.pid)
-    process.kill(first, 'SIGKILL')
-    await eventually('another watchdog', async () => watchdogOf(holder.pid) !== first)
-    const second = watchdogOf(holder.pid)
-    await eventually('the watchdog handles signals, so it runs', async () => handlesSignals(second))
-    const other = challenge()
-    holder.child.kill('SIGKILL')
-    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
-    test.expect(family.alive()).toEqual([])
-  })
+    it('after SIGKILL of the watchdog and of leasehold after it: another watchdog was started', async (test) => {
+      const { family, holder, challenge } = await hold(test)
+      const first = watchdogOf(holder.pid)
+      process.kill(first, 'SIGKILL')
+      await eventually('another watchdog', async () => watchdogOf(holder.pid) !== first)
+      const second = watchdogOf(holder.pid)
+      await eventually('the watchdog handles signals, so it runs', async () => handlesSignals(second))
+      const other = challenge()
+      holder.child.kill('SIGKILL')
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+    })
 
-  it('after a stop of the watchdog: leasehold ends all by itself', async (test) => {
-    const { folder, family, holder, challenge } = await hold(test)
-    const watchdog = watchdogOf(holder.pid)
-    process.kill(watchdog, 'SIGSTOP')
-    test.onTestFinished(() => void holder.child.kill('SIGKILL'))
-    const other = challenge()
-    await breakIn(folder, 3_000)
-    test.expect(await holder.ended).toMatchObject({ code: 79 })
-    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
-    test.expect(family.alive()).toEqual([])
-  })
+    it('after a stop of the watchdog: leasehold ends all by itself', async (test) => {
+      const { folder, family, holder, challenge } = await hold(test)
+      const watchdog = watchdogOf(holder.pid)
+      process.kill(watchdog, 'SIGSTOP')
+      test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+      const other = challenge()
+      await breakIn(folder, 3_000)
+      test.expect(await holder.ended).toMatchObject({ code: 79 })
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+    })
 
-  it('after a break with a period: SIGTERM, and SIGKILL before the period ends', async (test) => {
-    const { folder, family, holder, challenge } = await hold(test)
-    const other = challenge()
-    await breakIn(folder, 2_000)
-    const ended = await holder.ended
-    test.expect(ended).toMatchObject({ code: 79 })
-    test.expect(ended.errors).toContain("the lease 'x' was lost (broken): the command was ended")
-    test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
-    test.expect(family.alive()).toEqual([])
-  })
+    it('after a break with a period: SIGTERM, and SIGKILL before the period ends', async (test) => {
+      const { folder, family, holder, challenge } = await hold(test)
+      const other = challenge()
+      await breakIn(folder, 2_000)
+      const ended = await holder.ended
+      test.expect(ended).toMatchObject({ code: 79 })
+      test.expect(ended.errors).toContain("the lease 'x' was lost (broken): the command was ended")
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+    })
 
-  it('after its end, though it has left processes behind, one of them in another session', async (test) => {
-    const folder = leaseFolder(test)
-    const family = new Family(test)
-    const ended = await leasehold(['run', 'x', ...TIMES, '--', ...family.leaving(5)], { folder })
-    test.expect(ended).toMatchObject({ code: 5 })
-    test.expect(ended.errors).toMatch(/the command has left \d processes running: ending them/)
-    test.expect(family.alive()).toEqual([])
-  })
-})
+    it('after its end, though it has left processes behind, one of them in another session', async (test) => {
+      const folder = leaseFolder(test)
+      const family = new Family(test)
+      const ended = await leasehold(['run', 'x', ...TIMES, '--', ...family.leaving(5)], { folder })
+      test.expect(ended).toMatchObject({ code: 5 })
+      test.expect(ended.errors).toMatch(/the command has left \d processes running: ending them/)
+      test.expect(family.alive()).toEqual([])
+    })
+  },
+)
 
 describe.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', { concurrent: true }, () => {
   it('has the time of --kill-after after a break', async (test) => {
