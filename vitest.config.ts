@@ -17,6 +17,9 @@ const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
+/** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
+const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test/**/*.test.ts']
+
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -58,6 +61,11 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'mutants', include: mutants, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        // They mostly wait for leases to expire and for servers.
+        test: { name: 'postgres', include: postgres, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
