@@ -1,4 +1,14 @@
-export { PostgresGuard } from './postgres-guard.js'
+export type {
+  PgClient,
+  PgPool,
+  PgPoolClient,
+  PgRows,
+  PostgresClient,
+  PostgresJs,
+  PostgresJsQuery,
+} from './client/postgres-client.js'
+export { type Migration, migrate, migrations } from './migrate.js'
 export { postgresLease } from './postgres-lease.js'
 export { PostgresLeaseStore, type PostgresLeaseStoreOptions } from './postgres-lease-store.js'
 export { type PostgresOptions, postgresOptions } from './postgres-options.js'
+export type { TableNames } from './table-names.js'

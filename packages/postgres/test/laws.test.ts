@@ -1,15 +1,27 @@
-import { PostgresLeaseStore } from '@leasehold/postgres'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import { pool, postgresJs } from './support/libraries.js'
+import { storesOver } from './support/store-subject.js'
 
-/** Every client is a store of its own over the same backend; give each trial an empty backend. */
-const subject: StoreSubject = {
-  name: 'PostgresLeaseStore',
-  // 'real' for a backend with a clock of its own; the laws then wait.
-  time: 'virtual',
-  clients: true,
-  start: () => ({ open: (clock) => new PostgresLeaseStore({ clock }) }),
-}
+describePostgres('one server:', () => {
+  let server: PostgresServer
 
-describeStoreLaws(subject)
-describeLeaseLaws(leasesOver(subject))
+  beforeAll(async () => {
+    server = await PostgresServer.start({ settings: { max_connections: 400 } })
+  })
+
+  const subjects = [pool, postgresJs].map((library) => storesOver(library, () => server))
+
+  afterAll(async () => {
+    for (const { end } of subjects) await end()
+    await server.stop()
+  })
+
+  for (const subject of subjects) {
+    describeStoreLaws(subject)
+    describeLeaseLaws(leasesOver(subject))
+  }
+})
