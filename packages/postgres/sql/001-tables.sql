@@ -55,7 +55,7 @@ create table if not exists "leasehold"."leases_waiters" (
 
 -- The largest fencing token that has written a resource.
 create table if not exists "leasehold"."leases_fences" (
-  fencing_token bigint not null,
+  fencing_token numeric not null,
   resource text collate "C" primary key
 ) with (fillfactor = 70);
 

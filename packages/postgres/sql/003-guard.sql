@@ -3,8 +3,7 @@
 -- Call it in the transaction that writes. It fails with LH001 unless the lease is held under this fencing token, by the
 -- clock of the server. Until the transaction ends, nobody else is granted the name. Renewals do not wait for it.
 -- p_idle_limit: ends this transaction if its client sends nothing for so many milliseconds.
-create or replace function "leasehold"."leases_guard"(p_name text, p_token bigint, p_idle_limit integer default null)
-returns void
+create or replace function "leasehold"."leases_guard"(p_name text, p_token numeric, p_idle_limit integer default null) returns void
 language plpgsql as $$
 declare
   v_lease "leasehold"."leases";
@@ -23,10 +22,10 @@ $$;
 
 -- Call it in the transaction that writes the resource. It fails with LH002 if a larger fencing token has written it. Writers
 -- of a resource take turns until their transactions end. The token is kept when the resource is deleted.
-create or replace function "leasehold"."leases_fence"(p_resource text, p_token bigint) returns void
+create or replace function "leasehold"."leases_fence"(p_resource text, p_token numeric) returns void
 language plpgsql as $$
 declare
-  v_seen bigint;
+  v_seen numeric;
 begin
   insert into "leasehold"."leases_fences" as f (resource, fencing_token) values (p_resource, p_token)
     on conflict (resource) do update set fencing_token = excluded.fencing_token
@@ -42,13 +41,13 @@ $$;
 -- The same for rows with a fencing token of their own, in the column p_column: it is raised in all rows whose columns have
 -- the values of p_where, such as {"id": 7}. It fails with LH002 if one of them has a larger token. Returns how many there are.
 create or replace function "leasehold"."leases_fence_rows"(
-  p_table regclass, p_token bigint, p_where jsonb, p_column name default 'fencing_token'
+  p_table regclass, p_token numeric, p_where jsonb, p_column name default 'fencing_token'
 ) returns bigint
 language plpgsql as $$
 declare
   v_where text;
   v_count bigint;
-  v_seen bigint;
+  v_seen numeric;
 begin
   if p_where is null or p_where = '{}' then
     raise exception 'p_where must name the rows to fence' using errcode = 'invalid_parameter_value';
