@@ -16,6 +16,12 @@ export interface Migration {
 
 const FILES = ['001-tables', '002-operations', '003-guard']
 
+/**
+ * The errors of a migration when another one has just ended: conflicts, and names that are taken. Under a stricter level
+ * than READ COMMITTED, a migration that waited does not see the outcome of the other.
+ */
+const OVERTAKEN = new Set(['40001', '40P01', '42P06', '42P07', '42710', '23505'])
+
 /** How often a migration is repeated that another process got in the way of. */
 const ATTEMPTS = 5
 
@@ -49,7 +55,7 @@ export async function migrate(client: PostgresClient, names: TableNames = {}): P
       const lock = `select pg_advisory_xact_lock(hashtextextended('leasehold migrate "${sqlNames.schema}"', 0));`
       return void (await adapter.run([lock, ...missing.map(({ sql }) => sql)].join('\n'), new AbortableCall()))
     } catch (error) {
-      if (attempt < ATTEMPTS && sqlStateOf(error)?.startsWith('40')) continue
+      if (attempt < ATTEMPTS && OVERTAKEN.has(sqlStateOf(error) ?? '')) continue
       throw failureOf('the migration', sqlNames.in('"leasehold"."leases"'), error)
     }
   }

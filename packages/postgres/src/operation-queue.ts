@@ -16,6 +16,9 @@ const LARGEST = 64
 /** How long operations that share a statement wait for a row that is locked, in milliseconds. */
 const SHARED_PATIENCE = 200
 
+/** By how much the server waits longer for a locked row than the client waits for the answer, in milliseconds. */
+const AFTER_TIMEOUT = 500
+
 /** The longest time limit of a server, in milliseconds. */
 const LONGEST_PATIENCE = 2_147_483_647
 
@@ -97,7 +100,8 @@ export class OperationQueue {
     for (const operation of sorted) operation.statement = statement
     this.#underWay.add(statement)
     const [only] = sorted
-    const patience = sorted.length > 1 ? SHARED_PATIENCE : Math.min(Math.ceil(only?.timeout ?? 0), LONGEST_PATIENCE)
+    const alone = Math.min(Math.ceil(only?.timeout ?? 0) + AFTER_TIMEOUT, LONGEST_PATIENCE)
+    const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
     const calls = jsonLiteral(sorted.map(({ request }) => request.call))
     this.#adapter
       .run(`${this.#select}(${calls}, ${patience}) as answers`, statement.call)

@@ -3,9 +3,10 @@ import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { GuardedResource, GuardSubject, OwnFailure } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
+import { poolTo } from './support/pool-to.js'
 
 /** Runs work in a transaction, with a function for the user's own SQL. */
 type InTransaction = (
@@ -25,7 +26,7 @@ describePostgres('the fence, by', () => {
 
   beforeAll(async () => {
     server = await PostgresServer.start()
-    pool = new Pool({ connectionString: server.url, max: 20 })
+    pool = poolTo(server, { max: 20 })
     sql = postgres(server.url, { max: 20, onnotice: () => {} })
     await migrate(pool)
     await pool.query('create table documents (id text primary key, text text not null)')

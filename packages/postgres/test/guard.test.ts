@@ -6,9 +6,10 @@ import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction 
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
-import { Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { poolTo } from './support/pool-to.js'
 import { Writer } from './support/writer.js'
 
 const never = new AbortableCall()
@@ -20,8 +21,7 @@ describePostgres('the guard', () => {
 
   beforeAll(async () => {
     server = await PostgresServer.start()
-    pool = new Pool({ connectionString: server.url, max: 60 })
-    pool.on('error', () => {})
+    pool = poolTo(server, { max: 60 })
     await migrate(pool)
     store = new PostgresLeaseStore(pool)
   })
@@ -129,7 +129,7 @@ describePostgres('the guard', () => {
         const grant = await granted(randomUUID())
         const tx = await begun()
         await guard(tx, grant)
-        expect((await took(end(grant))).took).toBeLessThan(5_000)
+        expect((await took<unknown>(end(grant))).took).toBeLessThan(5_000)
         expect(await claim(grant.name)).toMatchObject({ granted: false })
         await ended(tx)
         expect(await claim(grant.name)).toMatchObject({ granted: true })
