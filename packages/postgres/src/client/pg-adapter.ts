@@ -16,7 +16,7 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
   const spare: Promise<PgPoolClient>[] = []
 
   async function connect(call: StoreCall): Promise<PgPoolClient> {
-    const connecting = spare.shift() ?? pool.connect()
+    const connecting = spare.shift() ?? connectionOf(pool)
     try {
       return await untilAborted(connecting, call)
     } catch (error) {
@@ -32,16 +32,13 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
       if (place >= 0) spare.splice(place, 1)
       return place >= 0
     }
-    connecting.then((client) => take() && client.release(), take)
+    connecting.then((client) => take() && giveBack(client), take)
   }
 
   return {
     async run(text, call) {
       if (call.aborted) throw call.signal.reason
       const client = await connect(call)
-      // Without a listener, the end of a connection would end the process.
-      const ignore = (): void => {}
-      client.on('error', ignore)
       let broken: Error | undefined
       try {
         const { rows } = await untilAborted(client.query(text), call)
@@ -50,10 +47,7 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
         if (call.aborted || !isUsable(error)) broken = new Error('the statement has failed', { cause: error })
         throw error
       } finally {
-        client.release(broken)
-        if (broken === undefined) client.removeListener('error', ignore)
-        // The pool waits for the end of a connection, which a silent server does not confirm.
-        else streamOf(client)?.destroy()
+        giveBack(client, broken)
       }
     },
     ...('options' in pool && 'Client' in pool && typeof pool.Client === 'function'
@@ -61,6 +55,29 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
       : {}),
   }
 }
+
+/**
+ * A connection of the pool, with a listener for errors: without one, the end of the connection would end the process. The
+ * callback adds it in time, unlike a promise: the end may come with the same bytes as the beginning.
+ */
+function connectionOf(pool: PgPool): Promise<PgPoolClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error)
+      client.on('error', ignore)
+      resolve(client)
+    })
+  })
+}
+
+function giveBack(client: PgPoolClient, broken?: Error): void {
+  client.release(broken)
+  if (broken === undefined) client.removeListener('error', ignore)
+  // The pool waits for the end of a connection, which a silent server does not confirm.
+  else streamOf(client)?.destroy()
+}
+
+function ignore(): void {}
 
 /** All statements share the client, which runs them one after the other. */
 export function pgClientAdapter(client: PgClient): ClientAdapter {

@@ -18,7 +18,7 @@ export interface PgPoolClient extends PgClient {
 /** The part of `Pool` of pg 8.11 and later that the store uses. */
 export interface PgPool {
   readonly totalCount: number
-  connect(): Promise<PgPoolClient>
+  connect(listener: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown
 }
 
 /** A statement of postgres.js that is on its way. */
