@@ -4,7 +4,9 @@ import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { onServer } from '../support/law-subjects.js'
+import { type Library, pool } from '../support/libraries.js'
+import { warmUp } from '../support/law-subjects.js'
+import { storesOver } from '../support/store-subject.js'
 
 describePgBouncer('behind a PgBouncer, which gives connections to others after each transaction:', () => {
   let server: PostgresServer
@@ -12,15 +14,19 @@ describePgBouncer('behind a PgBouncer, which gives connections to others after e
 
   beforeAll(async () => {
     server = await PostgresServer.start()
-    bouncer = await PgBouncer.start(server, { poolMode: 'transaction' })
+    bouncer = await PgBouncer.start(server, { poolMode: 'transaction', poolSize: 8 })
+    await warmUp(subject)
   })
 
+  const bounced: Library = { name: 'a Pool of pg behind PgBouncer', open: () => pool.open(bouncer.url) }
+  const subject = storesOver(bounced, () => server)
+
   afterAll(async () => {
+    await subject.end()
     await bouncer?.stop()
     await server?.stop()
   })
 
-  const subject = onServer({ name: 'postgres behind PgBouncer', server: () => server, way: () => bouncer })
   describeStoreLaws(subject)
   describeLeaseLaws(leasesOver(subject))
 })

@@ -2,7 +2,9 @@ import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { onServer } from '../support/law-subjects.js'
+import { type Library, pool } from '../support/libraries.js'
+import { warmUp } from '../support/law-subjects.js'
+import { storesOver } from '../support/store-subject.js'
 
 for (const isolation of ['repeatable read', 'serializable']) {
   describePostgres(`where transactions are ${isolation} by default:`, () => {
@@ -10,10 +12,17 @@ for (const isolation of ['repeatable read', 'serializable']) {
 
     beforeAll(async () => {
       server = await PostgresServer.start({ settings: { default_transaction_isolation: isolation } })
+      await warmUp(subject)
     })
 
-    afterAll(() => server?.stop())
+    const isolated: Library = { ...pool, name: `a Pool of pg, ${isolation}` }
+    const subject = storesOver(isolated, () => server)
 
-    describeStoreLaws(onServer({ name: `postgres, ${isolation}`, server: () => server }))
+    afterAll(async () => {
+      await subject.end()
+      await server?.stop()
+    })
+
+    describeStoreLaws(subject)
   })
 }

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import type { LeaseStore } from '@leasehold/core'
-import { migrate, PostgresLeaseStore, type PostgresLeaseStoreOptions } from '@leasehold/postgres'
-import { eventually, startProgram } from '@leasehold/testing'
-import { PostgresServer, type PostgresServerOptions } from '@leasehold/testing/postgres-server'
+import { type LeaseStore, systemClock } from '@leasehold/core'
+import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
+import { eventually } from '@leasehold/testing'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
-import { Pool } from 'pg'
-import { never, type Reachable } from './scene.js'
+import type { Pool } from 'pg'
+import { poolTo } from './pool-to.js'
+import { granted, never } from './scene.js'
+import { ownTables } from './store-subject.js'
 
 /** Milliseconds. Long enough for several calls on a busy machine. */
 const TTL = 6_000
-
-/** As many clients as most laws have. */
-const FEW = 4
 
 /** The laws that cut clients off. */
 export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('partition'))
@@ -19,67 +17,28 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 /** The laws that need a server which begins again with all that it has confirmed. */
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
-/** How the stores of a subject reach the server. */
-export interface Access {
-  /** For test names. */
-  readonly name: string
-  /** The server with the tables. */
-  readonly server: () => PostgresServer
-  /** Where the stores connect; directly unless given. */
-  readonly way?: () => Reachable
-  readonly options?: PostgresLeaseStoreOptions
-}
-
-/** Stores on one server, which trials share: each trial has tables of its own. */
-export function onServer({ name, server, way = server, options }: Access): StoreSubject {
+/** Stores on one server, each with a pool and a proxy of its own that can be cut. */
+export function behindProxies(server: () => PostgresServer): StoreSubject {
+  let names: Promise<{ schema: string; table: string }> | undefined
   return {
-    name,
+    name: 'postgres behind proxies',
     time: 'real',
     ttl: TTL,
     clients: true,
     serverTime: true,
-    start: async () => {
-      const { schema, access } = await ownTables(server)
+    start: () => {
+      const ways = new Map<LeaseStore, TcpProxy>()
       const pools: Pool[] = []
       return {
         open: async () => {
-          const pool = poolOf(way())
-          pools.push(pool)
-          return await connected(new PostgresLeaseStore(pool, { ...options, schema }), pools.length)
-        },
-        ...access,
-        holdElsewhere: async (lease) => {
-          const file = new URL('./holder.ts', import.meta.url)
-          const { output, kill } = await startProgram(file, [way().port, schema, lease, TTL])
-          return { fencingToken: BigInt(output), kill }
-        },
-        stop: async () => {
-          await Promise.all(pools.map((pool) => pool.end()))
-        },
-      }
-    },
-  }
-}
-
-/** Stores on one server, each with a proxy of its own that can be cut. */
-export function behindProxies({ name, server, options }: Access): StoreSubject {
-  return {
-    name,
-    time: 'real',
-    ttl: TTL,
-    clients: true,
-    serverTime: true,
-    start: async () => {
-      const { schema, access } = await ownTables(server)
-      const ways = new Map<LeaseStore, TcpProxy>()
-      return {
-        open: async () => {
+          names ??= ownTables(server())
           const way = await TcpProxy.to(server().port)
-          const store = await connected(new PostgresLeaseStore(poolOf(way), { ...options, schema }), ways.size)
+          const pool = poolTo(way, { max: 2 })
+          pools.push(pool)
+          const store = await opened(new PostgresLeaseStore(pool, await names))
           ways.set(store, way)
           return store
         },
-        ...access,
         cutOff: (store) => ways.get(store)?.blackHole(),
         heal: async (store) => {
           ways.get(store)?.heal()
@@ -87,6 +46,8 @@ export function behindProxies({ name, server, options }: Access): StoreSubject {
         },
         stop: async () => {
           for (const way of ways.values()) await way.close()
+          // A connection that has lost bytes may not end.
+          for (const pool of pools) void pool.end().catch(() => {})
         },
       }
     },
@@ -94,63 +55,38 @@ export function behindProxies({ name, server, options }: Access): StoreSubject {
 }
 
 /** Stores on a server of their own, which begins again. */
-export function onServerThatRestarts(name: string, options?: PostgresServerOptions): StoreSubject {
-  return {
-    name,
-    time: 'real',
-    ttl: TTL,
-    clients: true,
-    serverTime: true,
-    start: async () => {
-      const server = await PostgresServer.start(options)
-      const { schema } = await ownTables(() => server)
-      return {
-        open: async () => await connected(new PostgresLeaseStore(poolOf(server), { schema }), 0),
-        restart: () => server.restart(),
-        stop: () => server.stop(),
-      }
-    },
-  }
-}
-
-/** A schema for one trial, and the hand of an operator in it. */
-async function ownTables(server: () => PostgresServer) {
-  const schema = `trial_${randomUUID().replaceAll('-', '')}`
-  const pool = poolOf(server())
-  try {
-    await migrate(pool, { schema })
-  } finally {
-    await pool.end()
-  }
-  const leases = `${schema}.leases`
-  return {
-    schema,
-    access: {
-      delete: (name: string) => server().query(`DELETE FROM ${leases} WHERE name = $1`, [name]),
-      copy: async (name: string) => {
-        const [row] = await server().query(`SELECT to_json(l) AS copy FROM ${leases} l WHERE name = $1`, [name])
-        return async () => {
-          await server().query(
-            `WITH gone AS (DELETE FROM ${leases} WHERE name = $1 RETURNING 1) SELECT count(*) FROM gone`,
-            [name],
-          )
-          await server().query(`INSERT INTO ${leases} SELECT * FROM json_populate_record(null::${leases}, $1)`, [
-            row?.copy,
-          ])
-        }
+export const onServerThatRestarts: StoreSubject = {
+  name: 'postgres that begins again',
+  time: 'real',
+  ttl: TTL,
+  clients: true,
+  serverTime: true,
+  start: async () => {
+    const server = await PostgresServer.start()
+    const pool = poolTo(server)
+    await migrate(pool)
+    return {
+      open: () => opened(new PostgresLeaseStore(pool)),
+      restart: () => server.restart(),
+      stop: async () => {
+        await pool.end()
+        await server.stop()
       },
-    },
-  }
+    }
+  },
 }
 
-function poolOf({ port }: Reachable): Pool {
-  const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres', max: 3 })
-  pool.on('error', () => {})
-  return pool
-}
-
-/** A few clients are connected before the trial, because connecting must not use up the ttl; a crowd connects at once. */
-async function connected(store: PostgresLeaseStore, count: number): Promise<PostgresLeaseStore> {
-  if (count <= FEW) await store.read('unused', never)
+/** Connected before the trial, because connecting must not use up the ttl. */
+async function opened(store: PostgresLeaseStore): Promise<PostgresLeaseStore> {
+  await store.read('unused', never)
   return store
+}
+
+/** Makes the tables, and lets each connection compile their functions, before the first trial counts the time. */
+export async function warmUp(subject: StoreSubject): Promise<void> {
+  const backend = await subject.start(systemClock)
+  const stores = await Promise.all(Array.from({ length: 8 }, () => backend.open(systemClock)))
+  const names = stores.map((_, place) => `warm-up-${place}`)
+  await Promise.all(stores.map((store, place) => granted(store, `${place}`, { name: names[place] ?? '' })))
+  await backend.stop?.()
 }
