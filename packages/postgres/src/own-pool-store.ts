@@ -39,8 +39,7 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     application_name: 'leasehold',
-    ...(url === undefined ? {} : { connectionString: url }),
-    ...(password === undefined || hasPassword(url) ? {} : { password }),
+    ...(url === undefined ? (password === undefined ? {} : { password }) : { connectionString: completed(url, options) }),
     ...(caFile === undefined ? {} : { ssl: { ca: [...rootCertificates, readCertificates(caFile)] } }),
   })
   // The next operation opens another connection, and reports why it cannot.
@@ -54,8 +53,12 @@ function checkUrl(key: string, url: string): void {
   throw wrong(`${key} must be like postgres://[user[:password]@]host[:port]/database`)
 }
 
-function hasPassword(url: string | undefined): boolean {
-  return url !== undefined && new URL(url).password !== ''
+/** In pg, a URL replaces the options beside it, also those that it does not have. */
+function completed(url: string, { password, caFile }: PostgresOptions): string {
+  const parsed = new URL(url)
+  if (parsed.password === '' && password !== undefined) parsed.password = encodeURIComponent(password)
+  if (caFile !== undefined) parsed.searchParams.delete('sslmode')
+  return parsed.href
 }
 
 function readCertificates(caFile: string): string {
