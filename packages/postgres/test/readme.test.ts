@@ -7,6 +7,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type { Pool } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { storeBehindPgBouncer } from './readme/behind-pgbouncer.js'
 import { closeMonth } from './readme/close-month.js'
 import { payFive } from './readme/in-sql.js'
 import { payOut as payOutByPg } from './readme/pay-out.js'
@@ -41,6 +42,18 @@ describePostgres('the examples of the documents', () => {
       isDone = true
     })
     expect(isDone).toBe(true)
+  })
+
+  it('takes a way of its own for notifications', async () => {
+    const way = poolTo(server)
+    const store = storeBehindPgBouncer(way, pool)
+    const holder = createLease(new PostgresLeaseStore(pool), 'bounced')
+    await holder.acquire()
+    const waiting = createLease(store, 'bounced').acquire({ wait: 60_000 })
+    await holder.release()
+    expect(await waiting).toBe(true)
+    await store.close()
+    await way.end()
   })
 
   const ways: Record<string, (lease: StoreLease) => Promise<unknown>> = {
