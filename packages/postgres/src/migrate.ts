@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { AbortableCall, checkOptionNames } from '@leasehold/core/store'
-import { adapterFor, type ClientAdapter } from './client/client-adapter.js'
+import { adapterFor } from './client/client-adapter.js'
+import type { ClientAdapter } from './client/connection.js'
 import type { PostgresClient } from './client/postgres-client.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
 import { SqlNames, type TableNames } from './table-names.js'
@@ -27,6 +28,7 @@ const ATTEMPTS = 5
 
 /** The SQL files of the package, for a migration tool of your own. Run each of them in a transaction, in their order. */
 export async function migrations(names: TableNames = {}): Promise<readonly Migration[]> {
+  checkNames('migrations', names)
   const sqlNames = new SqlNames(names)
   return await Promise.all(
     FILES.map(async (name, place) => {
@@ -42,7 +44,7 @@ export async function migrations(names: TableNames = {}): Promise<readonly Migra
  * Any number of processes may call it at once. The user needs the right to create them.
  */
 export async function migrate(client: PostgresClient, names: TableNames = {}): Promise<void> {
-  checkOptionNames<TableNames>('migrate', names, { schema: true, table: true }, { store: 'postgres' })
+  checkNames('migrate', names)
   const adapter = adapterFor(client)
   const sqlNames = new SqlNames(names)
   const files = await migrations(names)
@@ -78,4 +80,8 @@ async function versionOf(adapter: ClientAdapter, names: SqlNames): Promise<numbe
 /** The only column of a row. */
 function answerIn(row: unknown): unknown {
   return Object.values(row as object)[0]
+}
+
+function checkNames(of: string, names: TableNames): void {
+  checkOptionNames<TableNames>(of, names, { schema: true, table: true }, { store: 'postgres' })
 }

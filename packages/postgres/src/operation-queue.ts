@@ -1,6 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import type { ClientAdapter } from './client/client-adapter.js'
+import type { ClientAdapter } from './client/connection.js'
 import { closedError, sqlStateOf } from './failure-of.js'
 import { Operation, type Request, Statement } from './operation.js'
 import { jsonLiteral } from './sql-text.js'

@@ -39,7 +39,11 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     application_name: 'leasehold',
-    ...(url === undefined ? (password === undefined ? {} : { password }) : { connectionString: completed(url, options) }),
+    ...(url === undefined
+      ? password === undefined
+        ? {}
+        : { password }
+      : { connectionString: completed(url, options) }),
     ...(caFile === undefined ? {} : { ssl: { ca: [...rootCertificates, readCertificates(caFile)] } }),
   })
   // The next operation opens another connection, and reports why it cannot.

@@ -1,6 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import type { ClientAdapter, Subscription } from './client/client-adapter.js'
+import type { ClientAdapter, Subscription } from './client/connection.js'
 import { closedError } from './failure-of.js'
 import { untilAborted } from './until-aborted.js'
 

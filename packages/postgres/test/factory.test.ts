@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import {
-  LeaseConfigurationError,
-  LeaseProvider,
-  LeaseUnauthorisedError,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { LeaseConfigurationError, LeaseProvider, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { migrate, postgresLease } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer, type PostgresServerOptions } from '@leasehold/testing/postgres-server'

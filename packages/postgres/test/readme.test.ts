@@ -63,19 +63,22 @@ describePostgres('the examples of the documents', () => {
     Kysely: (lease) => payOutByKysely(new Kysely({ dialect: new PostgresDialect({ pool }) }), lease, 1, 5),
   }
 
-  it.each(Object.entries(ways))('writes under the guard by %s, and nothing after the lease was broken', async (_, payOut) => {
-    const store = new PostgresLeaseStore(pool)
-    const lease = createLease(store, 'close-month')
-    expect(await lease.acquire()).toBe(true)
-    const balance = async () => (await pool.query('select balance from accounts')).rows[0].balance
-    const before = await balance()
-    await payOut(lease)
-    expect(await balance()).toBe(before - 5)
-    await pool.query(`update leasehold.leases set locked_until = '-infinity', state = 'broken'`)
-    await expect(payOut(lease)).rejects.toBeInstanceOf(LeaseLostError)
-    expect(await balance()).toBe(before - 5)
-    await store.close()
-  })
+  it.each(Object.entries(ways))(
+    'writes under the guard by %s, and nothing after the lease was broken',
+    async (_, payOut) => {
+      const store = new PostgresLeaseStore(pool)
+      const lease = createLease(store, 'close-month')
+      expect(await lease.acquire()).toBe(true)
+      const balance = async () => (await pool.query('select balance from accounts')).rows[0].balance
+      const before = await balance()
+      await payOut(lease)
+      expect(await balance()).toBe(before - 5)
+      await pool.query(`update leasehold.leases set locked_until = '-infinity', state = 'broken'`)
+      await expect(payOut(lease)).rejects.toBeInstanceOf(LeaseLostError)
+      expect(await balance()).toBe(before - 5)
+      await store.close()
+    },
+  )
 
   it('writes under the guard by SQL alone', async () => {
     const store = new PostgresLeaseStore(pool)

@@ -1,7 +1,7 @@
 import type { StoreCall } from '@leasehold/core/store'
 import { sqlStateOf } from '../failure-of.js'
 import { untilAborted } from '../until-aborted.js'
-import type { ClientAdapter, Subscription, SubscriptionEvents } from './client-adapter.js'
+import type { ClientAdapter, Subscription, SubscriptionEvents } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
 
 /** A client that the adapter creates as the pool does. */

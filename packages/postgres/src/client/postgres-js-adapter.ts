@@ -1,5 +1,5 @@
 import { untilAborted } from '../until-aborted.js'
-import type { ClientAdapter } from './client-adapter.js'
+import type { ClientAdapter } from './connection.js'
 import type { PostgresJs } from './postgres-client.js'
 
 export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {

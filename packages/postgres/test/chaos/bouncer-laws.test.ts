@@ -4,8 +4,8 @@ import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { type Library, pool } from '../support/libraries.js'
 import { warmUp } from '../support/law-subjects.js'
+import { type Library, pool } from '../support/libraries.js'
 import { storesOver } from '../support/store-subject.js'
 
 describePgBouncer('behind a PgBouncer, which gives connections to others after each transaction:', () => {

@@ -2,8 +2,8 @@ import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { type Library, pool } from '../support/libraries.js'
 import { warmUp } from '../support/law-subjects.js'
+import { type Library, pool } from '../support/libraries.js'
 import { storesOver } from '../support/store-subject.js'
 
 for (const isolation of ['repeatable read', 'serializable']) {
