@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 
 export interface ServerReading {
-  /** Processor time of all processes that the server has at the moment, in milliseconds. */
+  /** Processor time of all processes of the server, also of those that have exited, in milliseconds. */
   readonly cpu: number
   /** Bytes of the write-ahead log since the server was made. */
   readonly wal: number
@@ -41,13 +41,13 @@ export class ServerMeter {
   }
 
   async read(): Promise<ServerReading> {
-    const [row] = await this.query<{ wal: string; transactions: string; pids: number[] }>(
+    const [row] = await this.query<{ wal: string; transactions: string; pid: number }>(
       `SELECT pg_current_wal_insert_lsn() - '0/0' AS wal,
               (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) AS transactions,
-              ARRAY(SELECT pid FROM pg_stat_activity WHERE application_name <> 'meter') AS pids`,
+              pg_backend_pid() AS pid`,
     )
     return {
-      cpu: (row?.pids ?? []).reduce((sum, pid) => sum + processorTime(pid), 0),
+      cpu: processorTimeOfServer(row?.pid ?? 0),
       wal: Number(row?.wal),
       transactions: Number(row?.transactions),
     }
@@ -77,12 +77,25 @@ export class ServerMeter {
   }
 }
 
+/** Of the main process of a server, of its processes that have exited, and of those that run, without one of them. */
+function processorTimeOfServer(without: number): number {
+  const main = Number(statOf(without)[1])
+  const [user, system, exitedUser, exitedSystem] = statOf(main).slice(11, 15).map(Number)
+  const ended = ((user ?? 0) + (system ?? 0) + (exitedUser ?? 0) + (exitedSystem ?? 0)) * TICK
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return children.filter((pid) => pid !== without).reduce((sum, pid) => sum + processorTime(pid), ended)
+}
+
+/** The fields after the name of the program, which may contain spaces and stands in parentheses. */
+function statOf(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+}
+
 /** Milliseconds; 0 of a process that has exited. */
 function processorTime(pid: number): number {
   try {
-    // The name of the program may contain spaces, and stands in parentheses.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * TICK
+    const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+    return Number(nanoseconds) / 1e6
   } catch {
     return 0
   }

@@ -107,7 +107,7 @@ export async function reportHandOver(url: string): Promise<NumberReport> {
     }
     const head = ['contender', 'p50, ms', 'p99, ms', 'transactions a hand-over', 'inversions', 'served']
     sections.push(
-      `### ${shown(waiters)} ${waiters === 1 ? 'waiter' : 'waiters'}, ${rounds} rounds`,
+      `### ${shown(waiters)} ${waiters === 1 ? 'waiter' : 'waiters'}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`,
       '',
       table(head, rows),
       '',
@@ -119,7 +119,8 @@ export async function reportHandOver(url: string): Promise<NumberReport> {
       'From the call of the release to the moment when the next one holds. All waiters are in one process and came one after',
       `the other, every ${ARRIVAL} ms; each holds for ${WORK} ms and releases. Ours has ${CONNECTIONS} connections for all waiters; the others keep`,
       'one busy for each waiter, and are not measured with 1,000. Transactions are those of the whole server. An inversion is a',
-      'pair that was served in the other order than it came.',
+      'pair that was served in the other order than it came; on a busy machine, one may come before the one before it has its',
+      'place in the queue.',
       '',
       ...sections,
     ].join('\n'),
