@@ -19,6 +19,8 @@ const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test
 
 /** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
 const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
+/** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
+const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test/**/*.test.ts']
 
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
@@ -45,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes, ...cli],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...cli, ...postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -73,6 +75,11 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'mutants', include: mutants, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        // They mostly wait for leases to expire and for servers.
+        test: { name: 'postgres', include: postgres, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

@@ -29,7 +29,9 @@ export async function bundleWithEdits({ entry, sources, edits }: EditedProgram, 
     format: 'esm',
     target: 'node20',
     conditions: ['@leasehold/source'],
-    external: ['vitest', 'lmdb', 'fs-native-extensions'],
+    external: ['vitest', 'lmdb', 'fs-native-extensions', 'pg-native'],
+    // Libraries in CommonJS call it.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     plugins: [
       {
         name: 'edits',

@@ -1,9 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import type { Account } from './server-account.js'
 
-/** Waits until its input ends, which happens when the test process exits in any way, and then kills the server. */
-const WATCHDOG = 'read -r _; kill -9 "$1"'
+/**
+ * Waits until its input ends, which happens when the test process exits in any way, and then kills the server with its
+ * children, which may be stopped.
+ */
+const WATCHDOG = 'read -r _; kill -9 "$1" $(cat "/proc/$1/task/$1/children" 2>/dev/null)'
+
+export interface ServerProcessOptions {
+  /** The user that runs it; that of this process unless given. */
+  readonly account?: Account | undefined
+  /** Its working folder; that of this process unless given. */
+  readonly cwd?: string
+}
 
 /** A server in a process of its own, which does not outlive the process of the tests. */
 export class ServerProcess {
@@ -21,10 +32,15 @@ export class ServerProcess {
   }
 
   /** Appends the output of the program to the file. */
-  static async spawn(program: string, args: readonly string[], log: string): Promise<ServerProcess> {
+  static async spawn(
+    program: string,
+    args: readonly string[],
+    log: string,
+    { account, ...options }: ServerProcessOptions = {},
+  ): Promise<ServerProcess> {
     const output = openSync(log, 'a')
     try {
-      const child = spawn(program, args, { stdio: ['ignore', output, output] })
+      const child = spawn(program, args, { ...account, ...options, stdio: ['ignore', output, output] })
       await once(child, 'spawn')
       return new ServerProcess(child, child.pid ?? 0)
     } finally {
@@ -40,11 +56,11 @@ export class ServerProcess {
     this.#child.kill(signal)
   }
 
-  /** Ends it with SIGKILL, which ends a stopped process too; resolves when it has exited. */
-  async end(): Promise<void> {
+  /** Ends it with SIGKILL, which ends a stopped process too, or with another signal; resolves when it has exited. */
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.hasEnded) {
       const exited = once(this.#child, 'exit')
-      this.#child.kill('SIGKILL')
+      this.#child.kill(signal)
       await exited
     }
     this.#watchdog.kill('SIGKILL')

@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Grant } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
+import { PostgresLeaseStore } from '@leasehold/postgres'
+import { Pool } from 'pg'
+import { shown, table } from '../../redis/report/table.js'
+import type { NumberReport } from '../report/number-report.js'
+import { ServerMeter, type TableReading } from '../server-meter.js'
+
+const TTL = 300_000
+/** How many leases are renewed in turn, how many of them in one call, and how many renewals there are in all. */
+const SHAPES = [
+  { leases: 10, together: 1, renewals: 10_000 },
+  { leases: 1_000, together: 1_000, renewals: 100_000 },
+  { leases: 10_000, together: 10_000, renewals: 100_000 },
+] as const
+/** Acquisitions on their way at once. */
+const AT_ONCE = 200
+/** Longer than the pause between two looks of the autovacuum of the bench's server, in milliseconds. */
+const VACUUM = 3_000
+
+interface Growth {
+  readonly before: TableReading
+  readonly after: TableReading
+  readonly settled: TableReading
+  readonly time: number
+  readonly wal: number
+}
+
+/** Renews in turn, in calls of so many. */
+async function renewAll(url: string, { leases, together, renewals }: (typeof SHAPES)[number]): Promise<Growth> {
+  const pool = new Pool({ connectionString: url })
+  const [store, meter, call] = [new PostgresLeaseStore(pool), new ServerMeter(url), new AbortableCall()]
+  await meter.query('TRUNCATE leasehold.leases')
+  const grants: Grant[] = []
+  for (let first = 0; first < leases; first += AT_ONCE) {
+    const places = Array.from({ length: Math.min(AT_ONCE, leases - first) }, (_, place) => first + place)
+    const claims = places.map((place) => ({
+      name: `bloat-${place}`,
+      owner: 'bench',
+      grantId: `grant-${place}`,
+      ttl: TTL,
+    }))
+    for (const outcome of await Promise.all(claims.map((claim) => store.acquire(claim, call)))) {
+      if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
+      grants.push(outcome.grant)
+    }
+  }
+  await pause(VACUUM)
+  const [before, wal, start] = [await meter.table('leasehold.leases'), (await meter.read()).wal, performance.now()]
+  for (let count = 0; count < renewals; count += together) {
+    const first = count % leases
+    const outcomes = await store.renewMany(grants.slice(first, first + together), call)
+    if (!outcomes.every((outcome) => 'renewed' in outcome && outcome.renewed)) throw new Error('a lease was lost')
+  }
+  const time = performance.now() - start
+  // A session reports its counts about a second late.
+  await pause(1_500)
+  const after = await meter.table('leasehold.leases')
+  const written = (await meter.read()).wal - wal
+  await pause(VACUUM)
+  const settled = await meter.table('leasehold.leases')
+  await store.close()
+  await pool.end()
+  await meter.close()
+  return { before, after, settled, time, wal: written }
+}
+
+export async function reportBloat(url: string): Promise<NumberReport> {
+  const rows: string[][] = []
+  const failures: string[] = []
+  for (const shape of SHAPES) {
+    const { before, after, settled, time, wal } = await renewAll(url, shape)
+    const updates = after.updates - before.updates
+    const hot = (after.hot - before.hot) / updates
+    rows.push([
+      `${shown(shape.leases)}, ${shown(shape.together)} in a call`,
+      shown(shape.renewals),
+      shown((time / shape.renewals) * 1_000),
+      shown(wal / shape.renewals),
+      `${shown(hot * 100)} %`,
+      sizeOf(before),
+      sizeOf(after),
+      shown(after.dead),
+      shown(settled.dead),
+      shown(settled.autovacuums - before.autovacuums),
+    ])
+    if (!(hot > 0.95))
+      failures.push(`bloat, ${shape.leases} leases: ${shown(hot * 100)} % of the updates are HOT, not 95 %`)
+  }
+  return {
+    title: 'Table after many renewals',
+    body: [
+      'One call after the other, on one connection. Sizes are those of the table and of its indexes. A dead row is an old version',
+      'that has not been removed yet: the next update of a row of its page removes it, or the autovacuum, which looks every',
+      'second on this server instead of every minute.',
+      '',
+      table(
+        [
+          'leases',
+          'renewals',
+          'µs a renewal',
+          'bytes of the log a renewal',
+          'updates in place (HOT)',
+          'KB before',
+          'KB after',
+          'dead rows after',
+          'dead rows 3 s later',
+          'autovacuums',
+        ],
+        rows,
+      ),
+    ].join('\n'),
+    failures,
+  }
+}
+
+function sizeOf({ size, indexes }: TableReading): string {
+  return [size, indexes].map((bytes) => shown(Math.round(bytes / 1_024))).join(' + ')
+}

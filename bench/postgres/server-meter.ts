@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { Client } from 'pg'
+
+export interface ServerReading {
+  /** Processor time of all processes of the server, also of those that have exited, in milliseconds. */
+  readonly cpu: number
+  /** Bytes of the write-ahead log since the server was made. */
+  readonly wal: number
+  readonly transactions: number
+}
+
+/** The counts of a table. */
+export interface TableReading {
+  readonly updates: number
+  /** Updates that changed no index, because the new version of the row is on the same page. */
+  readonly hot: number
+  readonly dead: number
+  readonly autovacuums: number
+  /** Bytes of the table, of its indexes, and of both. */
+  readonly size: number
+  readonly indexes: number
+}
+
+/** In milliseconds; 100 ticks a second on every Linux that Node runs on. */
+const TICK = 10
+
+/** Reads the counters of a server on this machine. */
+export class ServerMeter {
+  readonly #client: Client
+  #connected: Promise<unknown> | undefined
+
+  constructor(url: string) {
+    this.#client = new Client({ connectionString: url, application_name: 'meter' })
+    this.#client.on('error', () => {})
+  }
+
+  async query<Row = Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    this.#connected ??= this.#client.connect()
+    await this.#connected
+    return (await this.#client.query(text, [...values])).rows as Row[]
+  }
+
+  async read(): Promise<ServerReading> {
+    const [row] = await this.query<{ wal: string; transactions: string; pid: number }>(
+      `SELECT pg_current_wal_insert_lsn() - '0/0' AS wal,
+              (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) AS transactions,
+              pg_backend_pid() AS pid`,
+    )
+    return {
+      cpu: processorTimeOfServer(row?.pid ?? 0),
+      wal: Number(row?.wal),
+      transactions: Number(row?.transactions),
+    }
+  }
+
+  /** Of a table; the counts that sessions report late are not waited for. */
+  async table(name: string): Promise<TableReading> {
+    const [row] = await this.query<Record<string, string>>(
+      `SELECT n_tup_upd AS updates, n_tup_hot_upd AS hot, n_dead_tup AS dead, autovacuum_count AS autovacuums,
+              pg_table_size(relid) AS size, pg_indexes_size(relid) AS indexes
+         FROM pg_stat_all_tables WHERE relid = $1::regclass`,
+      [name],
+    )
+    const of = (column: string): number => Number(row?.[column])
+    return {
+      updates: of('updates'),
+      hot: of('hot'),
+      dead: of('dead'),
+      autovacuums: of('autovacuums'),
+      size: of('size'),
+      indexes: of('indexes'),
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#client.end()
+  }
+}
+
+/** Of the main process of a server, of its processes that have exited, and of those that run, without one of them. */
+function processorTimeOfServer(without: number): number {
+  const main = Number(statOf(without)[1])
+  const [user, system, exitedUser, exitedSystem] = statOf(main).slice(11, 15).map(Number)
+  const ended = ((user ?? 0) + (system ?? 0) + (exitedUser ?? 0) + (exitedSystem ?? 0)) * TICK
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return children.filter((pid) => pid !== without).reduce((sum, pid) => sum + processorTime(pid), ended)
+}
+
+/** The fields after the name of the program, which may contain spaces and stands in parentheses. */
+function statOf(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+}
+
+/** Milliseconds; 0 of a process that has exited. */
+function processorTime(pid: number): number {
+  try {
+    const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+    return Number(nanoseconds) / 1e6
+  } catch {
+    return 0
+  }
+}

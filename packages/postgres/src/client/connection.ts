@@ -1,0 +1,27 @@
+import type { StoreCall } from '@leasehold/core/store'
+
+/** Notifications of the server over a connection of their own. */
+export interface Subscription {
+  /** Resolves if the connection is alive. */
+  ping(): Promise<unknown>
+  close(): void
+}
+
+export interface SubscriptionEvents {
+  readonly onMessage: (message: string) => void
+  /** Messages may have been lost, and come again from now on. */
+  readonly onGap: () => void
+  /** The connection has ended. */
+  readonly onEnd: () => void
+}
+
+/** A client library as the store uses it. */
+export interface ClientAdapter {
+  /**
+   * Sends one statement without parameters, in one round trip. Resolves with its rows. Rejects with the reason of the abort
+   * when the call is aborted, and then leaves no connection busy if the library allows that.
+   */
+  run(sql: string, call: StoreCall): Promise<readonly unknown[]>
+  /** Absent where there is no way to a connection of its own. */
+  listen?(channel: string, events: SubscriptionEvents, call: StoreCall): Promise<Subscription>
+}

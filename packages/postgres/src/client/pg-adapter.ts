@@ -1,0 +1,152 @@
+import type { StoreCall } from '@leasehold/core/store'
+import { sqlStateOf } from '../failure-of.js'
+import { untilAborted } from '../until-aborted.js'
+import type { ClientAdapter, Subscription, SubscriptionEvents } from './connection.js'
+import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
+
+/** A client that the adapter creates as the pool does. */
+interface OwnClient extends PgClient {
+  connect(): Promise<unknown>
+  end(): Promise<unknown>
+}
+
+/** Each statement takes a connection from the pool, and gives it back: a broken, silent or read-only one for good. */
+export function pgPoolAdapter(pool: PgPool): ClientAdapter {
+  /** Connections that were asked for by a call that was aborted before they came. */
+  const spare: Promise<PgPoolClient>[] = []
+
+  async function connect(call: StoreCall): Promise<PgPoolClient> {
+    const connecting = spare.shift() ?? connectionOf(pool)
+    try {
+      return await untilAborted(connecting, call)
+    } catch (error) {
+      if (call.aborted) keepSpare(connecting)
+      throw error
+    }
+  }
+
+  function keepSpare(connecting: Promise<PgPoolClient>): void {
+    spare.push(connecting)
+    const take = (): boolean => {
+      const place = spare.indexOf(connecting)
+      if (place >= 0) spare.splice(place, 1)
+      return place >= 0
+    }
+    connecting.then((client) => take() && giveBack(client), take)
+  }
+
+  return {
+    async run(text, call) {
+      if (call.aborted) throw call.signal.reason
+      const client = await connect(call)
+      let broken: Error | undefined
+      try {
+        const { rows } = await untilAborted(client.query(text), call)
+        return rows
+      } catch (error) {
+        if (call.aborted || !isUsable(error)) broken = new Error('the statement has failed', { cause: error })
+        throw error
+      } finally {
+        giveBack(client, broken)
+      }
+    },
+    ...('options' in pool && 'Client' in pool && typeof pool.Client === 'function'
+      ? { listen: listenOver(() => new (pool.Client as new (options: unknown) => OwnClient)(pool.options)) }
+      : {}),
+  }
+}
+
+/**
+ * A connection of the pool, with a listener for errors: without one, the end of the connection would end the process. The
+ * callback adds it in time, unlike a promise: the end may come with the same bytes as the beginning.
+ */
+function connectionOf(pool: PgPool): Promise<PgPoolClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error)
+      client.on('error', ignore)
+      resolve(client)
+    })
+  })
+}
+
+function giveBack(client: PgPoolClient, broken?: Error): void {
+  client.release(broken)
+  if (broken === undefined) client.removeListener('error', ignore)
+  // The pool waits for the end of a connection, which a silent server does not confirm.
+  else streamOf(client)?.destroy()
+}
+
+function ignore(): void {}
+
+/** All statements share the client, which runs them one after the other. */
+export function pgClientAdapter(client: PgClient): ClientAdapter {
+  return {
+    async run(text, call) {
+      if (call.aborted) throw call.signal.reason
+      const { rows } = await untilAborted(client.query(text), call)
+      return rows
+    },
+
+    async listen(channel, { onMessage, onEnd }, call) {
+      const onNotification = messagesOf(channel, onMessage)
+      client.on('notification', onNotification)
+      client.on('end', onEnd)
+      await untilAborted(client.query(`listen "${channel}"`), call)
+      return {
+        ping: () => Promise.resolve(),
+        close: () => {
+          client.removeListener('notification', onNotification)
+          client.removeListener('end', onEnd)
+          client.query(`unlisten "${channel}"`).catch(() => {})
+        },
+      }
+    },
+  }
+}
+
+function listenOver(create: () => OwnClient): NonNullable<ClientAdapter['listen']> {
+  return async (channel, { onMessage, onEnd }: SubscriptionEvents, call): Promise<Subscription> => {
+    const client = create()
+    let isOver = false
+    const close = (): void => {
+      isOver = true
+      client.end().catch(() => {})
+      streamOf(client)?.destroy()
+    }
+    const end = (): void => {
+      if (isOver) return
+      close()
+      onEnd()
+    }
+    client.on('error', end)
+    client.on('end', end)
+    client.on('notification', messagesOf(channel, onMessage))
+    try {
+      await untilAborted(client.connect(), call)
+      await untilAborted(client.query(`listen "${channel}"`), call)
+    } catch (error) {
+      close()
+      throw error
+    }
+    return { ping: () => client.query('select 1'), close }
+  }
+}
+
+function messagesOf(channel: string, onMessage: (message: string) => void) {
+  return (notification: unknown): void => {
+    const message = notification as { readonly channel?: string; readonly payload?: string }
+    if (message.channel === channel) onMessage(message.payload ?? '')
+  }
+}
+
+/** Whether the connection can be used again after this error: the server has answered, and it can write. */
+function isUsable(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state !== undefined && state !== '25006' && !state.startsWith('57P') && !state.startsWith('08')
+}
+
+function streamOf(client: object): { destroy(): void } | undefined {
+  const { connection } = client as { connection?: { stream?: { destroy(): void } } }
+  return connection?.stream
+}

@@ -1,0 +1,40 @@
+/** The rows of a statement. */
+export interface PgRows {
+  readonly rows: readonly unknown[]
+}
+
+/** The part of a connected `Client` of pg 8.11 and later that the store uses. */
+export interface PgClient {
+  query(text: string): Promise<PgRows>
+  on(event: 'notification' | 'end' | 'error', listener: (...args: never[]) => void): unknown
+  removeListener(event: 'notification' | 'end' | 'error', listener: (value: unknown) => void): unknown
+}
+
+/** A connection of a pool. */
+export interface PgPoolClient extends PgClient {
+  release(error?: Error | boolean): void
+}
+
+/** The part of `Pool` of pg 8.11 and later that the store uses. */
+export interface PgPool {
+  readonly totalCount: number
+  connect(listener: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown
+}
+
+/** A statement of postgres.js that is on its way. */
+export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
+  cancel(): void
+}
+
+/** The part of `postgres()` of postgres.js 3.4 and later that the store uses. */
+export interface PostgresJs {
+  unsafe(text: string): PostgresJsQuery
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onListen?: () => void,
+  ): Promise<{ unlisten(): Promise<unknown> }>
+}
+
+/** A pool or a client of pg, or `sql` of postgres.js. */
+export type PostgresClient = PgPool | PgClient | PostgresJs

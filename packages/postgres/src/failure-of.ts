@@ -1,0 +1,63 @@
+import {
+  LeaseConfigurationError,
+  LeaseError,
+  type LeaseErrorDetails,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+
+const PERMISSIONS =
+  'the user needs USAGE on the schema; SELECT, INSERT, UPDATE and DELETE on its tables; and EXECUTE on its functions'
+
+/** The SQLSTATE of an error of the server; `undefined` for other errors, such as those of the network. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const code: unknown = (error as { code?: unknown } | null | undefined)?.code
+  // Codes of the network, such as EPIPE, have five capitals too; SQLSTATE has a digit.
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+/** The typed error for a failed operation. Its message names the operation and has the message of the server or client. */
+export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
+  if (error instanceof LeaseError) return error
+  const message = messageOf(error)
+  const details: LeaseErrorDetails = { leaseName, store: 'postgres', cause: error }
+  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  const state = sqlStateOf(error) ?? ''
+  if (state === '42501') return new LeaseUnauthorisedError(`${failed}: ${PERMISSIONS}`, details)
+  if (state.startsWith('28')) {
+    return new LeaseUnauthorisedError(`${failed}: check the user, the password and pg_hba.conf`, details)
+  }
+  if (state === '42P01' || state === '3F000' || state === '42883' || state === '42703') {
+    return new LeaseConfigurationError(
+      `${failed}: the tables or functions are missing or too old: call migrate() of @leasehold/postgres, and give the ` +
+        'store the same schema and table',
+      details,
+    )
+  }
+  if (state === '3D000')
+    return new LeaseConfigurationError(`${failed}: create the database, or correct the URL`, details)
+  if (state === '22P05' || state === '22021') {
+    return new LeaseConfigurationError(`${failed}: the encoding of the database must be UTF8`, details)
+  }
+  if (state === '25006') {
+    return new LeaseUnavailableError(
+      `${failed}: the server is read-only, perhaps a standby: connect to the primary, and do not set ` +
+        'default_transaction_read_only',
+      details,
+    )
+  }
+  if (state === '55P03') {
+    return new LeaseUnavailableError(`${failed}: another transaction has locked the row of the lease`, details)
+  }
+  return new LeaseUnavailableError(failed, details)
+}
+
+/** An error for several addresses has no message of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+export function closedError(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the postgres store is closed: open a new one', { store: 'postgres' })
+}

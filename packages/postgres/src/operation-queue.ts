@@ -1,0 +1,161 @@
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
+import type { ClientAdapter } from './client/connection.js'
+import { closedError, sqlStateOf } from './failure-of.js'
+import { Operation, type Request, Statement } from './operation.js'
+import { jsonLiteral } from './sql-text.js'
+import type { SqlNames } from './table-names.js'
+
+/** How many statements are on their way at most: a store takes no more connections of its user's pool. */
+const STATEMENTS = 4
+
+/** How many operations share a statement: few statements while few are wanted, and none that takes long. */
+const SMALLEST = 8
+const LARGEST = 64
+
+/** How long operations that share a statement wait for a row that is locked, in milliseconds. */
+const SHARED_PATIENCE = 200
+
+/** By how much the server waits longer for a locked row than the client waits for the answer, in milliseconds. */
+const AFTER_TIMEOUT = 500
+
+/** The longest time limit of a server, in milliseconds. */
+const LONGEST_PATIENCE = 2_147_483_647
+
+/** The pauses before an operation is repeated, in milliseconds; half of each is random. */
+const FIRST_PAUSE = 10
+const LONGEST_PAUSE = 250
+
+/** A conflict with another transaction: nothing was changed, and a repetition may succeed. */
+const CONFLICTS = new Set(['40001', '40P01'])
+
+/** Errors that may concern one operation of several: of its data, of its limits, or of a row that is locked. */
+const OF_ONE = /^(22|40|54|55)/
+
+/**
+ * Sends the operations of a turn of the event loop together, in one statement for many leases. So a busy process takes few
+ * connections, and few commits of the server.
+ */
+export class OperationQueue {
+  readonly #adapter: ClientAdapter
+  readonly #clock: Clock
+  readonly #select: string
+  #pending: Operation[] = []
+  #isScheduled = false
+  readonly #underWay = new Set<Statement>()
+  /** The operations that wait to be repeated, and how to cancel that. */
+  readonly #later = new Map<Operation, () => void>()
+
+  constructor(adapter: ClientAdapter, clock: Clock, names: SqlNames) {
+    this.#adapter = adapter
+    this.#clock = clock
+    this.#select = names.in('select "leasehold"."leases_run_1"')
+  }
+
+  /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
+  run<T>(request: Request<T>, call: StoreCall): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const operation = new Operation<T>(request, call.timeout, resolve, reject) as Operation
+      operation.removeListener = call.onAbort(() => this.#abort(operation, call.signal.reason))
+      if (!operation.isSettled) this.#add(operation)
+    })
+  }
+
+  /** Rejects all operations, and abandons those under way. */
+  close(): void {
+    const under = [...this.#underWay].flatMap(({ operations }) => operations)
+    for (const operation of [...this.#pending, ...this.#later.keys(), ...under]) this.#abort(operation, closedError())
+  }
+
+  #add(operation: Operation): void {
+    this.#pending.push(operation)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    this.#pending = this.#pending.filter(isOpen)
+    while (this.#pending.length > 0 && this.#underWay.size < STATEMENTS) {
+      const free = STATEMENTS - this.#underWay.size
+      const share = Math.min(Math.max(Math.ceil(this.#pending.length / free), SMALLEST), LARGEST)
+      this.#send(this.#take(share))
+    }
+  }
+
+  /** The next operations; one that is alone comes alone. */
+  #take(most: number): readonly Operation[] {
+    const alone = this.#pending.findIndex(({ isAlone }) => isAlone)
+    if (alone === 0) return this.#pending.splice(0, 1)
+    return this.#pending.splice(0, alone < 0 ? most : Math.min(alone, most))
+  }
+
+  #send(operations: readonly Operation[]): void {
+    // Rows are locked in the order of their names: two statements must not wait for each other.
+    const sorted = operations.length === 1 ? operations : [...operations].sort(byName)
+    const statement = new Statement(sorted)
+    for (const operation of sorted) operation.statement = statement
+    this.#underWay.add(statement)
+    const [only] = sorted
+    const alone = Math.min(Math.ceil(only?.timeout ?? 0) + AFTER_TIMEOUT, LONGEST_PATIENCE)
+    const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
+    const calls = jsonLiteral(sorted.map(({ request }) => request.call))
+    this.#adapter
+      .run(`${this.#select}(${calls}, ${patience}) as answers`, statement.call)
+      .then((rows) => this.#onAnswers(statement, rows))
+      .catch((error: unknown) => this.#onFailure(statement, error))
+      .finally(() => {
+        this.#underWay.delete(statement)
+        this.#flush()
+      })
+  }
+
+  #onAnswers({ operations }: Statement, rows: readonly unknown[]): void {
+    const [text] = Object.values(rows[0] as object)
+    const answers = JSON.parse(String(text)) as readonly unknown[]
+    operations.forEach((operation, place) => {
+      operation.statement = undefined
+      if (operation.answer(answers[place])) this.#repeat(operation)
+    })
+  }
+
+  #onFailure({ operations }: Statement, error: unknown): void {
+    const state = sqlStateOf(error) ?? ''
+    for (const operation of operations.filter(isOpen)) {
+      operation.statement = undefined
+      if (CONFLICTS.has(state)) this.#repeat(operation)
+      else if (operations.length > 1 && OF_ONE.test(state)) this.#repeat(operation)
+      else operation.fail(error)
+    }
+  }
+
+  /** Repeats an operation that has changed nothing, by itself and after a pause. */
+  #repeat(operation: Operation): void {
+    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(operation.repeats, 16), LONGEST_PAUSE)
+    operation.isAlone = true
+    operation.repeats += 1
+    const cancel = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
+      this.#later.delete(operation)
+      if (isOpen(operation)) this.#add(operation)
+    })
+    this.#later.set(operation, cancel)
+  }
+
+  #abort(operation: Operation, reason: unknown): void {
+    operation.abort(reason)
+    this.#later.get(operation)?.()
+    this.#later.delete(operation)
+    operation.statement?.onAbort(reason)
+  }
+}
+
+function isOpen(operation: Operation): boolean {
+  return !operation.isSettled
+}
+
+function byName({ request: a }: Operation, { request: b }: Operation): number {
+  return a.leaseName < b.leaseName ? -1 : Number(a.leaseName > b.leaseName)
+}

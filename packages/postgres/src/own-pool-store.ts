@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import type { Clock } from '@leasehold/core'
+import pg from 'pg'
+import { PostgresLeaseStore } from './postgres-lease-store.js'
+import { type PostgresOptions, wrong } from './postgres-options.js'
+
+/** How long a connection may take to open, in milliseconds: a silent server must not use up the pool. */
+const CONNECT_TIMEOUT = 10_000
+
+const POOL_SIZE = 4
+
+/** A store over a pool that it opens itself, and closes with itself. */
+export class OwnPoolStore extends PostgresLeaseStore {
+  readonly #pools: readonly pg.Pool[]
+
+  constructor(options: PostgresOptions, clock: Clock | undefined) {
+    const { url, listen = true, listenUrl, schema, table, poolSize = POOL_SIZE } = options
+    if (!(Number.isInteger(poolSize) && poolSize >= 1)) throw wrong(`pool-size must be 1 or more, not ${poolSize}`)
+    if (!listen && listenUrl !== undefined) throw wrong('listen-url needs listen = on: remove one of them')
+    const pool = openPool('url', url, options, poolSize)
+    // It opens no connection: the store takes its settings.
+    const listening = listenUrl === undefined ? undefined : openPool('listen-url', listenUrl, options, 1)
+    super(pool, { schema, table, clock, listen: listen && (listening ?? pool) })
+    this.#pools = listening === undefined ? [pool] : [pool, listening]
+  }
+
+  override async close(): Promise<void> {
+    await super.close()
+    for (const pool of this.#pools) if (!pool.ended) await pool.end()
+  }
+}
+
+function openPool(key: string, url: string | undefined, options: PostgresOptions, max: number): pg.Pool {
+  if (url !== undefined) checkUrl(key, url)
+  const { password, caFile } = options
+  const pool = new pg.Pool({
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+    application_name: 'leasehold',
+    ...(url === undefined
+      ? password === undefined
+        ? {}
+        : { password }
+      : { connectionString: completed(url, options) }),
+    ...(caFile === undefined ? {} : { ssl: { ca: [...rootCertificates, readCertificates(caFile)] } }),
+  })
+  // The next operation opens another connection, and reports why it cannot.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** The error must not show the URL: it may have a password in it. */
+function checkUrl(key: string, url: string): void {
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return
+  throw wrong(`${key} must be like postgres://[user[:password]@]host[:port]/database`)
+}
+
+/** In pg, a URL replaces the options beside it, also those that it does not have. */
+function completed(url: string, { password, caFile }: PostgresOptions): string {
+  const parsed = new URL(url)
+  if (parsed.password === '' && password !== undefined) parsed.password = encodeURIComponent(password)
+  if (caFile !== undefined) parsed.searchParams.delete('sslmode')
+  return parsed.href
+}
+
+function readCertificates(caFile: string): string {
+  try {
+    return readFileSync(caFile, 'utf8')
+  } catch (cause) {
+    throw wrong(`ca-file cannot be read: ${(cause as Error).message}`, cause)
+  }
+}

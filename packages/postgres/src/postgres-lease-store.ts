@@ -1,0 +1,344 @@
+import {
+  type Clock,
+  type Grant,
+  LeaseConflictError,
+  type LeaseRecord,
+  type LeaseStore,
+  LeaseUnavailableError,
+  type Metadata,
+  type StoreLimits,
+  systemClock,
+} from '@leasehold/core'
+import {
+  AbortableCall,
+  type AcquireOutcome,
+  type AcquireRequest,
+  anotherGrant,
+  type BreakOptions,
+  checkOptionNames,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type StoreCall,
+  StoreChecks,
+} from '@leasehold/core/store'
+import { nanoid } from 'nanoid'
+import {
+  type GrantAnswer,
+  grantOutcome,
+  type RecordAnswer,
+  type ReleaseAnswer,
+  type RenewAnswer,
+  recordOf,
+  releaseOutcome,
+  renewOutcome,
+  toDuration,
+} from './answers.js'
+import { adapterFor } from './client/client-adapter.js'
+import type { PostgresClient } from './client/postgres-client.js'
+import { LATER, type Request } from './operation.js'
+import { OperationQueue } from './operation-queue.js'
+import { toColumn } from './sql-text.js'
+import { SqlNames, type TableNames } from './table-names.js'
+import { Turns } from './turns.js'
+
+const DAY = 86_400_000
+
+/** How many records a page of a listing has. */
+const PAGE = 500
+
+/** How often a request is repeated whose row is locked: by a short transaction, or else by an open one with a guard. */
+const BUSY_REPEATS = 2
+
+/** How soon a waiter asks again whose turn has come, while the row is locked; twice as long each time, in milliseconds. */
+const BUSY_PAUSE = 20
+const LONGEST_BUSY_PAUSE = 1_000
+
+/** How often the first waiter and the others ask while no notifications come, in milliseconds. */
+const POLL = 500
+const LATER_POLL = 2_000
+
+/** For how long a watch without a place in the queue is registered, in milliseconds, unless it is repeated. */
+const WATCH_PERIOD = 30_000
+
+export interface PostgresLeaseStoreOptions extends TableNames {
+  /**
+   * From where the connection for notifications comes: a pool or client that leads to the server itself, where the other one
+   * leads to a PgBouncer. `false`: none, and waiters poll. Unless given, that of the operations.
+   */
+  readonly listen?: PostgresClient | false | undefined
+  /** The machine's clock unless given. It is used only for pauses. */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Leases in a table of PostgreSQL, which `migrate` creates. Each operation takes one statement and one round trip, and those
+ * of a turn of the event loop share one. Leases expire by the clock of the server.
+ *
+ * A fencing token is the last token of its name plus one, and at least the server's time in microseconds. So tokens keep
+ * growing when the table is restored from a backup, unless the server's clock is set back.
+ *
+ * The store uses no session state. It takes up to four connections of a pool at a time, and opens one more for notifications
+ * with the first waiter. `close` leaves the pool or client open.
+ */
+export class PostgresLeaseStore implements LeaseStore {
+  readonly kind = 'postgres'
+  readonly limits: StoreLimits = {
+    minTtl: 1,
+    maxTtl: 366 * DAY,
+    infinite: true,
+    ordered: true,
+    metadata: 4_096,
+  }
+  readonly #queue: OperationQueue
+  readonly #turns: Turns
+  readonly #clock: Clock
+  readonly #checks = new StoreChecks(this.kind, this.limits)
+  /** The pause before a waiter whose turn has come asks again, while the row is locked. */
+  readonly #busyPauses = new Map<string, number>()
+
+  constructor(client: PostgresClient, options: PostgresLeaseStoreOptions = {}) {
+    const optionNames = { schema: true, table: true, listen: true, clock: true } as const
+    checkOptionNames<PostgresLeaseStoreOptions>('PostgresLeaseStore', options, optionNames, { store: this.kind })
+    const { listen = client, clock = systemClock, schema, table } = options
+    const adapter = adapterFor(client)
+    this.#clock = clock
+    this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
+    const channel = `leasehold_${nanoid()}`
+    const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
+    this.#turns = new Turns(listening, clock, channel, (message, call) =>
+      adapter.run(`select pg_notify('${channel}', '${message}')`, call),
+    )
+  }
+
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, metadata, queue = false } = request
+    this.#checks.acquire(request, call)
+    const left = metadata === undefined ? null : JSON.stringify(metadata)
+    const id = toColumn(grantId)
+    const args = [toColumn(name), id, toColumn(owner), toDuration(ttl), left, queue, this.#turns.channel]
+    const outcome = await this.#run('acquire', name, args, call, (answer, repeats) => {
+      const granting = answer as GrantAnswer
+      if (granting[0] === 'busy' && !queue && repeats < BUSY_REPEATS) return LATER
+      if (queue) this.#awaitTurn(id, granting)
+      return grantOutcome(granting, request)
+    })
+    if (!outcome.granted && queue) this.#turns.subscribe()
+    return outcome
+  }
+
+  /** Restarts the recorded ttl. */
+  async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.grant(grant, call)
+    const [outcome] = await this.#renew([grant], call)
+    if (outcome === undefined || outcome instanceof Error) throw outcome
+    return outcome
+  }
+
+  /** One statement for all. A row that another transaction has locked does not hold up the others: its outcome is an error. */
+  async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+    this.#checks.usable(call)
+    return grants.length === 0 ? [] : await this.#renew(grants, call)
+  }
+
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    this.#checks.grant(grant, call, metadata)
+    const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata)]
+    return await this.#run('update', name, args, call, (answer) => renewOutcome(answer as RenewAnswer) ?? LATER)
+  }
+
+  /** Does not wait for a guard in an open transaction, which still keeps the name from others until it ends. */
+  async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const { name, grantId } = grant
+    this.#checks.release(grant, call, metadata)
+    const args = [toColumn(name), toColumn(grantId), metadata === undefined ? null : JSON.stringify(metadata)]
+    return await this.#run('release', name, args, call, (answer) => releaseOutcome(answer as ReleaseAnswer))
+  }
+
+  async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    return await this.#run('read', name, [toColumn(name)], call, (answer) =>
+      answer === null ? undefined : recordOf(answer as RecordAnswer),
+    )
+  }
+
+  /** In pages of 500 names, in the order of their UTF-8. */
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
+    this.#checks.usable(call)
+    let after = ''
+    while (true) {
+      const args = [toColumn(prefix), after, PAGE]
+      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly RecordAnswer[], true)
+      for (const record of page) yield recordOf(record)
+      const last = page.at(-1)
+      if (last === undefined || page.length < PAGE) return
+      after = last[12]
+    }
+  }
+
+  /** Waits for a guard in an open transaction: the change is a new grant. */
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, grantId } = grant
+    this.#checks.change(grant, to, call)
+    const args = [toColumn(name), toColumn(grantId), toColumn(to.grantId), toColumn(to.owner)]
+    return await this.#run('change', name, args, call, (answer) => {
+      const granting = answer as GrantAnswer
+      return granting[0] === 'busy' ? LATER : grantOutcome(granting, { ...to, name })
+    })
+  }
+
+  /**
+   * The reason is kept in the metadata, as `breakReason`, until the next grant. Does not wait for a guard in an open
+   * transaction, which still keeps the name from others until it ends.
+   */
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    this.#checks.break(name, options, call)
+    const { period = Number.POSITIVE_INFINITY, reason, grantId } = options
+    // A longer period than the longest ttl means the time left.
+    const longest = Math.min(period, 10 * this.limits.maxTtl)
+    const args = [
+      toColumn(name),
+      period === Number.POSITIVE_INFINITY ? null : Math.ceil(longest),
+      reason === undefined ? null : toColumn(reason),
+      grantId === undefined ? null : toColumn(grantId),
+    ]
+    return await this.#run('break', name, args, call, (answer) => {
+      const [word, remaining = 0] = answer as readonly [string, number?]
+      if (word === 'broken') return { remaining }
+      if (word === 'other') throw anotherGrant(name, this.kind)
+      const message = `'${name}' has no holder: there is nothing to break`
+      throw new LeaseConflictError(message, { leaseName: name, store: this.kind })
+    })
+  }
+
+  async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
+    const id = toColumn(grantId)
+    this.#forgetTurn(id)
+    this.#checks.name(name, call)
+    return await this.#run('withdraw', name, [toColumn(name), id], call, () => undefined)
+  }
+
+  /**
+   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn. Without, yields when
+   * the name has become free; after an expiry, within 10 s.
+   */
+  async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
+    this.#checks.name(name, call)
+    this.#turns.subscribe()
+    if (grantId !== undefined) return yield* this.#turns.listen(turnOf(toColumn(grantId)), call)
+    const message = `free ${toColumn(name)}`
+    const stop = this.#registerWatch(name, message)
+    try {
+      yield* this.#turns.listen(message, call)
+    } finally {
+      stop()
+    }
+  }
+
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#checks.closed
+  }
+
+  /** Leaves the client of the user open. */
+  close(): Promise<void> {
+    this.#checks.close()
+    this.#queue.close()
+    this.#turns.close()
+    this.#busyPauses.clear()
+    return Promise.resolve()
+  }
+
+  async #renew(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+    const [first] = grants
+    const name = first?.name ?? ''
+    const args = [grants.map((grant) => toColumn(grant.name)), grants.map(({ grantId }) => toColumn(grantId))]
+    return await this.#run(
+      'renew',
+      name,
+      args,
+      call,
+      (answer) => {
+        const exceptions = new Map(answer as readonly (readonly [number, RenewAnswer])[])
+        return grants.map((grant, place) => renewOutcome(exceptions.get(place)) ?? this.#locked(grant))
+      },
+      grants.length > 1,
+    )
+  }
+
+  #locked({ name, owner }: Grant): LeaseUnavailableError {
+    return new LeaseUnavailableError(
+      `renew of lease '${name}' failed: another transaction has locked its row. Only the functions of ` +
+        '@leasehold/postgres may lock it',
+      { leaseName: name, owner, store: this.kind },
+    )
+  }
+
+  /** The server notifies the first waiter of a release; it has to notice an expiry, or the end of a guard, by itself. */
+  #awaitTurn(id: string, answer: GrantAnswer): void {
+    if (answer[0] === 'granted') {
+      this.#forgetTurn(id)
+      return
+    }
+    const [word, isFirst = false, holder] = answer
+    const longest = this.#turns.isHearing ? Number.POSITIVE_INFINITY : isFirst ? POLL : LATER_POLL
+    if (word === 'busy' && isFirst) {
+      const pause = this.#busyPauses.get(id) ?? BUSY_PAUSE
+      this.#busyPauses.set(id, Math.min(2 * pause, LONGEST_BUSY_PAUSE))
+      this.#turns.setAlarm(turnOf(id), Math.min(pause, longest))
+      return
+    }
+    this.#busyPauses.delete(id)
+    const remaining = holder?.[5] ?? -1
+    this.#turns.setAlarm(
+      turnOf(id),
+      Math.min(isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY, longest),
+    )
+  }
+
+  #forgetTurn(id: string): void {
+    this.#turns.cancelAlarm(turnOf(id))
+    this.#busyPauses.delete(id)
+  }
+
+  /** Repeats the registration, because it expires on the server. Each time the name may be free. */
+  #registerWatch(name: string, message: string): () => void {
+    let current = new AbortableCall()
+    const register = (): void => {
+      const next = this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL
+      cancel = this.#clock.schedule(next, register)
+      current.abort()
+      current = new AbortableCall(WATCH_PERIOD / 3)
+      const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
+      this.#run('watch', name, args, current, (answer) => answer as readonly [string, RecordAnswer | null]).then(
+        ([, holder]) => {
+          if (holder === null) this.#turns.notify(message)
+        },
+        // The next attempt follows soon, and waiters also poll.
+        () => {},
+      )
+    }
+    let cancel = (): void => {}
+    register()
+    return () => {
+      cancel()
+      current.abort()
+    }
+  }
+
+  async #run<T>(
+    operation: string,
+    leaseName: string,
+    args: readonly unknown[],
+    call: StoreCall,
+    toOutcome: Request<T>['toOutcome'],
+    isLarge = false,
+  ): Promise<T> {
+    return await this.#queue.run({ operation, leaseName, call: [operation, ...args], isLarge, toOutcome }, call)
+  }
+}
+
+function turnOf(id: string): string {
+  // As the server cuts it off, by characters.
+  return `turn ${id.length <= 1_000 ? id : [...id].slice(0, 1_000).join('')}`
+}

@@ -1,0 +1,27 @@
+/** PostgreSQL has no texts with a NUL in them: SUB escapes it, and itself. */
+const SUB = '\u001a'
+
+/** A text that a column can keep; ordinary texts stay as they are. The beginnings of texts become those of the results. */
+export function toColumn(text: string): string {
+  if (!text.includes('\0') && !text.includes(SUB)) return text
+  return text.replaceAll(SUB, `${SUB}S`).replaceAll('\0', `${SUB}0`)
+}
+
+export function fromColumn(text: string): string {
+  return text.includes(SUB) ? text.replaceAll(`${SUB}0`, '\0').replaceAll(`${SUB}S`, SUB) : text
+}
+
+/**
+ * A value as a literal of SQL with its JSON. It consists of ASCII, and of quotes and backslashes that are doubled, so that
+ * it means the same under all settings of a server and encodings of a client.
+ *
+ * Statements have no parameters: a statement with parameters takes two round trips in postgres.js unless it is prepared, and
+ * a prepared one belongs to a session.
+ */
+export function jsonLiteral(value: unknown): string {
+  const ascii = JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return `E'${ascii.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}

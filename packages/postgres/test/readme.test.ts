@@ -1,0 +1,93 @@
+import { createLease, LeaseLostError, type StoreLease } from '@leasehold/core'
+import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
+import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Pool } from 'pg'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { storeBehindPgBouncer } from './readme/behind-pgbouncer.js'
+import { closeMonth } from './readme/close-month.js'
+import { payFive } from './readme/in-sql.js'
+import { payOut as payOutByPg } from './readme/pay-out.js'
+import { payOut as payOutByDrizzle } from './readme/with-drizzle.js'
+import { payOut as payOutByKysely } from './readme/with-kysely.js'
+import { payOut as payOutByPostgresJs } from './readme/with-postgres-js.js'
+import { poolTo } from './support/pool-to.js'
+
+describePostgres('the examples of the documents', () => {
+  let server: PostgresServer
+  let pool: Pool
+  let sql: postgres.Sql
+
+  beforeAll(async () => {
+    server = await PostgresServer.start()
+    pool = poolTo(server)
+    sql = postgres(server.url, { onnotice: () => {} })
+    await migrate(pool)
+    await pool.query('create table accounts (id int primary key, balance int not null)')
+    await pool.query('insert into accounts values (1, 0)')
+  })
+
+  afterAll(async () => {
+    await sql.end()
+    await pool.end()
+    await server.stop()
+  })
+
+  it('works under a lease', async () => {
+    let isDone = false
+    await closeMonth(server.url, async () => {
+      isDone = true
+    })
+    expect(isDone).toBe(true)
+  })
+
+  it('takes a way of its own for notifications', async () => {
+    const way = poolTo(server)
+    const store = storeBehindPgBouncer(way, pool)
+    const holder = createLease(new PostgresLeaseStore(pool), 'bounced')
+    await holder.acquire()
+    const waiting = createLease(store, 'bounced').acquire({ wait: 60_000 })
+    await holder.release()
+    expect(await waiting).toBe(true)
+    await store.close()
+    await way.end()
+  })
+
+  const ways: Record<string, (lease: StoreLease) => Promise<unknown>> = {
+    pg: (lease) => payOutByPg(pool, lease, 1, 5),
+    'postgres.js': (lease) => payOutByPostgresJs(sql, lease, 1, 5),
+    Drizzle: (lease) => payOutByDrizzle(drizzle(pool), lease, 1, 5),
+    Kysely: (lease) => payOutByKysely(new Kysely({ dialect: new PostgresDialect({ pool }) }), lease, 1, 5),
+  }
+
+  it.each(Object.entries(ways))(
+    'writes under the guard by %s, and nothing after the lease was broken',
+    async (_, payOut) => {
+      const store = new PostgresLeaseStore(pool)
+      const lease = createLease(store, 'close-month')
+      expect(await lease.acquire()).toBe(true)
+      const balance = async () => (await pool.query('select balance from accounts')).rows[0].balance
+      const before = await balance()
+      await payOut(lease)
+      expect(await balance()).toBe(before - 5)
+      await pool.query(`update leasehold.leases set locked_until = '-infinity', state = 'broken'`)
+      await expect(payOut(lease)).rejects.toBeInstanceOf(LeaseLostError)
+      expect(await balance()).toBe(before - 5)
+      await store.close()
+    },
+  )
+
+  it('writes under the guard by SQL alone', async () => {
+    const store = new PostgresLeaseStore(pool)
+    const lease = createLease(store, 'by SQL')
+    await lease.acquire()
+    await expect(payFive(pool, lease.fencingToken ?? 0n)).rejects.toMatchObject({ code: 'LH001' })
+    const month = createLease(store, 'close-month')
+    await month.acquire()
+    await payFive(pool, month.fencingToken ?? 0n)
+    await store.close()
+  })
+})
