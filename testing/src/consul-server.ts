@@ -178,7 +178,10 @@ export class ConsulServer {
   }
 }
 
-async function prepare(name: string, { config, servers = 1, durable = servers > 1, tls = false }: ConsulServerOptions): Promise<Place> {
+async function prepare(
+  name: string,
+  { config, servers = 1, durable = servers > 1, tls = false }: ConsulServerOptions,
+): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), 'leasehold-consul-'))
   const ports = { http: await freePort(), serf: await freePort(), server: await freePort() }
   const pems = tls ? await certificate() : undefined

@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Grant,
-  LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
@@ -22,11 +21,14 @@ import {
   StoreChecks,
   withoutBreakReason,
 } from '@leasehold/core/store'
+import type { ConsulOperation } from './consul-guard.js'
 import { type ConsulLeaseStoreOptions, misconfigured, optionNames } from './consul-options.js'
+import { heldByAnotherProgram, nothingToBreak } from './failure-of.js'
 import { ConsulClient } from './http/consul-client.js'
 import { KeySpace } from './key-space.js'
 import { KeyWatches } from './key-watches.js'
 import { LeaseKeys } from './lease-keys.js'
+import { LeaseLocks } from './lease-locks.js'
 import { grantOf, type LeaseValue } from './lease-value.js'
 import { LONGEST_LOCK_DELAY, Sessions } from './sessions.js'
 import { isLocked, recordOf, type SeenEntry, type Standing, standingOf, tokenOf, vacatedFor } from './standing.js'
@@ -38,14 +40,11 @@ const DAY = 86_400_000
 /** How long `close` waits for the end of sessions that hold nothing, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000
 
+/** When a lock-delay lasts for longer than expected, a challenger asks again after this time, in milliseconds. */
+const SOON = 500
+
 /** How long the attempt to free a broken lease may take, in milliseconds. */
 const FREE_TIMEOUT = 5_000
-
-/** An operation of the store, its attempts repeated while other writers are faster. */
-interface Operation {
-  readonly name: string
-  readonly call: StoreCall
-}
 
 /**
  * Leases on Consul, as its own locks: the holder is the one whose session holds the key. All leases of a store with the
@@ -64,8 +63,7 @@ export class ConsulLeaseStore implements LeaseStore {
   readonly #keys: LeaseKeys
   readonly #sessions: Sessions
   readonly #watches: KeyWatches
-  /** The keys of the grants made here, as last written. */
-  readonly #written = new Map<string, SeenEntry>()
+  readonly #locks: LeaseLocks
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: ConsulLeaseStoreOptions = {}) {
@@ -82,6 +80,7 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#client = new ConsulClient(options)
     this.#keys = new LeaseKeys(new KeySpace(prefix), this.#client, clock)
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
+    this.#locks = new LeaseLocks(this.#keys, this.#sessions)
     this.#watches = new KeyWatches(this.#client, this.#keys, clock)
   }
 
@@ -93,7 +92,7 @@ export class ConsulLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId } = request
     this.#checks.acquire(request, call)
-    return await this.#inRounds({ name, call }, async () => {
+    return await this.#inRounds(name, call, async () => {
       const entry = await this.#keys.read(name, call)
       if (entry === undefined) return await this.#lock(request, undefined, call)
       const standing = standingOf(entry)
@@ -125,8 +124,8 @@ export class ConsulLeaseStore implements LeaseStore {
       return renewal
     }
     for (const { name, grantId } of grants) {
-      const written = this.#written.get(name)
-      if (written?.value?.grantId === grantId) void renewed(written.session)
+      const session = this.#locks.writtenFor(name, grantId)?.session
+      if (session !== undefined) void renewed(session)
     }
     const entries = await this.#keys.readMany(
       grants.map(({ name }) => name),
@@ -137,7 +136,7 @@ export class ConsulLeaseStore implements LeaseStore {
       if (refusal !== undefined) return refusal
       const { session = '' } = entries[place] ?? {}
       if (await renewed(session)) return { renewed: true }
-      this.#endOf(session)
+      this.#sessions.forget(session)
       return { renewed: false, reason: 'expired' }
     })
     return await Promise.all(outcomes.map((outcome) => outcome.catch((error: Error) => error)))
@@ -146,14 +145,14 @@ export class ConsulLeaseStore implements LeaseStore {
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     const { name } = grant
     this.#checks.grant(grant, call, metadata)
-    return await this.#inRounds({ name, call }, async (isFirst) => {
-      const entry = await this.#entryOf(grant, isFirst, call)
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = await this.#locks.entryOf(grant, isFirst, call)
       const refusal = this.#refusalOf(grant, entry)
       if (refusal !== undefined) return refusal
       const { session, value } = entry as SeenEntry
       const changed = { ...(value as LeaseValue), metadata, token: tokenOf(entry as SeenEntry) }
       const [written, isAlive] = await Promise.all([
-        this.#write(name, entry as SeenEntry, lock, changed, call),
+        this.#locks.write(name, entry as SeenEntry, lock, changed, call),
         this.#sessions.renew(session, call),
       ])
       if (written === undefined) return undefined
@@ -164,16 +163,16 @@ export class ConsulLeaseStore implements LeaseStore {
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     const { name, grantId } = grant
     this.#checks.release(grant, call, metadata)
-    return await this.#inRounds({ name, call }, async (isFirst) => {
-      const entry = await this.#entryOf(grant, isFirst, call)
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = await this.#locks.entryOf(grant, isFirst, call)
       if (entry?.value?.grantId !== grantId || entry.session === '') {
-        this.#written.delete(name)
+        this.#locks.forget(name, grantId)
         return { released: false, ...this.#holderOf(name, entry) }
       }
       const { breakPeriod: _, previous: __, ...left } = entry.value
       const freed: LeaseValue = { ...left, metadata: metadata ?? left.metadata, token: tokenOf(entry), released: true }
-      if ((await this.#write(name, entry, unlock, freed, call)) === undefined) return undefined
-      this.#written.delete(name)
+      if ((await this.#locks.write(name, entry, unlock, freed, call)) === undefined) return undefined
+      this.#locks.forget(name, grantId)
       return { released: true }
     })
   }
@@ -198,10 +197,10 @@ export class ConsulLeaseStore implements LeaseStore {
 
   /** The key stays with the session of the first holder until the adopter acquires it under the new grant id. */
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
-    const { name, grantId, ttl } = grant
+    const { name, grantId } = grant
     this.#checks.change(grant, to, call)
-    return await this.#inRounds({ name, call }, async (isFirst) => {
-      const entry = isFirst ? await this.#entryOf(grant, true, call) : await this.#keys.read(name, call)
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = isFirst ? await this.#locks.entryOf(grant, true, call) : await this.#keys.read(name, call)
       const value = entry?.value
       if (entry === undefined || value === undefined || standingOf(entry).state !== 'leased')
         return { granted: false, ...this.#holderOf(name, entry) }
@@ -210,7 +209,7 @@ export class ConsulLeaseStore implements LeaseStore {
       const { token: _, ...kept } = value
       const next: LeaseValue = { ...kept, grantId: to.grantId, owner: to.owner, previous: value.metadata }
       const [written, isAlive] = await Promise.all([
-        this.#write(name, entry, lock, next, call),
+        this.#locks.write(name, entry, lock, next, call),
         this.#sessions.renew(entry.session, call),
       ])
       return written === undefined || !isAlive ? undefined : granted(name, written)
@@ -224,13 +223,13 @@ export class ConsulLeaseStore implements LeaseStore {
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     this.#checks.break(name, options, call)
     const { period = Number.POSITIVE_INFINITY, reason, grantId } = options
-    return await this.#inRounds({ name, call }, async () => {
+    return await this.#inRounds(name, call, async () => {
       const entry = await this.#keys.read(name, call)
       if (grantId !== undefined && entry?.value?.grantId !== grantId) throw anotherGrant(name, this.kind)
       const standing = entry && standingOf(entry)
-      if (entry === undefined || standing === undefined || standing.state === 'available') throw this.#unbreakable(name)
+      if (entry === undefined || standing === undefined || standing.state === 'available') throw nothingToBreak(name)
       const { session, value } = entry
-      if (value === undefined) throw this.#foreign(name, session)
+      if (value === undefined) throw heldByAnotherProgram(name, session)
       if (session === '' && standing.state === 'broken') return { remaining: 0 }
       const metadata = reason === undefined ? value.metadata : { ...value.metadata, breakReason: reason }
       const broken = { ...value, metadata, token: tokenOf(entry) }
@@ -240,7 +239,7 @@ export class ConsulLeaseStore implements LeaseStore {
       const { remaining = Number.POSITIVE_INFINITY } = standing
       if (value.breakPeriod !== undefined && remaining <= breakPeriod) return { remaining }
       const change = breakPeriod > 0 && standing.state !== 'broken' ? lock : unlock
-      const written = await this.#write(name, entry, change, { ...broken, breakPeriod }, call)
+      const written = await this.#locks.write(name, entry, change, { ...broken, breakPeriod }, call)
       return written && { remaining: standingOf(written).remaining ?? 0 }
     })
   }
@@ -251,13 +250,23 @@ export class ConsulLeaseStore implements LeaseStore {
     yield* this.#watches.watch(name, call)
   }
 
+  /**
+   * The operation `check-session` for a transaction of your own, such as one of a `ConsulGuard`: it fails unless the session
+   * of this grant still holds the key. `undefined` if the grant is not one of this store. The leases of a store share the
+   * session: check the token too.
+   */
+  heldCheck({ name, grantId }: Grant): ConsulOperation | undefined {
+    const entry = this.#locks.writtenFor(name, grantId)
+    return entry && { KV: { Verb: 'check-session', Key: entry.key, Session: entry.session } }
+  }
+
   /** Ends the sessions that hold nothing. The leases that are held expire. */
   async close(): Promise<void> {
     if (!this.#checks.close()) return
     this.#watches.close()
     const call = new AbortableCall(CLOSE_TIMEOUT)
     const cancel = this.#clock.schedule(CLOSE_TIMEOUT, () => call.abort(new Error('close has waited long enough')))
-    await this.#sessions.end(new Set([...this.#written.values()].map(({ session }) => session)), call)
+    await this.#sessions.end(this.#locks.sessions, call)
     cancel()
     this.#client.close()
   }
@@ -275,7 +284,7 @@ export class ConsulLeaseStore implements LeaseStore {
       metadata: request.metadata ?? withoutBreakReason(left?.metadata ?? {}),
       ...(left === undefined ? {} : { previous: left.metadata }),
     }
-    return await this.#move(name, entry, value, call)
+    return await this.#take(name, entry, value, call)
   }
 
   /** A request with the id of the grant in force, which may be under the session of another process, or of another ttl. */
@@ -290,37 +299,24 @@ export class ConsulLeaseStore implements LeaseStore {
     if (!isSame) {
       const lockDelay = this.#sessions.lockDelayOf(ttl)
       const next = { ...value, ttl, lockDelay, metadata: metadata ?? value.metadata, token: tokenOf(entry) }
-      return await this.#move(name, entry, next, call)
+      return await this.#take(name, entry, next, call)
     }
-    if (await this.#sessions.renew(id, call)) return granted(name, this.#keep(name, entry))
-    this.#endOf(id)
+    if (await this.#sessions.renew(id, call)) return granted(name, this.#locks.keep(name, entry))
+    this.#sessions.forget(id)
     return undefined
   }
 
-  /** Writes the value under the session of this process, which takes the key over from another session. */
-  async #move(
+  async #take(
     name: string,
     entry: SeenEntry | undefined,
     value: LeaseValue,
     call: StoreCall,
   ): Promise<AcquireOutcome | undefined> {
-    const { id, isNew } = await this.#sessions.current(value.ttl, call)
-    const key = this.#keyOf(name)
-    const from = entry?.session ?? ''
-    const freed = from === '' || from === id ? [] : [unlock(key, from, value)]
-    const operations = [unchanged(key, entry), ...freed, lock(key, id, value)]
-    const [outcome, isAlive] = await Promise.all([
-      this.#keys.write(name, operations, call),
-      isNew ? true : this.#sessions.renew(id, call),
-    ])
-    const isEnded = !isAlive || (!outcome.applied && outcome.reason === 'session')
-    if (isEnded) this.#endOf(id)
-    if (!outcome.applied && outcome.reason === 'delayed' && entry !== undefined) {
-      return this.#vacated(name, entry, entry.value?.lockDelay ?? 0)
-    }
-    const written = outcome.applied ? outcome.entries.at(-1) : undefined
-    if (isEnded || written === undefined) return undefined
-    return granted(name, this.#keep(name, { ...this.#keys.see(written), value }))
+    const taken = await this.#locks.take(name, entry, value, call)
+    if (taken !== 'delayed') return taken && granted(name, taken)
+    if (entry === undefined) return { granted: false }
+    const remaining = (entry.value?.lockDelay ?? 0) - entry.unchanged
+    return this.#vacated(name, entry, Math.max(remaining, SOON))
   }
 
   /** Breaks a lease whose session has ended, unless the lock-delay is in force. */
@@ -338,40 +334,15 @@ export class ConsulLeaseStore implements LeaseStore {
       call,
     )
     if (outcome.applied) return { remaining: 0 }
-    if (outcome.reason === 'session') this.#endOf(id)
+    if (outcome.reason === 'session') this.#sessions.forget(id)
     return outcome.reason === 'delayed' ? { remaining: value.lockDelay } : undefined
-  }
-
-  /** Changes a held key, conditional on the entry as it was read. `undefined`: another writer was faster. */
-  async #write(
-    name: string,
-    entry: SeenEntry,
-    change: typeof lock,
-    value: LeaseValue,
-    call: StoreCall,
-  ): Promise<SeenEntry | undefined> {
-    const { key, session } = entry
-    const outcome = await this.#keys.write(name, [unchanged(key, entry), change(key, session, value)], call)
-    const written = outcome.applied ? outcome.entries.at(-1) : undefined
-    return written && this.#keep(name, { ...this.#keys.see(written), value })
-  }
-
-  #keep(name: string, entry: SeenEntry): SeenEntry {
-    this.#written.set(name, entry)
-    return entry
-  }
-
-  /** At first the entry as this store wrote it: most operations then need no read. */
-  async #entryOf({ name, grantId }: Grant, isFirst: boolean, call: StoreCall): Promise<SeenEntry | undefined> {
-    const written = this.#written.get(name)
-    return isFirst && written?.value?.grantId === grantId ? written : await this.#keys.read(name, call)
   }
 
   /** Why the grant is over, if it is. */
   #refusalOf({ name, grantId }: Grant, entry: SeenEntry | undefined): RenewOutcome | undefined {
     const value = entry?.value
     if (entry !== undefined && value?.grantId === grantId && standingOf(entry).state === 'leased') return undefined
-    if (this.#written.get(name)?.value?.grantId === grantId) this.#written.delete(name)
+    this.#locks.forget(name, grantId)
     if (entry === undefined || (value === undefined && entry.session === ''))
       return { renewed: false, reason: 'deleted' }
     if (value?.grantId !== grantId) return { renewed: false, reason: 'taken', ...this.#holderOf(name, entry) }
@@ -403,9 +374,8 @@ export class ConsulLeaseStore implements LeaseStore {
 
   /** The token of a grant made here is known, also after the end of its session. */
   #recordOf(name: string, entry: SeenEntry, standing: Standing): LeaseRecord {
-    const written = this.#written.get(name)
-    const isKnown = written?.value?.grantId !== undefined && written.value.grantId === entry.value?.grantId
-    return recordOf(name, entry, tokenOf(isKnown ? written : entry), standing)
+    const written = this.#locks.writtenFor(name, entry.value?.grantId)
+    return recordOf(name, entry, tokenOf(written ?? entry), standing)
   }
 
   /** The lock of a holder whose session has ended is in force for so long. */
@@ -414,15 +384,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return { granted: false, holder: this.#recordOf(name, entry, standing) }
   }
 
-  #endOf(session: string): void {
-    this.#sessions.forget(session)
-  }
-
-  #keyOf(name: string): string {
-    return this.#keys.space.keyOf(name)
-  }
-
-  #inRounds<T>({ name, call }: Operation, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
+  #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
     let isFirst = true
     return inRounds(name, { store: this.kind, leaseName: name }, async () => {
       this.#checks.usable(call)
@@ -430,18 +392,6 @@ export class ConsulLeaseStore implements LeaseStore {
       isFirst = false
       return outcome
     })
-  }
-
-  #unbreakable(leaseName: string): LeaseConflictError {
-    return new LeaseConflictError(`'${leaseName}' has no holder: there is nothing to break`, {
-      leaseName,
-      store: this.kind,
-    })
-  }
-
-  #foreign(leaseName: string, session: string): LeaseConflictError {
-    const message = `'${leaseName}' is held by another program: end its session with "consul session destroy ${session}"`
-    return new LeaseConflictError(message, { leaseName, store: this.kind })
   }
 }
 

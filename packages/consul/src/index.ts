@@ -1,4 +1,4 @@
-export { ConsulGuard } from './consul-guard.js'
+export { ConsulGuard, type ConsulOperation } from './consul-guard.js'
 export { consulLease } from './consul-lease.js'
 export { ConsulLeaseStore } from './consul-lease-store.js'
 export {

@@ -1,18 +1,37 @@
+import { randomUUID } from 'node:crypto'
 import { ConsulGuard } from '@leasehold/consul'
+import { ConsulServer } from '@leasehold/testing/consul-server'
+import { describeConsul } from '@leasehold/testing/describe-consul'
 import type { GuardSubject } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
 
-const subject: GuardSubject = {
-  name: 'ConsulGuard',
-  start: () => ({
-    open: () => {
-      const guard = new ConsulGuard()
-      return { write: (value, fencingToken) => guard.write('resource', fencingToken, value) }
-    },
-    read: () => {
-      throw new Error('read() is missing: return the value of the resource, past the guard')
-    },
-  }),
-}
+describeConsul('the guard of', () => {
+  let server: ConsulServer
+  beforeAll(async () => {
+    server = await ConsulServer.start()
+  })
+  afterAll(() => server.stop())
 
-describeGuardLaws(subject)
+  const keys: GuardSubject = {
+    name: 'keys of Consul',
+    start: () => {
+      const key = `guarded/${randomUUID()}`
+      return {
+        open: () => {
+          const guard = new ConsulGuard({ addresses: [server.url] })
+          return {
+            write: (value, token) => guard.write(key, token, value),
+            delete: (token) => guard.delete(key, token),
+          }
+        },
+        read: async () => {
+          const entries = (await server.request('GET', `/kv/${key}`).catch(() => [])) as { Value: string }[]
+          return entries[0] === undefined ? undefined : Buffer.from(entries[0].Value, 'base64').toString()
+        },
+      }
+    },
+  }
+
+  describeGuardLaws(keys)
+})

@@ -3,16 +3,23 @@ import { describeConsul } from '@leasehold/testing/describe-consul'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { onServer } from './support/law-subjects.js'
+import { behindProxies, onServer, onServerThatRestarts, partitionLaws, restartLaws } from './support/law-subjects.js'
 
-describeConsul('the laws on Consul', () => {
+describeConsul('one server:', () => {
   let server: ConsulServer
+
   beforeAll(async () => {
     server = await ConsulServer.start()
   })
+
   afterAll(() => server.stop())
 
-  const subject = onServer(() => server)
-  describeStoreLaws(subject)
-  describeLeaseLaws(leasesOver(subject))
+  describeStoreLaws(onServer(() => server))
+  const proxied = behindProxies(() => server)
+  describeStoreLaws(proxied, partitionLaws)
+  describeLeaseLaws(leasesOver(proxied))
+})
+
+describeConsul('servers of their own:', () => {
+  describeStoreLaws(onServerThatRestarts, restartLaws)
 })
