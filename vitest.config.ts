@@ -14,6 +14,9 @@ const served = [
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
 const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 
+/** Clusters whose members are killed and stopped: `npm run test:consensus`. */
+const consensus = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
+
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...consensus],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -61,8 +64,12 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'consensus', include: consensus, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
         // Against servers, whose leases last for 15 seconds at least: they mostly wait.
-        test: { name: 'served', include: served, maxWorkers: 3, sequence: { groupOrder: 1 } },
+        test: { name: 'served', include: served, exclude: consensus, maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
     ],
     // Long enough for a busy machine: these limits only end tests that hang.

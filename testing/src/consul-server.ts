@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -17,8 +19,12 @@ export interface ConsulServerOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** How many servers the cluster has; 1 unless given. */
   readonly servers?: number
+  /** The ACL token with which the tests ask it. */
+  readonly token?: string
   /** Whether it keeps its data on disk, for a restart; in memory unless given, which is faster. */
   readonly durable?: boolean
+  /** Whether it is the client agent of a cluster, which has no data of its own. */
+  readonly isClient?: boolean
   /** It then serves HTTPS only, under a certificate for `127.0.0.1` and `localhost`: see `ca`. */
   readonly tls?: boolean
 }
@@ -32,6 +38,7 @@ interface Place {
   readonly ports: { readonly http: number; readonly serf: number; readonly server: number }
   readonly ca: string | undefined
   readonly args: readonly string[]
+  readonly token: string | undefined
 }
 
 /**
@@ -81,6 +88,11 @@ export class ConsulServer {
     return server
   }
 
+  /** Of its Raft peer, by which the others know the leader. */
+  get raftAddress(): string {
+    return `127.0.0.1:${this.#place.ports.server}`
+  }
+
   get url(): string {
     return `${this.ca === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`
   }
@@ -113,11 +125,11 @@ export class ConsulServer {
   }
 
   /** Resolves when there is a leader, and sessions of this node can be created. */
-  async ready(token?: string): Promise<void> {
+  async ready(): Promise<void> {
     await eventually(`consul can write on ${this.port}`, async () => {
       if (this.#process?.hasEnded === true) return true
-      const { ID } = (await this.request('PUT', '/session/create', { body: '{"TTL":"10s"}', token })) as { ID: string }
-      return (await this.request('PUT', `/session/destroy/${ID}`, { token })) === true
+      const { ID } = (await this.request('PUT', '/session/create', { body: '{"TTL":"10s"}' })) as { ID: string }
+      return (await this.request('PUT', `/session/destroy/${ID}`)) === true
     })
     if (this.#process?.hasEnded === true) throw new Error(`consul did not start: ${this.log}`)
   }
@@ -130,18 +142,20 @@ export class ConsulServer {
   async request(
     method: 'GET' | 'PUT' | 'DELETE',
     path: string,
-    { body, token }: { readonly body?: string; readonly token?: string | undefined } = {},
+    { body, token = this.#place.token }: { readonly body?: string; readonly token?: string | undefined } = {},
   ): Promise<unknown> {
     const headers = token === undefined ? {} : { 'x-consul-token': token }
-    const signal = AbortSignal.timeout(5_000)
-    const answer = await fetch(`${this.url}/v1${path}`, {
+    const sent = (this.ca === undefined ? http : https).request(`${this.url}/v1${path}`, {
       method,
       headers,
-      signal,
-      ...(body === undefined ? {} : { body }),
+      timeout: 5_000,
+      ...(this.ca === undefined ? {} : { ca: this.ca }),
     })
-    const said = await answer.text()
-    if (!answer.ok) throw new Error(`${answer.status}: ${said}`)
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 5 s')))
+    sent.end(body)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    const said = await text(answer)
+    if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${said}`)
     try {
       return JSON.parse(said)
     } catch {
@@ -180,7 +194,7 @@ export class ConsulServer {
 
 async function prepare(
   name: string,
-  { config, servers = 1, durable = servers > 1, tls = false }: ConsulServerOptions,
+  { config, token, servers = 1, isClient = false, durable = servers > 1 || isClient, tls = false }: ConsulServerOptions,
 ): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), 'leasehold-consul-'))
   const ports = { http: await freePort(), serf: await freePort(), server: await freePort() }
@@ -194,8 +208,9 @@ async function prepare(
       ? {}
       : { cert_file: keep('cert.pem', pems.cert), key_file: keep('key.pem', pems.key), ca_file: join(dir, 'cert.pem') }
   const settings = {
-    server: true,
-    ...(durable ? { bootstrap_expect: servers, data_dir: join(dir, 'data') } : {}),
+    server: !isClient,
+    ...(durable ? { data_dir: join(dir, 'data') } : {}),
+    ...(durable && !isClient ? { bootstrap_expect: servers } : {}),
     node_name: name,
     bind_addr: '127.0.0.1',
     log_level: 'warn',
@@ -218,5 +233,5 @@ async function prepare(
   }
   const file = keep('consul.json', JSON.stringify(settings))
   const args = ['agent', ...(durable ? [] : ['-dev']), `-config-file=${file}`]
-  return { dir, name, ports, ca: pems?.cert, args }
+  return { dir, name, ports, ca: pems?.cert, args, token }
 }

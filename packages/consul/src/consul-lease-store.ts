@@ -187,7 +187,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return entry === undefined ? undefined : this.#recordOf(name, entry, standingOf(entry))
   }
 
-  /** In one request for all keys under the prefix of the store. */
+  /** In one request for all keys under the prefix. Consul leaves out the keys that the ACL token must not read. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
     for await (const { name, ...entry } of this.#keys.list(prefix, call)) {
