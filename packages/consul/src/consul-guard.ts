@@ -21,7 +21,7 @@ const FENCES = 'leasehold-fences/'
 /** How often a write is tried when other writers are faster. */
 const ROUNDS = 10
 
-/** The operations of the guard itself, at the beginning of each transaction. */
+/** The most operations of the guard itself, at the beginning of a transaction. */
 const OWN_OPERATIONS = 2
 
 /** An operation of a transaction of Consul, as its HTTP API has it; the value in base64. */
@@ -115,16 +115,18 @@ export class ConsulGuard {
         ? { Verb: 'check-not-exists', Key: fence }
         : { Verb: 'check-index', Key: fence, Index: seen.index }
     const stored = { Verb: 'set', Key: fence, Value: Buffer.from(String(token)).toString('base64') }
-    const body = JSON.stringify([{ KV: isUnchanged }, { KV: stored }, ...operations])
+    // Writes under the same token do not get in the way of each other.
+    const first = seen?.token === String(token) ? [{ KV: isUnchanged }] : [{ KV: isUnchanged }, { KV: stored }]
+    const body = JSON.stringify([...first, ...operations])
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
     if (answer.status === 200) return true
     const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }
     if (answer.status !== 409 || !Array.isArray(Errors))
       throw failureOf(`the guarded write of '${key}'`, undefined, answer)
-    const own = Errors.filter(({ OpIndex = 0 }) => OpIndex < OWN_OPERATIONS)
+    const own = Errors.filter(({ OpIndex = 0 }) => OpIndex < first.length)
     if (own.some(({ What = '' }) => !/permission denied/i.test(What))) return undefined
     if (own.length > 0) throw failureOf(`the guarded write of '${key}'`, undefined, answer)
-    const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - OWN_OPERATIONS}: ${What}`).join('; ')
+    const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - first.length}: ${What}`).join('; ')
     throw new LeaseConflictError(`the guarded transaction of '${key}' was not applied: ${said}`, {
       store: 'consul',
       cause: answer,

@@ -29,9 +29,18 @@ import { KeySpace } from './key-space.js'
 import { KeyWatches } from './key-watches.js'
 import { LeaseKeys } from './lease-keys.js'
 import { LeaseLocks } from './lease-locks.js'
-import { grantOf, type LeaseValue } from './lease-value.js'
+import type { LeaseValue } from './lease-value.js'
 import { LONGEST_LOCK_DELAY, Sessions } from './sessions.js'
-import { isLocked, recordOf, type SeenEntry, type Standing, standingOf, tokenOf, vacatedFor } from './standing.js'
+import {
+  granted,
+  isLocked,
+  recordOf,
+  type SeenEntry,
+  type Standing,
+  standingOf,
+  tokenOf,
+  vacatedFor,
+} from './standing.js'
 import { lock, unchanged, unlock } from './transaction.js'
 
 const SECOND = 1_000
@@ -42,9 +51,6 @@ const CLOSE_TIMEOUT = 1_000
 
 /** When a lock-delay lasts for longer than expected, a challenger asks again after this time, in milliseconds. */
 const SOON = 500
-
-/** How long the attempt to free a broken lease may take, in milliseconds. */
-const FREE_TIMEOUT = 5_000
 
 /**
  * Leases on Consul, as its own locks: the holder is the one whose session holds the key. All leases of a store with the
@@ -80,7 +86,7 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#client = new ConsulClient(options)
     this.#keys = new LeaseKeys(new KeySpace(prefix), this.#client, clock)
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
-    this.#locks = new LeaseLocks(this.#keys, this.#sessions)
+    this.#locks = new LeaseLocks(this.#keys, this.#sessions, clock)
     this.#watches = new KeyWatches(this.#client, this.#keys, clock)
   }
 
@@ -115,6 +121,8 @@ export class ConsulLeaseStore implements LeaseStore {
   /** One request for each session, and one for 64 keys each; none is a write of the Raft log. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     for (const grant of grants) this.#checks.grant(grant, call)
+    const sentAt = this.#clock.now()
+    await this.#locks.freeSilent(call)
     const renewals = new Map<string, Promise<boolean>>()
     const renewed = (session: string): Promise<boolean> => {
       const renewal = renewals.get(session) ?? this.#sessions.renew(session, call)
@@ -127,15 +135,16 @@ export class ConsulLeaseStore implements LeaseStore {
       const session = this.#locks.writtenFor(name, grantId)?.session
       if (session !== undefined) void renewed(session)
     }
-    const entries = await this.#keys.readMany(
-      grants.map(({ name }) => name),
-      call,
-    )
+    const names = grants.map(({ name }) => name)
+    const entries = await this.#keys.readMany(names, call)
     const outcomes = grants.map(async (grant, place): Promise<RenewOutcome | Error> => {
       const refusal = this.#refusalOf(grant, entries[place])
       if (refusal !== undefined) return refusal
       const { session = '' } = entries[place] ?? {}
-      if (await renewed(session)) return { renewed: true }
+      if (await renewed(session)) {
+        this.#locks.heard(grant.grantId, sentAt)
+        return { renewed: true }
+      }
       this.#sessions.forget(session)
       return { renewed: false, reason: 'expired' }
     })
@@ -143,8 +152,9 @@ export class ConsulLeaseStore implements LeaseStore {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name } = grant
+    const { name, grantId } = grant
     this.#checks.grant(grant, call, metadata)
+    const sentAt = this.#clock.now()
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = await this.#locks.entryOf(grant, isFirst, call)
       const refusal = this.#refusalOf(grant, entry)
@@ -156,6 +166,7 @@ export class ConsulLeaseStore implements LeaseStore {
         this.#sessions.renew(session, call),
       ])
       if (written === undefined) return undefined
+      this.#locks.heard(grantId, sentAt)
       return isAlive ? { renewed: true } : { renewed: false, reason: 'expired' }
     })
   }
@@ -207,12 +218,15 @@ export class ConsulLeaseStore implements LeaseStore {
       if (value.grantId === to.grantId) return await this.#repeat({ ...to, name, ttl: value.ttl }, entry, call)
       if (value.grantId !== grantId) return { granted: false, ...this.#holderOf(name, entry) }
       const { token: _, ...kept } = value
+      this.#locks.claim(name, { ...to, ttl: value.ttl })
       const next: LeaseValue = { ...kept, grantId: to.grantId, owner: to.owner, previous: value.metadata }
       const [written, isAlive] = await Promise.all([
         this.#locks.write(name, entry, lock, next, call),
         this.#sessions.renew(entry.session, call),
       ])
-      return written === undefined || !isAlive ? undefined : granted(name, written)
+      if (written === undefined || !isAlive) return undefined
+      this.#locks.forget(name, grantId)
+      return granted(name, written)
     })
   }
 
@@ -295,6 +309,7 @@ export class ConsulLeaseStore implements LeaseStore {
   ): Promise<AcquireOutcome | undefined> {
     const { id } = await this.#sessions.current(ttl, call)
     const value = entry.value as LeaseValue
+    this.#locks.claim(name, { ...value, ttl })
     const isSame = entry.session === id && value.ttl === ttl && metadata === undefined
     if (!isSame) {
       const lockDelay = this.#sessions.lockDelayOf(ttl)
@@ -328,11 +343,8 @@ export class ConsulLeaseStore implements LeaseStore {
   ): Promise<{ remaining: number } | undefined> {
     const { id } = await this.#sessions.current(value.ttl, call)
     const { key } = entry
-    const outcome = await this.#keys.write(
-      name,
-      [unchanged(key, entry), lock(key, id, value), unlock(key, id, value)],
-      call,
-    )
+    const operations = [unchanged(key, entry), lock(key, id, value), unlock(key, id, value)]
+    const outcome = await this.#keys.write(name, operations, call)
     if (outcome.applied) return { remaining: 0 }
     if (outcome.reason === 'session') this.#sessions.forget(id)
     return outcome.reason === 'delayed' ? { remaining: value.lockDelay } : undefined
@@ -347,23 +359,8 @@ export class ConsulLeaseStore implements LeaseStore {
       return { renewed: false, reason: 'deleted' }
     if (value?.grantId !== grantId) return { renewed: false, reason: 'taken', ...this.#holderOf(name, entry) }
     if (value.breakPeriod === undefined) return { renewed: false, reason: 'expired' }
-    this.#freeLater(name, entry)
+    if (!this.closed.aborted) this.#locks.freeLater(name, entry)
     return { renewed: false, reason: 'broken' }
-  }
-
-  /** Other programs do not know of break periods: they wait for the end of the lock. A challenger may be faster. */
-  #freeLater(name: string, entry: SeenEntry): void {
-    const { session, value } = entry
-    if (session === '' || value === undefined) return
-    const { remaining = 0 } = standingOf(entry)
-    this.#clock.schedule(Math.ceil(remaining), () => {
-      if (this.closed.aborted) return
-      const call = new AbortableCall(FREE_TIMEOUT)
-      const cancel = this.#clock.schedule(FREE_TIMEOUT, () => call.abort())
-      const freed = this.#keys.write(name, [unchanged(entry.key, entry), unlock(entry.key, session, value)], call)
-      // The session ends at the latest when its process does.
-      freed.catch(() => {}).finally(cancel)
-    })
   }
 
   #holderOf(name: string, entry: SeenEntry | undefined): { holder?: LeaseRecord } {
@@ -393,10 +390,4 @@ export class ConsulLeaseStore implements LeaseStore {
       return outcome
     })
   }
-}
-
-function granted(name: string, entry: SeenEntry): Extract<AcquireOutcome, { granted: true }> {
-  const value = entry.value as LeaseValue
-  const grant = grantOf(name, value, tokenOf(entry))
-  return { granted: true, grant, ...(value.previous === undefined ? {} : { previous: value.previous }) }
 }

@@ -48,6 +48,11 @@ export class Sessions {
     throw failureOf('the renewal of the session', undefined, answer)
   }
 
+  /** Whether it is a session of this process. */
+  has(session: string): boolean {
+    return [...this.#byTtl.values()].includes(session)
+  }
+
   /** The session has ended: the next one is created when it is needed. */
   forget(session: string): void {
     for (const [ttl, kept] of this.#byTtl) if (kept === session) this.#byTtl.delete(ttl)

@@ -1,6 +1,7 @@
 import type { LeaseRecord } from '@leasehold/core'
+import type { AcquireOutcome } from '@leasehold/core/store'
 import type { KvEntry } from './kv-entry.js'
-import type { LeaseValue } from './lease-value.js'
+import { grantOf, type LeaseValue } from './lease-value.js'
 
 /** Added to observed periods, in milliseconds: clocks are read in steps. */
 const MARGIN = 25
@@ -60,4 +61,11 @@ export function recordOf(name: string, entry: SeenEntry, fencingToken: bigint, s
 /** The token of the grant in the value. A value without one bears that of the write that granted it. */
 export function tokenOf({ modifyIndex, value }: KvEntry): bigint {
   return value?.token ?? BigInt(modifyIndex)
+}
+
+/** The outcome for a request whose grant the entry has. */
+export function granted(name: string, entry: SeenEntry): Extract<AcquireOutcome, { granted: true }> {
+  const value = entry.value as LeaseValue
+  const grant = grantOf(name, value, tokenOf(entry))
+  return { granted: true, grant, ...(value.previous === undefined ? {} : { previous: value.previous }) }
 }

@@ -17,7 +17,10 @@ describeConsul('leases by a configuration', () => {
       }
       const provider = new LeaseProvider({ leasehold: { consul: block } })
       scene.atEnd(() => provider.close())
-      const leases = [await provider.getLease('one', 'leasehold.consul'), await provider.getLease('other', 'leasehold.consul')]
+      const leases = [
+        await provider.getLease('one', 'leasehold.consul'),
+        await provider.getLease('other', 'leasehold.consul'),
+      ]
       expect(await Promise.all(leases.map((lease) => lease.acquire()))).toEqual([true, true])
       const sessions = (await server.request('GET', '/session/list')) as { LockDelay: number; TTL: string }[]
       expect(sessions.map(({ LockDelay, TTL }) => [LockDelay / 1e6, TTL])).toEqual([[5_000, '20000ms']])

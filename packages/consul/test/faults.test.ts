@@ -10,11 +10,12 @@ import { describe, expect, it } from 'vitest'
 import { lost, never, renewed, Scene, sessionOf } from './support/scene.js'
 
 /** The operations of a lease, each with its outcome. */
-const operations: readonly (readonly [string, (store: ConsulLeaseStore, grant: Grant) => Promise<unknown>, object])[] = [
-  ['renew', (store, grant) => store.renew(grant, never), { renewed: true }],
-  ['update', (store, grant) => store.update(grant, { part: '2' }, never), { renewed: true }],
-  ['break', (store, { name }) => store.break(name, { period: 5_000 }, never), { remaining: expect.any(Number) }],
-]
+const operations: readonly (readonly [string, (store: ConsulLeaseStore, grant: Grant) => Promise<unknown>, object])[] =
+  [
+    ['renew', (store, grant) => store.renew(grant, never), { renewed: true }],
+    ['update', (store, grant) => store.update(grant, { part: '2' }, never), { renewed: true }],
+    ['break', (store, { name }) => store.break(name, { period: 5_000 }, never), { remaining: expect.any(Number) }],
+  ]
 
 async function granted(store: ConsulLeaseStore): Promise<Grant> {
   const outcome = await store.acquire({ name: 'job', owner: 'anna', grantId: randomUUID(), ttl: 20_000 }, never)

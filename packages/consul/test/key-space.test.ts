@@ -19,7 +19,10 @@ it.for([
 })
 
 it('every name has a key of its own, which is a clean path and leads back to the name', () => {
-  const part = fc.oneof(fc.constantFrom('/', '.', '..', '=', '%', 'a', 'A'), fc.string({ unit: 'grapheme', maxLength: 4 }))
+  const part = fc.oneof(
+    fc.constantFrom('/', '.', '..', '=', '%', 'a', 'A'),
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+  )
   const names = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   fc.assert(
     fc.property(
@@ -34,7 +37,8 @@ it('every name has a key of its own, which is a clean path and leads back to the
 })
 
 it('keys of other programs are no names', () => {
-  for (const key of ['other/orders', 'leasehold/', 'leasehold/a=zz', 'leasehold/a=62']) expect(space.nameOf(key)).toBeUndefined()
+  for (const key of ['other/orders', 'leasehold/', 'leasehold/a=zz', 'leasehold/a=62'])
+    expect(space.nameOf(key)).toBeUndefined()
 })
 
 it.for(['/leases/', 'a//b/', '../', 'a b/'])('the prefix %s is refused', (prefix) => {

@@ -125,7 +125,10 @@ describeConsul('a session that ends while its holder counts on it:', () => {
   it('beyond the longest lock-delay, a challenger waits until it has seen the name without a session for a ttl', async () => {
     await Scene.play(async (scene) => {
       const server = await scene.server()
-      const holder = scene.player('holder', scene.store([server]), { heartbeatTimeout: 120_000, heartbeatInterval: 30_000 })
+      const holder = scene.player('holder', scene.store([server]), {
+        heartbeatTimeout: 120_000,
+        heartbeatInterval: 30_000,
+      })
       await holder.lease.acquire()
       await destroySession(server, await sessionOf(server))
       const challenger = scene.store([server])

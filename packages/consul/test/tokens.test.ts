@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ConsulGuard, type ConsulLeaseStore } from '@leasehold/consul'
-import type { Grant } from '@leasehold/core'
+import { type Grant, systemClock } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describe, expect, it } from 'vitest'
 import { never, Scene } from './support/scene.js'
 
-async function granted(store: ConsulLeaseStore, name = 'job'): Promise<Grant> {
-  const outcome = await store.acquire({ name, owner: 'anna', grantId: randomUUID(), ttl: 20_000 }, never)
+async function granted(store: ConsulLeaseStore, name = 'job', ttl = 20_000): Promise<Grant> {
+  const outcome = await store.acquire({ name, owner: 'anna', grantId: randomUUID(), ttl }, never)
   if (!outcome.granted) throw new Error('refused')
   return outcome.grant
 }
@@ -101,7 +103,9 @@ describeConsul('fencing tokens', () => {
         for (let beat = 0; beat < 10; beat += 1) {
           expect(await store.renewMany(grants, never)).toEqual(grants.map(() => ({ renewed: true })))
         }
-        expect(await scene.store([server]).acquire({ ...grants[0] as Grant, grantId: randomUUID() }, never)).toMatchObject({
+        expect(
+          await scene.store([server]).acquire({ ...(grants[0] as Grant), grantId: randomUUID() }, never),
+        ).toMatchObject({
           granted: false,
         })
         expect(await server.raftIndex()).toBe(before)
@@ -130,6 +134,71 @@ describeConsul('fencing tokens', () => {
     })
   })
 
+  describe.concurrent('a lease without heartbeats expires, although its session lives by those of another lease:', {
+    timeout: 90_000,
+  }, () => {
+    const ttl = 4_000
+
+    /** Renews the lease until another owner is granted the name. */
+    async function grantedMeanwhile(store: ConsulLeaseStore, grant: Grant, other: ConsulLeaseStore): Promise<Grant> {
+      for (;;) {
+        expect(await store.renew(grant, never)).toEqual({ renewed: true })
+        const outcome = await other.acquire({ name: 'silent', owner: 'other', grantId: randomUUID(), ttl }, never)
+        if (outcome.granted) return outcome.grant
+        await sleep(500)
+      }
+    }
+
+    it('one that is held', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [store, other] = [scene.store([server]), scene.store([server])]
+        const [silent, renewed] = [await granted(store, 'silent', ttl), await granted(store, 'renewed', ttl)]
+        const begun = systemClock.now()
+        const next = await grantedMeanwhile(store, renewed, other)
+        expect(systemClock.now() - begun).toBeGreaterThan(ttl - 500)
+        expect(next.fencingToken).toBeGreaterThan(silent.fencingToken)
+        expect(await store.renew(silent, never)).toMatchObject({ renewed: false, reason: 'taken' })
+      })
+    })
+
+    it('one whose grant the process never learned of', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const way = await scene.proxy(server)
+        const [store, other] = [scene.store([way]), scene.store([server])]
+        const renewed = await granted(store, 'renewed', ttl)
+        const attempt = new AbortableCall()
+        const request = { name: 'silent', owner: 'anna', grantId: randomUUID(), ttl }
+        // The read is answered in time, the write is not.
+        way.slowDown(1_000)
+        const lostAnswer = store.acquire(request, attempt)
+        systemClock.schedule(1_600, () => attempt.abort(new Error('over')))
+        await expect(lostAnswer).rejects.toThrow('over')
+        way.slowDown(0)
+        expect(await other.read('silent', never)).toMatchObject({ state: 'leased', owner: 'anna' })
+        await grantedMeanwhile(store, renewed, other)
+      })
+    })
+
+    it('but not one that its adopter, in another process, keeps under the same grant id', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [store, other] = [scene.store([server]), scene.store([server])]
+        const renewed = await granted(store, 'renewed', ttl)
+        const to = { grantId: randomUUID(), owner: 'adopter' }
+        await store.change(await granted(store, 'silent', ttl), to, never)
+        const adopted = await other.acquire({ name: 'silent', ...to, ttl }, never)
+        if (!adopted.granted) throw new Error('refused')
+        for (let beat = 0; beat < 12; beat += 1) {
+          await sleep(ttl / 8)
+          expect(await store.renew(renewed, never)).toEqual({ renewed: true })
+          expect(await other.renew(adopted.grant, never)).toEqual({ renewed: true })
+        }
+      })
+    })
+  })
+
   it('a process has one session for each ttl', async () => {
     await Scene.play(async (scene) => {
       const server = await scene.server()
@@ -140,7 +209,10 @@ describeConsul('fencing tokens', () => {
         }
       }
       const sessions = (await server.request('GET', '/session/list')) as { TTL: string; Behavior: string }[]
-      expect(sessions.map(({ TTL, Behavior }) => `${TTL} ${Behavior}`).sort()).toEqual(['10000ms release', '20000ms release'])
+      expect(sessions.map(({ TTL, Behavior }) => `${TTL} ${Behavior}`).sort()).toEqual([
+        '10000ms release',
+        '20000ms release',
+      ])
     })
   })
 

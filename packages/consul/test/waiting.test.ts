@@ -6,6 +6,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { eventually } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describe, expect, it } from 'vitest'
+import { LOCK_FLAGS } from '../src/kv-entry.js'
 import { FOREVER, never, Scene, TIMES } from './support/scene.js'
 
 const WAITERS = 20
@@ -15,7 +16,10 @@ describeConsul('waiters', () => {
     it('are woken by the release, well before they would ask again', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
-        const [holder, waiter] = [scene.player('holder', scene.store([server])), scene.player('waiter', scene.store([server]))]
+        const [holder, waiter] = [
+          scene.player('holder', scene.store([server])),
+          scene.player('waiter', scene.store([server])),
+        ]
         await holder.lease.acquire()
         let refusals = 0
         const waiting = waiter.lease.acquire(FOREVER)
@@ -82,7 +86,13 @@ async function scripted(answers: readonly { readonly index: number; readonly isH
     const answer = answers[asked.length - 1]
     if (answer === undefined) return
     const session = answer.isHeld ? { Session: '6cf2ff0c-3d6b-4d0c-8d0b-2f6a2f4d3a51' } : {}
-    const entry = { Key: 'leasehold/job', Flags: 3304740253564472344, ModifyIndex: answer.index, Value: null, ...session }
+    const entry = {
+      Key: 'leasehold/job',
+      Flags: Number(LOCK_FLAGS),
+      ModifyIndex: answer.index,
+      Value: null,
+      ...session,
+    }
     response.setHeader('X-Consul-Index', String(answer.index))
     response.end(JSON.stringify([entry]))
   })
