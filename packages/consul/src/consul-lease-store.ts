@@ -122,7 +122,7 @@ export class ConsulLeaseStore implements LeaseStore {
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     for (const grant of grants) this.#checks.grant(grant, call)
     const sentAt = this.#clock.now()
-    await this.#locks.freeSilent(call)
+    await this.#locks.freeSilent(call, grants)
     const renewals = new Map<string, Promise<boolean>>()
     const renewed = (session: string): Promise<boolean> => {
       const renewal = renewals.get(session) ?? this.#sessions.renew(session, call)

@@ -69,11 +69,13 @@ export class LeaseLocks {
 
   /**
    * Frees the keys of grants that had no heartbeat for their ttl, before a session is renewed: the validity of their holders
-   * is over. A failure is left to the next heartbeat.
+   * is over. Those in `heard` have one now.
+   * A failure is left to the next heartbeat.
    */
-  async freeSilent(call: StoreCall): Promise<void> {
+  async freeSilent(call: StoreCall, heard: readonly Grant[] = []): Promise<void> {
     const now = this.#clock.now()
-    const silent = [...this.#claims].filter(([, { ttl, heardAt }]) => now - heardAt > ttl)
+    const ids = new Set(heard.map(({ grantId }) => grantId))
+    const silent = [...this.#claims].filter(([id, { ttl, heardAt }]) => now - heardAt > ttl && !ids.has(id))
     await Promise.allSettled(silent.map(([grantId, { name }]) => this.#free(name, grantId, call)))
   }
 

@@ -1,4 +1,4 @@
-import { ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
+import { ConsulLeaseStore } from '@leasehold/consul'
 import { LeaseProvider } from '@leasehold/core'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describe, expect, it } from 'vitest'
@@ -30,18 +30,6 @@ describeConsul('leases by a configuration', () => {
 })
 
 describe('an option', () => {
-  it.each([
-    ['ConsulLeaseStore', 'lockdelay', 'lockDelay', (o: object) => new ConsulLeaseStore(o)],
-    ['ConsulGuard', 'adresses', 'addresses', (o: object) => new ConsulGuard(o)],
-  ])('%s: %s is unknown, meant is %s', (of, option, meant, use) => {
-    expect(() => use({ [option]: 1 })).toThrow(
-      expect.objectContaining({
-        name: 'LeaseConfigurationError',
-        message: `${of} has no option '${option}': did you mean '${meant}'?`,
-      }),
-    )
-  })
-
   it.each([
     [{ addresses: [] }, 'at least one agent'],
     [{ addresses: ['consul:8500'] }, 'URLs such as http://127.0.0.1:8500'],

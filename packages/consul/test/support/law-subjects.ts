@@ -8,10 +8,10 @@ import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehol
 import { LOCK_FLAGS } from '../../src/kv-entry.js'
 
 /** In milliseconds. */
-export const TTL = 6_000
+const TTL = 6_000
 
 /** The servers of the tests take shorter sessions than usual. */
-export const MIN_TTL = 1_000
+const MIN_TTL = 1_000
 
 const never = new AbortableCall()
 
