@@ -14,11 +14,15 @@ const served = [
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
 const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 
+/** The stores on etcd and Consul, on servers and clusters whose members are killed and stopped: `npm run test:consensus`. */
+const consensus = ['packages/{etcd,consul}/test/**/*.test.ts', 'examples/{etcd,consul}/test/**/*.test.ts']
+
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
 /** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
 const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
+
 /** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
 const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test/**/*.test.ts']
 
@@ -47,7 +51,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes, ...cli, ...postgres],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...cli, ...postgres, ...consensus],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -80,6 +84,11 @@ export default defineConfig({
         extends: true,
         // They mostly wait for leases to expire and for servers.
         test: { name: 'postgres', include: postgres, maxWorkers: 3, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        // They mostly wait for leases and sessions to expire, and for servers.
+        test: { name: 'consensus', include: consensus, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

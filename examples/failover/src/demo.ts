@@ -17,6 +17,8 @@ export interface DemoOptions {
   readonly worker: URL
   /** The ttl of the lease, in milliseconds. */
   readonly ttl: number
+  /** For how long the store may keep the name of a holder that was killed, in milliseconds; the ttl unless given. */
+  readonly longestTakeover?: number
   /** The maximum time from a release to the next grant on a busy machine, in milliseconds. */
   readonly longestHandOver: number
   /** Returns the entries of the ledger in order. */
@@ -55,11 +57,11 @@ class Demo {
   readonly #tally = { sent: 0, refused: 0, accepted: 0, foundItselfLost: false }
 
   constructor(options: DemoOptions, folder: string, interrupted: AbortSignal) {
-    const { worker, ttl } = options
+    const { worker, ttl, longestTakeover = ttl } = options
     this.#interrupted = interrupted
     this.#options = options
     this.#folder = folder
-    this.#fleet = new Fleet(NAMES, worker, folder, 2 * ttl + 15_000, interrupted)
+    this.#fleet = new Fleet(NAMES, worker, folder, 2 * longestTakeover + 15_000, interrupted)
     this.#timeline = new Timeline(this.#fleet, process.stdout, ttl, machineNow)
     this.#fleet.onReport((_, report) => {
       if (report.type === 'late-write') this.#tally[report.refused ? 'refused' : 'accepted'] += 1
@@ -114,7 +116,8 @@ class Demo {
     holder.stop()
     this.#timeline.log(`SIGSTOP to ${holder.name}, the holder, for longer than its ttl: it runs no code meanwhile`)
     await this.#takenOver('SIGSTOP', holder, endedAt, granted)
-    await this.#pause(Math.max(0, endedAt + 1.5 * this.#options.ttl - machineNow()))
+    const { ttl, longestTakeover = ttl } = this.#options
+    await this.#pause(Math.max(0, endedAt + longestTakeover + 0.5 * ttl - machineNow()))
     const lost = this.#fleet.nextReport('lost', holder)
     const lateWrite = this.#fleet.nextReport('late-write', holder)
     holder.signal('SIGCONT', 'running')
@@ -147,12 +150,12 @@ class Demo {
   }
 
   async #summarise(): Promise<boolean> {
-    const { ttl, longestHandOver, readLedger } = this.#options
+    const { ttl, longestTakeover = ttl, longestHandOver, readLedger } = this.#options
     const { refused: lateWritesRefused, accepted: lateWritesAccepted, foundItselfLost } = this.#tally
     const observations = { takeovers: this.#takeovers, lateWritesRefused, lateWritesAccepted, foundItselfLost }
     const entries = await readLedger(this.#folder)
-    // A takeover takes the rest of the ttl. The allowance is for a busy machine.
-    const bounds = { handOver: longestHandOver, takeover: ttl + 5_000 }
+    // A takeover takes the rest of that time. The allowance is for a busy machine.
+    const bounds = { handOver: longestHandOver, takeover: longestTakeover + 5_000 }
     const figures = summarise(this.#folder, NAMES, entries, observations, bounds)
     for (const timer of this.#timers) clearInterval(timer)
     process.stdout.write(`\nSummary\n${toText(figures, process.stdout)}\n`)

@@ -50,6 +50,6 @@ export interface LeaseBackend {
 }
 
 /** A kind of lease as the laws see it. */
-export interface LeaseSubject extends Pick<StoreSubject, 'name' | 'time' | 'ttl' | 'remote'> {
+export interface LeaseSubject extends Pick<StoreSubject, 'name' | 'time' | 'ttl' | 'freesAfter' | 'remote'> {
   start(clock: Clock): LeaseBackend | Promise<LeaseBackend>
 }

@@ -132,6 +132,8 @@ export class LeaseTrial {
   /** The lease name, which no other trial uses. */
   readonly name = `law-${randomUUID()}`
   readonly ttl: number
+  /** Within this time a waiter is granted the name of a holder that is cut off, in milliseconds. */
+  readonly takeover: number
   readonly time: PassingTime
   readonly interval: number
   readonly operationTimeout: number
@@ -139,9 +141,11 @@ export class LeaseTrial {
   readonly #disturbed: FaultyStore[]
   readonly #opened: Lease[] = []
 
-  private constructor(ttl: number, time: PassingTime, backend: LeaseBackend, disturbed: FaultyStore[]) {
+  private constructor(subject: LeaseSubject, time: PassingTime, backend: LeaseBackend, disturbed: FaultyStore[]) {
+    const ttl = ttlOf(subject)
     this.#disturbed = disturbed
     this.ttl = ttl
+    this.takeover = ttl * (2 + (subject.freesAfter ?? 1))
     this.interval = ttl / 10
     // In real time a busy machine needs more of it.
     this.operationTimeout = time.isVirtual ? ttl / 20 : ttl / 6
@@ -154,7 +158,7 @@ export class LeaseTrial {
     const isBusy = (): boolean => disturbed.some(({ inProgress }) => inProgress > 0)
     const waitOutside = subject.remote === true ? waitForBackend : undefined
     const time = subject.time === 'virtual' ? virtualTime({ isBusy, waitOutside }) : realTime
-    return new LeaseTrial(ttlOf(subject), time, await subject.start(time.createMachine().clock), disturbed)
+    return new LeaseTrial(subject, time, await subject.start(time.createMachine().clock), disturbed)
   }
 
   /** Why the subject cannot run a law with these needs. */
@@ -224,7 +228,7 @@ export class LeaseTrial {
   }
 
   /** Lets time pass while a call is under way; fails where that takes longer than any call may. */
-  during<T>(promise: Promise<T>, longest = 4 * this.ttl): Promise<T> {
+  during<T>(promise: Promise<T>, longest = this.takeover + this.ttl): Promise<T> {
     return this.time.until(promise, longest)
   }
 

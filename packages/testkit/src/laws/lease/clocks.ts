@@ -32,7 +32,7 @@ export const leaseClockLaws: readonly LeaseLaw[] = [
       const held = await trial.openHeld()
       const other = await trial.open()
       held.machine.pause()
-      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
       assert.equal(held.lease.checkLease(), false)
       held.machine.resume()
       await trial.pass(trial.ttl)

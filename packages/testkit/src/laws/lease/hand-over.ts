@@ -20,7 +20,7 @@ async function endsBeforeTheNext(trial: LeaseTrial, adopter: TrialLease): Promis
   const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
   const seen = granted.then(() => adopter.lease.checkLease())
   await adopter.cutOff()
-  assert.equal(await trial.during(granted, 6 * trial.ttl), true)
+  assert.equal(await trial.during(granted, 2 * trial.takeover), true)
   assert.equal(await seen, false)
 }
 
@@ -55,7 +55,7 @@ const passed: readonly LeaseLaw[] = heldLeaseLawsOf('change', ['store', 'change'
   async 'a hand-off expires if it is not adopted'(trial, from) {
     await trial.during(from.storeLease.handOff({ owner: 'absent' }))
     const other = await trial.openRefused()
-    assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+    assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
   },
   async 'a hand-off whose answer is lost is settled'(trial, from) {
     const to = await trial.open({ owner: 'to' })
@@ -92,7 +92,7 @@ const ofOtherDurations: readonly LeaseLaw[] = [
       const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
       await trial.pass(1.1 * trial.ttl)
       const other = await trial.open({ owner: 'other' })
-      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
       assert.equal(await trial.during(to.storeLease.adopt(handOff)), false)
       assert.equal(other.lease.checkLease(), true)
     },

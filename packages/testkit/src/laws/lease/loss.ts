@@ -34,14 +34,14 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       const token = held.lease.fencingToken
       await outlive(trial, held)
       await held.heal()
-      assert.equal(await trial.during(held.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(held.acquire({ wait: trial.takeover })), true)
       assert(held.lease.fencingToken !== undefined && token !== undefined && held.lease.fencingToken > token)
       assert.deepEqual(held.reasons, ['expired'])
     },
     async 'a holder with a successor is notified of the loss once, and the successor holds the lease'(trial, held) {
       await held.cutOff()
       const other = await trial.open({ owner: 'successor' })
-      assert.equal(await trial.during(other.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
       await held.heal()
       await trial.pass(trial.ttl)
       assert.equal(held.losses.length, 1)

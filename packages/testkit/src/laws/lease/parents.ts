@@ -62,9 +62,9 @@ export const leaseParentLaws: readonly LeaseLaw[] = [
       await parent.cutOff()
       await trial.pass(2 * trial.ttl)
       await parent.heal()
-      assert.equal(await trial.during(parent.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(parent.acquire({ wait: trial.takeover })), true)
       assert.equal(child.lease.checkLease(), false)
-      assert.equal(await trial.during(child.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(child.acquire({ wait: trial.takeover })), true)
     },
     async 'a release of the parent does not wait for a child whose store does not answer'(trial, parent) {
       const child = await openHeldChild(trial, parent)

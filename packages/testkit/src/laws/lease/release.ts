@@ -83,7 +83,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     async 'by a stale holder does not free the grant of its successor'(trial, stale) {
       await stale.cutOff()
       const successor = await trial.open()
-      assert.equal(await trial.during(successor.acquire({ wait: 3 * trial.ttl })), true)
+      assert.equal(await trial.during(successor.acquire({ wait: trial.takeover })), true)
       await stale.heal()
       // The outcome may be unknown: an earlier request of the lease may still hang.
       await Promise.allSettled([trial.during(stale.lease.release())])

@@ -71,7 +71,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       const granted = waiter.acquire({ wait })
       await trial.pass(trial.interval)
       await holder.cutOff()
-      assert.equal(await trial.during(granted, 3 * trial.ttl), true)
+      assert.equal(await trial.during(granted, trial.takeover), true)
       assert.equal(holder.lease.checkLease(), false)
     },
   }),

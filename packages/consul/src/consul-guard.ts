@@ -1,0 +1,146 @@
+import { LeaseConflictError, systemClock } from '@leasehold/core'
+import {
+  AbortableCall,
+  AbortListeners,
+  checkFence,
+  checkFencingToken,
+  checkOptionNames,
+  inRounds,
+  type StoreCall,
+} from '@leasehold/core/store'
+import { type ConsulClusterOptions, clusterOptionNames, misconfigured } from './consul-options.js'
+import { failureOf } from './failure-of.js'
+import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
+import { ConsulClient } from './http/consul-client.js'
+import { pathOf } from './key-space.js'
+import { MOST_OPERATIONS } from './transaction.js'
+
+/** The prefix of the keys that keep the largest token of a guarded key. */
+const FENCES = 'leasehold-fences/'
+
+/** How often a write is tried when other writers are faster. */
+const ROUNDS = 10
+
+/** The most operations of the guard itself, at the beginning of a transaction. */
+const OWN_OPERATIONS = 2
+
+/** An operation of a transaction of Consul, as its HTTP API has it; the value in base64. */
+export interface ConsulOperation {
+  readonly KV: {
+    readonly Verb: string
+    readonly Key: string
+    readonly Value?: string
+    readonly Flags?: number
+    readonly Index?: number
+    readonly Session?: string
+  }
+}
+
+/**
+ * Writes keys of Consul under fencing tokens: rejects the write of a holder that has lost its lease without noticing. Every
+ * writer of a key must use a guard. The largest token that has written `<key>` is kept in `leasehold-fences/<key>`, also
+ * after the key was deleted; the token of the ACL needs `key:write` there.
+ *
+ * The check of the token and the write are one transaction. All methods reject with a `LeaseLostError`, and write nothing,
+ * if a larger token has written the key; and with a `LeaseUnavailableError` if no agent answers: the write may then have
+ * happened. `signal` is the time limit; there is none unless given.
+ */
+export class ConsulGuard {
+  readonly #client: ConsulClient
+  readonly #aborts = new AbortListeners()
+
+  /** Throws a `LeaseConfigurationError` for an unknown or invalid option. */
+  constructor(options: ConsulClusterOptions = {}) {
+    checkOptionNames('ConsulGuard', options, clusterOptionNames, { store: 'consul' })
+    this.#client = new ConsulClient({ ...options, clock: options.clock ?? systemClock })
+  }
+
+  async write(
+    key: string,
+    fencingToken: bigint | string,
+    value: string | Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const inBase64 = Buffer.from(value as string).toString('base64')
+    await this.transact(key, fencingToken, [{ KV: { Verb: 'set', Key: key, Value: inBase64 } }], signal)
+  }
+
+  async delete(key: string, fencingToken: bigint | string, signal?: AbortSignal): Promise<void> {
+    await this.transact(key, fencingToken, [{ KV: { Verb: 'delete', Key: key } }], signal)
+  }
+
+  /**
+   * Applies a transaction of your own, of up to 62 operations, under the token of `key`. Rejects with a
+   * `LeaseConflictError`, and writes nothing, if one of your operations fails; its cause is the answer of Consul.
+   */
+  async transact(
+    key: string,
+    fencingToken: bigint | string,
+    operations: readonly ConsulOperation[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const token = checkFencingToken(fencingToken, { store: 'consul' })
+    const most = MOST_OPERATIONS - OWN_OPERATIONS
+    if (operations.length > most) {
+      throw misconfigured(`a guarded transaction takes up to ${most} operations, not ${operations.length}: split it`)
+    }
+    signal?.throwIfAborted()
+    const call = new AbortableCall()
+    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
+    try {
+      await inRounds(key, { store: 'consul' }, () => this.#round(key, token, operations, call), ROUNDS)
+    } finally {
+      unlisten?.()
+    }
+  }
+
+  /** Ends its connections. */
+  async close(): Promise<void> {
+    this.#client.close()
+  }
+
+  /** Resolves `true` when it is written; `undefined` if another guard was faster. */
+  async #round(
+    key: string,
+    token: bigint,
+    operations: readonly ConsulOperation[],
+    call: StoreCall,
+  ): Promise<true | undefined> {
+    const fence = FENCES + key
+    const read = await this.#client.send({ method: 'GET', path: pathOf(fence), query: { consistent: '' } }, call)
+    const seen = fenceIn(read, fence)
+    checkFence(key, token, seen?.token, 'consul')
+    const isUnchanged =
+      seen === undefined
+        ? { Verb: 'check-not-exists', Key: fence }
+        : { Verb: 'check-index', Key: fence, Index: seen.index }
+    const stored = { Verb: 'set', Key: fence, Value: Buffer.from(String(token)).toString('base64') }
+    // Writes under the same token do not get in the way of each other.
+    const first = seen?.token === String(token) ? [{ KV: isUnchanged }] : [{ KV: isUnchanged }, { KV: stored }]
+    const body = JSON.stringify([...first, ...operations])
+    const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
+    if (answer.status === 200) return true
+    const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }
+    if (answer.status !== 409 || !Array.isArray(Errors))
+      throw failureOf(`the guarded write of '${key}'`, undefined, answer)
+    const own = Errors.filter(({ OpIndex = 0 }) => OpIndex < first.length)
+    if (own.some(({ What = '' }) => !/permission denied/i.test(What))) return undefined
+    if (own.length > 0) throw failureOf(`the guarded write of '${key}'`, undefined, answer)
+    const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - first.length}: ${What}`).join('; ')
+    throw new LeaseConflictError(`the guarded transaction of '${key}' was not applied: ${said}`, {
+      store: 'consul',
+      cause: answer,
+    })
+  }
+}
+
+function fenceIn(answer: ConsulAnswer, fence: string): { readonly token: string; readonly index: number } | undefined {
+  if (answer.status === 404 && answer.text === '') return undefined
+  const parts = bodyOf(answer)
+  const { Value, ModifyIndex } = Object(Array.isArray(parts) ? parts[0] : undefined) as {
+    Value?: string
+    ModifyIndex?: number
+  }
+  if (answer.status !== 200 || ModifyIndex === undefined) throw failureOf(`reading '${fence}'`, undefined, answer)
+  return { token: Buffer.from(Value ?? '', 'base64').toString(), index: ModifyIndex }
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+
+/** The options of the block `leasehold.consul`. After a change: `npm run docs:options`. */
+export const consulOptions = new ProviderOptions('consul', {
+  addresses: {
+    type: 'texts',
+    default: '["http://127.0.0.1:8500"]',
+    description:
+      'The URLs of Consul agents, `http:` or `https:`. The first one that works is used; the others replace it when it fails.',
+  },
+  token: {
+    type: 'secret',
+    description: 'The ACL token. It needs `key:write` on the prefix and `session:write` on the node of the agent.',
+  },
+  datacenter: { type: 'text', description: 'The datacenter of the leases, if it is not that of the agent.' },
+  caFile: { type: 'text', description: 'A PEM file with the certificates that TLS trusts instead of those of Node.' },
+  certFile: { type: 'text', description: 'A PEM file with the certificate of the client; needs `keyFile`.' },
+  keyFile: { type: 'text', description: 'A PEM file with the key of the client; needs `certFile`.' },
+  prefix: {
+    type: 'text',
+    default: '"leasehold/"',
+    description: 'The prefix of the keys. The key of a lease is the prefix and its name.',
+  },
+  lockDelay: {
+    type: 'duration',
+    description:
+      'For how long Consul keeps a name locked after the session of its holder has ended without a release; at most 60s. ' +
+      'Default: the ttl, at most 60s. A shorter one lets another owner be granted the name while a holder still counts ' +
+      'on it, if the session ends early: see Limits.',
+  },
+  nodeChecks: {
+    type: 'texts',
+    description:
+      'Health checks of the node of the agent, such as `serfHealth`: the session ends when one of them is critical. ' +
+      'None unless given: only missing heartbeats end the session.',
+  },
+  minTtl: {
+    type: 'duration',
+    default: '10s',
+    description: 'The shortest ttl: `session_ttl_min` of the servers.',
+  },
+})
+
+/** The options of a block, in camel case; durations in milliseconds. Their descriptions are in {@link consulOptions}. */
+export type ConsulOptions = Partial<OptionsOf<(typeof consulOptions)['declarations']>>
+
+/** The agents, and the access to them. */
+export type ConsulClusterOptions = Pick<
+  ConsulOptions,
+  'addresses' | 'token' | 'datacenter' | 'caFile' | 'certFile' | 'keyFile'
+> & {
+  /** For time limits and pauses; the machine's clock unless given. */
+  readonly clock?: Clock | undefined
+}
+
+/** Durations are milliseconds. */
+export interface ConsulLeaseStoreOptions extends ConsulOptions {
+  /** For time limits, pauses and observed periods; the machine's clock unless given. */
+  readonly clock?: Clock | undefined
+}
+
+/** The names of the options of the cluster in code. */
+export const clusterOptionNames: OptionNames<ConsulClusterOptions> = {
+  addresses: true,
+  token: true,
+  datacenter: true,
+  caFile: true,
+  certFile: true,
+  keyFile: true,
+  clock: true,
+}
+
+/** The names of the options of a store in code. */
+export const optionNames: OptionNames<ConsulLeaseStoreOptions> = {
+  ...clusterOptionNames,
+  prefix: true,
+  lockDelay: true,
+  nodeChecks: true,
+  minTtl: true,
+}
+
+/** The error for an option or a setting; the message says which one to change. */
+export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: 'consul', cause })
+}
+
+const LOCAL = ['http://127.0.0.1:8500']
+
+/** The URLs of the agents. Throws a `LeaseConfigurationError` if one is not valid. */
+export function addressesIn({ addresses = LOCAL }: ConsulClusterOptions): readonly [URL, ...URL[]] {
+  const [first, ...others] = addresses.map(toAddress)
+  if (first === undefined) throw misconfigured('addresses must have the URL of at least one agent')
+  return [first, ...others]
+}
+
+function toAddress(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '') return url
+  throw misconfigured('addresses must be URLs such as http://127.0.0.1:8500, without a user or a query')
+}
+
+/** What TLS needs of the files. Throws a `LeaseConfigurationError` if one cannot be read. */
+export function certificatesIn({ caFile, certFile, keyFile }: ConsulClusterOptions): {
+  ca?: string
+  cert?: string
+  key?: string
+} {
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw misconfigured('certFile and keyFile need each other: give both')
+  }
+  return {
+    ...(caFile === undefined ? {} : { ca: contentOf('caFile', caFile) }),
+    ...(certFile === undefined ? {} : { cert: contentOf('certFile', certFile) }),
+    ...(keyFile === undefined ? {} : { key: contentOf('keyFile', keyFile) }),
+  }
+}
+
+function contentOf(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw misconfigured(`${option} cannot be read: ${(cause as Error).message}`, cause)
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  LeaseConfigurationError,
+  LeaseConflictError,
+  type LeaseError,
+  type LeaseErrorDetails,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import type { ConsulAnswer } from './http/consul-answer.js'
+
+const PERMISSIONS = 'the token needs key:write on the prefix of the leases and session:write on the node of the agent'
+
+/** The error for an answer that no operation expects. The message of the server is only passed on. */
+export function failureOf(operation: string, leaseName: string | undefined, answer: ConsulAnswer): LeaseError {
+  const said = answer.text.trim().slice(0, 300)
+  const details: LeaseErrorDetails = {
+    store: 'consul',
+    cause: answer,
+    ...(leaseName === undefined ? {} : { leaseName }),
+  }
+  const failed = `${operation} failed (${answer.status}): ${said}`
+  if (answer.status === 401 || answer.status === 403 || /permission denied|acl not found/i.test(said)) {
+    return new LeaseUnauthorisedError(`${failed}. Check the ACL token: ${PERMISSIONS}`, details)
+  }
+  if (said.includes('Invalid Session TTL')) {
+    return new LeaseConfigurationError(`${failed}. Set min-ttl to session_ttl_min of the servers`, details)
+  }
+  if ([400, 404, 405, 413].includes(answer.status)) {
+    return new LeaseConfigurationError(`${failed}. Check the addresses and the version of the agents`, details)
+  }
+  if (answer.status >= 300 && answer.status < 400) {
+    return new LeaseConfigurationError(`${failed}. The address is not that of a Consul agent`, details)
+  }
+  return new LeaseUnavailableError(`${failed}. Try again`, details)
+}
+
+/** The error for a request without an answer. */
+export function unanswered(error: unknown): LeaseUnavailableError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const shown = code === undefined || message.includes(code) ? message : `${message} (${code})`
+  return new LeaseUnavailableError(
+    `the Consul agent did not answer: ${shown}. The request may have been applied: try again`,
+    {
+      store: 'consul',
+      cause: error,
+    },
+  )
+}
+
+export function nothingToBreak(leaseName: string): LeaseConflictError {
+  return new LeaseConflictError(`'${leaseName}' has no holder: there is nothing to break`, {
+    leaseName,
+    store: 'consul',
+  })
+}
+
+export function heldByAnotherProgram(leaseName: string, session: string): LeaseConflictError {
+  const message = `'${leaseName}' is held by another program: stop it, or destroy its session ${session}`
+  return new LeaseConflictError(message, { leaseName, store: 'consul' })
+}

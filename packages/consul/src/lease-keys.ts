@@ -1,0 +1,100 @@
+import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
+import { failureOf } from './failure-of.js'
+import { bodyOf } from './http/consul-answer.js'
+import type { ConsulClient } from './http/consul-client.js'
+import { type KeySpace, pathOf } from './key-space.js'
+import { type KvEntry, toEntry } from './kv-entry.js'
+import { Observations } from './observations.js'
+import type { SeenEntry } from './standing.js'
+import { get, MOST_OPERATIONS, outcomeOf, type TransactionOutcome, transaction } from './transaction.js'
+
+/** Reads and writes the keys of leases. Every read is `consistent`: the leader has made sure that it still is the leader. */
+export class LeaseKeys {
+  readonly space: KeySpace
+  readonly #client: ConsulClient
+  readonly #clock: Clock
+  readonly #observations = new Observations()
+
+  constructor(space: KeySpace, client: ConsulClient, clock: Clock) {
+    this.space = space
+    this.#client = client
+    this.#clock = clock
+  }
+
+  async read(name: string, call: StoreCall): Promise<SeenEntry | undefined> {
+    const key = this.space.keyOf(name)
+    const answer = await this.#client.send({ method: 'GET', path: pathOf(key), query: { consistent: '' } }, call)
+    if (answer.status === 404 && answer.text === '') return undefined
+    const [part] = Array.isArray(bodyOf(answer)) ? (bodyOf(answer) as unknown[]) : []
+    const entry = answer.status === 200 ? toEntry(part) : undefined
+    if (entry === undefined) throw failureOf(`reading '${key}'`, name, answer)
+    return this.see(entry)
+  }
+
+  /** In the order of the names, in one request for 64 names each. */
+  async readMany(names: readonly string[], call: StoreCall): Promise<readonly (SeenEntry | undefined)[]> {
+    const keys = [...new Set(names)].map((name) => this.space.keyOf(name))
+    const pages: string[][] = []
+    for (let from = 0; from < keys.length; from += MOST_OPERATIONS) pages.push(keys.slice(from, from + MOST_OPERATIONS))
+    const entries = (await Promise.all(pages.map((page) => this.#readPage(page, call)))).flat()
+    const byKey = new Map(entries.map((entry) => [entry.key, entry]))
+    return names.map((name) => byKey.get(this.space.keyOf(name)))
+  }
+
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<SeenEntry & { readonly name: string }> {
+    const query = { recurse: '', consistent: '' }
+    const answer = await this.#client.send({ method: 'GET', path: pathOf(this.space.prefix), query }, call)
+    if (answer.status === 404 && answer.text === '') return
+    const parts = bodyOf(answer)
+    if (answer.status !== 200 || !Array.isArray(parts)) throw failureOf('listing the leases', undefined, answer)
+    for (const part of parts) {
+      const entry = toEntry(part)
+      const name = entry && this.space.nameOf(entry.key)
+      if (entry !== undefined && name?.startsWith(prefix)) yield { ...this.see(entry), name }
+    }
+  }
+
+  /** The entries that were written, or the certain reason for which nothing was. */
+  async write(name: string, operations: readonly string[], call: StoreCall): Promise<TransactionOutcome> {
+    const answer = await this.#client.send({ method: 'PUT', path: '/txn', body: transaction(operations) }, call)
+    const outcome = outcomeOf(answer)
+    if (outcome === undefined) throw failureOf(`writing '${this.space.keyOf(name)}'`, name, answer)
+    if (outcome.applied) for (const entry of outcome.entries) this.see(entry)
+    return outcome
+  }
+
+  see(entry: KvEntry): SeenEntry {
+    return { ...entry, unchanged: this.#observations.see(entry.key, entry.modifyIndex, this.#clock.now()) }
+  }
+
+  /** Throws a `LeaseConfigurationError` if the key is used for anything else than a lock. */
+  checkIsLock(name: string, entry: KvEntry): void {
+    if (entry.isLock || entry.value !== undefined) return
+    throw new LeaseConfigurationError(
+      `the key '${entry.key}' holds other data than a lease: give the store a prefix of its own, or delete the key`,
+      { store: 'consul', leaseName: name },
+    )
+  }
+
+  /** A transaction fails if one of its keys is missing: it is then repeated without it. */
+  async #readPage(keys: readonly string[], call: StoreCall): Promise<readonly SeenEntry[]> {
+    let present = keys
+    while (present.length > 0) {
+      const body = transaction(present.map(get))
+      const answer = await this.#client.send({ method: 'PUT', path: '/txn', query: { consistent: '' }, body }, call)
+      const outcome = outcomeOf(answer)
+      if (outcome?.applied) {
+        const entries = outcome.entries.map((entry) => this.see(entry))
+        // The agent leaves out keys that the token must not read.
+        if (entries.length === present.length) return entries
+        const message = 'the token must not read the keys of the leases: it needs key:write on their prefix'
+        throw new LeaseUnauthorisedError(message, { store: 'consul', cause: answer })
+      }
+      if (outcome?.reason !== 'changed') throw failureOf('reading the leases', undefined, answer)
+      const { failed } = outcome
+      present = present.filter((_, place) => !failed.includes(place))
+    }
+    return []
+  }
+}

@@ -1,0 +1,136 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ConsulLeaseStore } from '@leasehold/consul'
+import { systemClock } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
+import { eventually } from '@leasehold/testing'
+import { describeConsul } from '@leasehold/testing/describe-consul'
+import { describe, expect, it } from 'vitest'
+import { LOCK_FLAGS } from '../src/kv-entry.js'
+import { FOREVER, never, Scene, TIMES } from './support/scene.js'
+
+const WAITERS = 20
+
+describeConsul('waiters', () => {
+  describe.concurrent('for a held name', { timeout: 90_000 }, () => {
+    it('are woken by the release, well before they would ask again', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [holder, waiter] = [
+          scene.player('holder', scene.store([server])),
+          scene.player('waiter', scene.store([server])),
+        ]
+        await holder.lease.acquire()
+        let refusals = 0
+        const waiting = waiter.lease.acquire(FOREVER)
+        await eventually('it waits', async () => {
+          refusals += 1
+          return waiter.lease.state === 'acquiring' && refusals > 5
+        })
+        const begun = systemClock.now()
+        await holder.lease.release()
+        expect(await waiting).toBe(true)
+        expect(systemClock.now() - begun).toBeLessThan(TIMES.heartbeatTimeout / 6)
+      })
+    })
+
+    it('in one process share a blocking query, and one after the other is granted the lease', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const store = scene.store([server])
+        const holder = scene.player('holder', scene.store([server]))
+        await holder.lease.acquire()
+        const served: string[] = []
+        const turns = Array.from({ length: WAITERS }, async (_, place) => {
+          const player = scene.player(`waiter-${place}`, store)
+          await player.lease.acquire(FOREVER)
+          served.push(...player.overlaps, 'turn')
+          await player.lease.release()
+        })
+        await eventually('they wait', async () => turns.length === WAITERS)
+        const before = await server.raftIndex()
+        await holder.lease.release()
+        await Promise.all(turns)
+        expect(served).toEqual(Array.from({ length: WAITERS }, () => 'turn'))
+        // A turn is a lock and an unlock; few attempts of others are refused by the Raft log.
+        const writes = (await server.raftIndex()) - before
+        expect(writes).toBeLessThan(WAITERS * 3)
+      })
+    })
+
+    it('are granted the name of a holder that was killed when the lock-delay ends, without a poll', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const way = await scene.proxy(server)
+        const holder = scene.player('holder', scene.store([way]))
+        await holder.lease.acquire()
+        way.blackHole()
+        const cut = systemClock.now()
+        const waiter = scene.player('waiter', scene.store([server]))
+        expect(await waiter.lease.acquire(FOREVER)).toBe(true)
+        expect(waiter.overlaps).toEqual([])
+        const [least, most] = [2 * TIMES.heartbeatTimeout, 4 * TIMES.heartbeatTimeout]
+        expect(systemClock.now() - cut).toBeGreaterThan(least)
+        expect(systemClock.now() - cut).toBeLessThan(most)
+      })
+    })
+  })
+})
+
+/** An agent that answers blocking queries from a script, and notes the index of each. */
+async function scripted(answers: readonly { readonly index: number; readonly isHeld: boolean }[]) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://agent')
+    asked.push(searchParams.get('index') ?? '')
+    const answer = answers[asked.length - 1]
+    if (answer === undefined) return
+    const session = answer.isHeld ? { Session: '6cf2ff0c-3d6b-4d0c-8d0b-2f6a2f4d3a51' } : {}
+    const entry = {
+      Key: 'leasehold/job',
+      Flags: Number(LOCK_FLAGS),
+      ModifyIndex: answer.index,
+      Value: null,
+      ...session,
+    }
+    response.setHeader('X-Consul-Index', String(answer.index))
+    response.end(JSON.stringify([entry]))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    asked,
+    store: new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${port}`] }),
+    close: () => server.closeAllConnections(),
+  }
+}
+
+describe('a blocking query', () => {
+  it('starts again when the index becomes smaller, as after a restore of the servers', async () => {
+    const agent = await scripted([
+      { index: 100, isHeld: true },
+      { index: 5, isHeld: true },
+      { index: 6, isHeld: false },
+    ])
+    const call = new AbortableCall()
+    const turns = agent.store.watch('job', call)[Symbol.asyncIterator]()
+    expect(await turns.next()).toEqual({ done: false, value: undefined })
+    expect(agent.asked.slice(0, 3)).toEqual(['0', '100', '0'])
+    call.abort()
+    expect((await turns.next()).done).toBe(true)
+    expect(call.listeners).toBe(0)
+    await agent.store.close()
+    agent.close()
+  })
+
+  it('ends with the store', async () => {
+    const agent = await scripted([])
+    const ended = (async () => {
+      for await (const _ of agent.store.watch('job', never));
+    })()
+    await eventually('it has begun', async () => agent.asked.length === 1)
+    await agent.store.close()
+    await ended
+    agent.close()
+  })
+})
