@@ -7,8 +7,8 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 
 /** Tests that need a server. */
 const served = [
-  'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
-  'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
+  'packages/{azure-blob,etcd,kubernetes,redis}/test/**/*.test.ts',
+  'examples/{azure-blob,etcd,kubernetes,redis}/test/**/*.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */

@@ -35,6 +35,8 @@ export class StoreTrial {
   /** The lease name, which no other trial uses. */
   readonly name = `law-${randomUUID()}`
   readonly ttl: number
+  /** For how long without a heartbeat the backend may keep a name, in milliseconds. */
+  readonly longest: number
   readonly time: PassingTime
   readonly backend: StoreBackend
   readonly clock: Clock
@@ -48,6 +50,7 @@ export class StoreTrial {
     this.clock = clock
     this.backend = backend
     this.ttl = ttlOf(subject)
+    this.longest = this.ttl * (subject.freesAfter ?? 1)
   }
 
   static async begin(subject: StoreSubject): Promise<StoreTrial> {
@@ -113,7 +116,7 @@ export class StoreTrial {
   /** Lets held leases expire: by the store's clock, or as observed by the given clients, which read the record before. */
   async expire(...observers: LeaseStore[]): Promise<void> {
     for (const observer of observers) await this.read(observer)
-    await this.pass(this.ttl * 1.02 + SLACK)
+    await this.pass(this.longest * 1.02 + SLACK)
   }
 
   /** Checks that a watch ends when its call is aborted, and leaves no listener on the call. */

@@ -42,7 +42,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
       await trial.granted(one)
       let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
       for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
-        await trial.pass(trial.ttl / 10)
+        await trial.pass(trial.longest / 10)
         outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
       }
       assert(outcome.granted, 'still refused after 1.4 ttls')
