@@ -17,6 +17,9 @@ const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
 
+/** Clusters whose members are killed and stopped: `npm run test:consensus`. */
+const consensus = ['packages/{consul,etcd}/test/chaos/**/*.test.ts']
+
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
@@ -42,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...consensus],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -57,12 +60,16 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'consensus', include: consensus, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
         test: { name: 'mutants', include: mutants, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
         // Against servers, whose leases last for 15 seconds at least: they mostly wait.
-        test: { name: 'served', include: served, maxWorkers: 3, sequence: { groupOrder: 1 } },
+        test: { name: 'served', include: served, exclude: consensus, maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
     ],
     // Long enough for a busy machine: these limits only end tests that hang.

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -149,15 +151,26 @@ export class EtcdServer {
   async #answers(): Promise<void> {
     const { dir, options } = this.#place
     const started = this.#running()
-    if (options.scheme === 'https') return
     await eventually(`etcd answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
+      if (options.scheme === 'https') return await isListening(this.port)
       const health = await fetch(`${this.url}/health`)
       return ((await health.json()) as { health: string }).health === 'true'
     })
     if (started.hasEnded) {
       throw new Error(`etcd did not start: ${readFileSync(join(dir, 'etcd.log'), 'utf8').slice(-2_000)}`)
     }
+  }
+}
+
+/** A server that wants certificates of its clients is not asked for more. */
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  try {
+    await once(socket, 'connect')
+    return true
+  } finally {
+    socket.destroy()
   }
 }
 

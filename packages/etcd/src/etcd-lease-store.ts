@@ -13,6 +13,7 @@ import {
 import { Breaking } from './breaking.js'
 import { Claims } from './claims.js'
 import { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'
+import { isNoSpace } from './client/rpc-error.js'
 import { failureOf } from './failure-of.js'
 import { Heartbeats } from './heartbeats.js'
 import { KeySpace } from './key-space.js'
@@ -99,8 +100,12 @@ export class EtcdLeaseStore implements LeaseStore {
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     this.#checks.release(grant, call, metadata)
     return await this.#run('release', grant.name, call, async () => {
-      const outcome = await this.#names.carryOut(grant.name, undefined, call, (state) => {
-        return releasing(grant, state, metadata)
+      const release = (leavesRecord: boolean) =>
+        this.#names.carryOut(grant.name, undefined, call, (state) => releasing(grant, state, metadata, leavesRecord))
+      const outcome = await release(true).catch((error: unknown) => {
+        // A full database takes no record, but the key of the lock can be deleted.
+        if (!isNoSpace(error) || metadata !== undefined) throw error
+        return release(false)
       })
       this.#leases.detach(grant.grantId)
       return outcome
@@ -181,8 +186,13 @@ export class EtcdLeaseStore implements LeaseStore {
   }
 }
 
-/** Deletes the key of the lock, and leaves the record. */
-function releasing({ name, grantId }: Grant, state: NameState, metadata: Metadata | undefined): Plan<ReleaseOutcome> {
+/** Deletes the key of the lock, and leaves the record; without it, the grant looks as if it had expired. */
+function releasing(
+  { name, grantId }: Grant,
+  state: NameState,
+  metadata: Metadata | undefined,
+  leavesRecord: boolean,
+): Plan<ReleaseOutcome> {
   const { note } = state
   if (note === undefined || note.grantId !== grantId || note.state === 'available') {
     return { outcome: { released: false, ...holderIn(name, state) } }
@@ -191,5 +201,6 @@ function releasing({ name, grantId }: Grant, state: NameState, metadata: Metadat
   const left = metadata === undefined ? { ...(breakReason === undefined ? {} : { breakReason }) } : { metadata }
   const lock = lockIn(state)
   const freed = lock === undefined ? {} : { freed: lock.key }
-  return { changes: { note: { ...kept, ...left, state: 'available' }, ...freed }, done: () => RELEASED }
+  const record = leavesRecord ? { note: { ...kept, ...left, state: 'available' } as const } : {}
+  return { changes: { ...record, ...freed }, done: () => RELEASED }
 }
