@@ -1,5 +1,5 @@
 /** The header of every answer. Revisions and terms are decimal digits. */
-export interface Header {
+interface Header {
   readonly revision: string
   readonly raftTerm: string
 }
@@ -13,7 +13,7 @@ export interface KeyValue {
   readonly lease: string
 }
 
-export interface RangeRequest {
+interface RangeRequest {
   readonly key: Buffer
   readonly rangeEnd?: Buffer
   readonly limit?: number
@@ -26,13 +26,13 @@ export interface RangeRequest {
   readonly maxCreateRevision?: string
 }
 
-export interface RangeResponse {
+interface RangeResponse {
   readonly header: Header | null
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
 }
 
-export interface PutRequest {
+interface PutRequest {
   readonly key: Buffer
   readonly value: Buffer
   readonly lease?: string
@@ -54,7 +54,6 @@ export interface ResponseOp {
 
 /** The results and targets of a compare, by the numbers of the API. */
 export const EQUAL = 0
-export const GREATER = 1
 export const LESS = 2
 export const CREATE = 1
 export const MOD = 2
@@ -72,7 +71,7 @@ export interface Compare {
   readonly lease?: string
 }
 
-export interface TxnRequest {
+interface TxnRequest {
   readonly compare: readonly Compare[]
   readonly success: readonly RequestOp[]
   readonly failure: readonly RequestOp[]

@@ -14,7 +14,7 @@ import { EtcdServer, type EtcdServerOptions } from '@leasehold/testing/etcd-serv
 import { TcpProxy } from '@leasehold/testkit'
 
 /** Of the leases of a scene, unless others are given. */
-export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }
+const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 3_000 }
 
 /** Never aborted. */
 export const never = new AbortableCall()
