@@ -137,6 +137,7 @@ export async function reportHolding(server: EtcdServer): Promise<Report> {
       shown(applied, 0),
       shown(await server.metric('etcd_debugging_lease_granted_total'), 0),
     ])
+    console.error(rows.at(-1)?.join(' | '))
     await session.close()
   }
   const head = [

@@ -8,7 +8,7 @@ import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 
 /** The server looks for expired leases twice a second. */
-const RULES = { time: 'real', ttl: 8_000, freesAfter: 1.2, clients: true, serverTime: true } as const
+const RULES = { time: 'real', ttl: 12_000, freesAfter: 1.2, clients: true, serverTime: true } as const
 
 export const never = new AbortableCall()
 
