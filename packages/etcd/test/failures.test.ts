@@ -125,7 +125,6 @@ describe('without a server,', () => {
     [{ username: 'app' }, /need each other/],
     [{ tls: { ca: 'x' } }, /begin the endpoints with https:/],
     [{ endpoints: ['https://a:1'], tls: { cert: 'x' } }, /both cert and key/],
-    [{ endpoint: ['http://a:1'] }, /did you mean 'endpoints'/],
   ])('%o is a LeaseConfigurationError', (options, message) => {
     expect(() => new EtcdClient(options)).toThrow(LeaseConfigurationError)
     expect(() => new EtcdClient(options)).toThrow(message)
