@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { runExample } from '../../../tools/run-example.js'
+import { etcdProgram } from '../src/start-etcd.js'
+
+const isMissing = spawnSync(etcdProgram(), ['--version']).status !== 0
+const why = isMissing ? ': etcd was not found: install it, or set ETCD' : ''
+
+describe.skipIf(isMissing)(`the failover demo on etcd${why}`, () => {
+  it('ends with every figure as it has to be', { timeout: 120_000 }, () => {
+    const { status, lines, stderr } = runExample('etcd')
+    const summary = lines.slice(lines.indexOf('Summary')).join('\n')
+    expect(summary, `${lines.join('\n')}\n${stderr}`).toMatch(
+      /overlap, over [4-9]\d* holdings and [\d,]+ looks .* 0\.000 ms/,
+    )
+    expect(summary).toMatch(/takeovers +3/)
+    expect(summary).toMatch(/late writes refused by the fencing token +1 of 1/)
+    expect(summary).not.toContain('✘')
+    expect(status).toBe(0)
+  })
+})

@@ -1,0 +1,177 @@
+import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import { CREATE, EQUAL, VALUE } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import { isLeaseGone } from './client/rpc-error.js'
+import type { Heartbeats } from './heartbeats.js'
+import { holderIn, holdingClaim, type LeaseNote, type NameState, toValue } from './name-state.js'
+import type { NameTable, Plan } from './name-table.js'
+import type { AttachedGrant, ServerLeases } from './server-leases.js'
+
+/** For how long a place in the queue is kept that is for a lease without expiry, in milliseconds. */
+const PLACE_WITHOUT_TTL = 60_000
+
+/** How often an operation takes another server lease, because the one it had has expired. */
+const LEASES = 3
+
+/** A new owner of a name: a request, or the target of a change. */
+interface Successor extends Omit<Grant, 'fencingToken'> {
+  readonly metadata?: Metadata | undefined
+}
+
+type Granted = Extract<AcquireOutcome, { granted: true }>
+
+/** An outcome, and the grant that has to be confirmed if it was written. */
+interface Attempt {
+  readonly outcome: AcquireOutcome
+  readonly term?: bigint
+}
+
+/** The operations that make grants and keep places in the queue. */
+export class Claims {
+  readonly #client: EtcdClient
+  readonly #names: NameTable
+  readonly #leases: ServerLeases
+  readonly #heartbeats: Heartbeats
+
+  constructor(client: EtcdClient, names: NameTable, leases: ServerLeases, heartbeats: Heartbeats) {
+    this.#client = client
+    this.#names = names
+    this.#leases = leases
+    this.#heartbeats = heartbeats
+  }
+
+  async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, grantId, queue } = request
+    const key = this.#names.keys.claimOf(name, grantId)
+    for (;;) {
+      let place: NameState['own']
+      const outcome = await this.#granting(request, call, (state, granted): Plan<Attempt> => {
+        place = state.own
+        const held = holdingClaim(state, grantId)
+        // The grant in force: the key keeps its place in line.
+        if (held !== undefined) return granted(repeated(state, request), held.key, state.note?.token)
+        if (state.first === undefined || isWaiting(state, grantId)) return granted(followed(state, request), key)
+        return { outcome: { outcome: refused(name, state) } }
+      })
+      if (outcome.granted || queue !== true) return outcome
+      if (await this.#keepPlace(request, key, place, call)) return outcome
+    }
+  }
+
+  async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
+    const { name } = grant
+    const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
+    return await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<Attempt> => {
+      const done = holdingClaim(state, to.grantId)
+      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, state.note?.token)
+      const held = holdingClaim(state, grant.grantId)
+      if (held === undefined) return { outcome: { outcome: refused(name, state) } }
+      return granted(followed(state, { ...to, ttl }), held.key)
+    })
+  }
+
+  /** Has no effect where there is no such place. Its server lease expires by itself. */
+  async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
+    const key = this.#names.keys.claimOf(name, grantId)
+    const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) } as const]
+    await this.#client.request('txn', { compare, success: [{ requestDeleteRange: { key } }], failure: [] }, call)
+  }
+
+  /** Carries out a plan that may write a grant, on a server lease that is extended meanwhile. */
+  async #granting(
+    successor: Successor,
+    call: StoreCall,
+    plan: (state: NameState, granted: (note: LeaseNote, key: Buffer, token?: string) => Plan<Attempt>) => Plan<Attempt>,
+  ): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl } = successor
+    for (let count = 0; count < LEASES; count += 1) {
+      const { id: leaseId, extended } = await this.#leases.for(ttl, call)
+      extended.catch(() => {})
+      const claim = { held: grantId, owner, ttl, lease: leaseId }
+      let attached: AttachedGrant | undefined
+      try {
+        const { outcome, term } = await this.#names.carryOut(name, grantId, call, (state) =>
+          plan(state, (note, key, token) => {
+            attached = { grantId, key, value: toValue(claim), ttl, leaseId }
+            this.#leases.attach(attached)
+            return {
+              changes: { note, claim: { key, note: claim, lease: leaseId } },
+              done: ({ revision, term }) => ({ outcome: grantedBy(successor, note, token ?? String(revision)), term }),
+            }
+          }),
+        )
+        if (!outcome.granted) this.#leases.detach(grantId)
+        if (!outcome.granted || term === undefined || attached === undefined) return outcome
+        if (await this.#heartbeats.confirmed(attached, extended, term, call)) return outcome
+      } catch (error) {
+        if (!isLeaseGone(error)) throw error
+        await this.#leases.extend(leaseId)
+      }
+    }
+    throw new LeaseUnavailableError(`the server lease of '${name}' has expired ${LEASES} times in a row: try again`, {
+      leaseName: name,
+      store: 'etcd',
+    })
+  }
+
+  /** Whether the place was kept; if not, it is the first in line by now, or it was lost meanwhile. */
+  async #keepPlace(
+    { name, grantId, ttl }: AcquireRequest,
+    key: Buffer,
+    place: NameState['own'],
+    call: StoreCall,
+  ): Promise<boolean> {
+    if (place !== undefined) {
+      const { TTL } = await this.#client.keepAlive(place.lease, call)
+      if (Number(TTL) > 0) return true
+      // The place has ended, and the server deletes it in a moment.
+      await this.withdraw(name, grantId, call)
+      return false
+    }
+    const lease = await this.#leases.single(ttl === Number.POSITIVE_INFINITY ? PLACE_WITHOUT_TTL : ttl, call)
+    const range = { ...this.#names.keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
+    const { responses } = await this.#client.request(
+      'txn',
+      {
+        compare: [{ result: EQUAL, target: CREATE, key, createRevision: '0' }],
+        success: [{ requestPut: { key, value: toValue({ waiting: grantId }), lease } }, { requestRange: range }],
+        failure: [{ requestRange: range }],
+      },
+      call,
+    )
+    const first = responses.at(-1)?.responseRange?.kvs[0]
+    return first?.key.equals(key) !== true
+  }
+}
+
+function isWaiting({ first }: NameState, grantId: string): boolean {
+  return first?.note !== undefined && 'waiting' in first.note && first.note.waiting === grantId
+}
+
+/** The record of the next grant. */
+function followed({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
+  const previous = note === undefined ? {} : { previous: leftBy(note) }
+  return { grantId, owner, ttl, state: 'leased', metadata: metadata ?? note?.metadata ?? {}, ...previous }
+}
+
+/** The record of the grant in force, once more. */
+function repeated({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
+  const kept = note === undefined ? {} : { ...(note.token === undefined ? {} : { token: note.token }) }
+  const previous = note?.previous === undefined ? {} : { previous: note.previous }
+  return { grantId, owner, ttl, state: 'leased', ...kept, metadata: metadata ?? note?.metadata ?? {}, ...previous }
+}
+
+/** The metadata that the next holder finds. */
+function leftBy({ metadata, breakReason }: LeaseNote): Metadata {
+  return breakReason === undefined ? metadata : { ...metadata, breakReason }
+}
+
+function grantedBy({ name, owner, grantId, ttl }: Successor, { previous }: LeaseNote, token: string): Granted {
+  const grant = { name, owner, grantId, ttl, fencingToken: BigInt(token) }
+  return { granted: true, grant, ...(previous === undefined ? {} : { previous }) }
+}
+
+function refused(name: string, state: NameState): AcquireOutcome {
+  return { granted: false, ...holderIn(name, state) }
+}

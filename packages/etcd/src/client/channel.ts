@@ -1,0 +1,117 @@
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import type { StoreCall } from '@leasehold/core/store'
+import type { Methods } from './api.js'
+import { decode, encode, type MessageName } from './messages.js'
+
+const unary: Readonly<Record<keyof Methods, readonly [path: string, message: string]>> = {
+  range: ['/etcdserverpb.KV/Range', 'Range'],
+  txn: ['/etcdserverpb.KV/Txn', 'Txn'],
+  leaseGrant: ['/etcdserverpb.Lease/LeaseGrant', 'LeaseGrant'],
+  leaseRevoke: ['/etcdserverpb.Lease/LeaseRevoke', 'LeaseRevoke'],
+  leaseTimeToLive: ['/etcdserverpb.Lease/LeaseTimeToLive', 'LeaseTimeToLive'],
+  authenticate: ['/etcdserverpb.Auth/Authenticate', 'Authenticate'],
+}
+
+const streams = {
+  watch: ['/etcdserverpb.Watch/Watch', 'Watch'],
+  keepAlive: ['/etcdserverpb.Lease/LeaseKeepAlive', 'LeaseKeepAlive'],
+} as const
+
+/**
+ * A connection that is silent for 15 s is ended. A member that comes back is found within a second. Channels share no
+ * connections, so that the end of one does not affect others. A server accepts answers of any size.
+ */
+const OPTIONS = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.max_receive_message_length': -1,
+  'grpc.enable_retries': 0,
+}
+
+export interface Certificates {
+  readonly ca: Buffer | undefined
+  readonly cert: Buffer | undefined
+  readonly key: Buffer | undefined
+}
+
+/** One gRPC channel to one member. */
+export class Channel {
+  readonly #client: Client
+
+  /** `address` is `host:port`. Without certificates, it speaks plain text. */
+  constructor(address: string, certificates: Certificates | undefined) {
+    this.#client = new Client(address, credentialsOf(certificates), OPTIONS)
+  }
+
+  /** Rejects with a `ServiceError`, or with the reason of the abort. */
+  unary<M extends keyof Methods>(
+    method: M,
+    request: Methods[M]['request'],
+    token: string | undefined,
+    call: StoreCall,
+  ): Promise<Methods[M]['answer']> {
+    const [path, message] = unary[method]
+    return new Promise((resolve, reject) => {
+      if (call.aborted) return reject(call.signal.reason)
+      const sent = this.#client.makeUnaryRequest<object, object>(
+        path,
+        (fields) => encode(`${message}Request` as MessageName, fields),
+        (bytes) => decode(`${message}Response` as MessageName, bytes),
+        request,
+        metadataOf(token),
+        (error: ServiceError | null, answer?: object) => {
+          removeListener()
+          if (error === null) resolve(answer as Methods[M]['answer'])
+          else reject(error)
+        },
+      )
+      const removeListener = call.onAbort(() => {
+        reject(call.signal.reason)
+        sent.cancel()
+      })
+    })
+  }
+
+  /** A stream that the server ends when its member has no leader. */
+  stream<Request extends object, Answer extends object>(
+    method: keyof typeof streams,
+    token: string | undefined,
+  ): ClientDuplexStream<Request, Answer> {
+    const [path, message] = streams[method]
+    const metadata = metadataOf(token)
+    metadata.set('hasleader', 'true')
+    return this.#client.makeBidiStreamRequest<Request, Answer>(
+      path,
+      (fields) => encode(`${message}Request`, fields),
+      (bytes) => decode(`${message}Response`, bytes) as Answer,
+      metadata,
+    )
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+function credentialsOf(certificates: Certificates | undefined): ChannelCredentials {
+  if (certificates === undefined) return credentials.createInsecure()
+  const { ca, cert, key } = certificates
+  return credentials.createSsl(ca ?? null, key ?? null, cert ?? null)
+}
+
+function metadataOf(token: string | undefined): Metadata {
+  const metadata = new Metadata()
+  if (token !== undefined) metadata.set('token', token)
+  return metadata
+}

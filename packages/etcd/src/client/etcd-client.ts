@@ -1,0 +1,188 @@
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import { type Clock, LeaseConfigurationError, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall } from '@leasehold/core/store'
+import { wrong } from '../etcd-options.js'
+import { untilAborted } from '../until-aborted.js'
+import { AccessToken } from './access-token.js'
+import type { LeaseAnswer, Methods, WatchRequest, WatchResponse } from './api.js'
+import type { Certificates } from './channel.js'
+import { failOver } from './fail-over.js'
+import { type ChannelClass, Member } from './member.js'
+
+const LOCAL = 'http://localhost:2379'
+const DEFAULT_PORT = 2_379
+
+/** How long a member may take, in milliseconds, before the next one is asked as well. */
+const PATIENCE = 300
+
+/** The time limit of a request for a token, in milliseconds: it is shared by operations with limits of their own. */
+const AUTHENTICATION_TIMEOUT = 5_000
+
+/** PEM texts. */
+export interface EtcdTls {
+  /** The certificates that are trusted; those of the system unless given. */
+  readonly ca?: string | undefined
+  /** The certificate of this client, and its private key. */
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+}
+
+export interface EtcdClientOptions {
+  /** The client URLs of the members; `http://localhost:2379` unless given. All `http:`, or all `https:`. */
+  readonly endpoints?: readonly string[] | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly tls?: EtcdTls | undefined
+  /** The machine's clock unless given. It is used only for time limits and pauses. */
+  readonly clock?: Clock | undefined
+}
+
+const optionNames: OptionNames<EtcdClientOptions> = {
+  endpoints: true,
+  username: true,
+  password: true,
+  tls: true,
+  clock: true,
+}
+
+/**
+ * The connections to an etcd cluster, which stores and guards can share. It connects at the first request, and loads gRPC
+ * then. A request goes to the member that answered last. If that one fails or is slow, it goes to the next one as well.
+ */
+export class EtcdClient {
+  /** @internal */
+  readonly clock: Clock
+  #members: readonly Member[]
+  readonly #token: AccessToken | undefined
+  #isClosed = false
+
+  /** Throws a `LeaseConfigurationError` if the options are not valid. */
+  constructor(options: EtcdClientOptions = {}) {
+    checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
+    const { endpoints = [LOCAL], username, password, clock = systemClock } = options
+    const certificates = certificatesOf(endpoints, options.tls)
+    this.clock = clock
+    this.#members = endpoints.map((endpoint) => new Member(addressOf(endpoint), certificates, clock))
+    if ((username === undefined) !== (password === undefined)) {
+      throw wrong('username and password need each other: give both, or none')
+    }
+    if (username !== undefined && password !== undefined) {
+      this.#token = new AccessToken(() => this.#authenticate(username, password))
+    }
+  }
+
+  /**
+   * Resolves with the first answer of a member. A request that is not `repeatable` is sent once, to the member that answered
+   * last. Rejects with the error of gRPC, or with the reason of the abort.
+   *
+   * @internal
+   */
+  async request<M extends keyof Methods>(
+    method: M,
+    request: Methods[M]['request'],
+    call: StoreCall,
+    isRepeatable = true,
+  ): Promise<Methods[M]['answer']> {
+    const Loaded = await this.#load(call)
+    const send = (token: string | undefined) =>
+      this.#anyMember((member, own) => member.unary(Loaded, method, request, token, own), call, isRepeatable)
+    return this.#token === undefined ? await send(undefined) : await this.#token.with(send, call)
+  }
+
+  /** @internal */
+  async keepAlive(ID: string, call: StoreCall): Promise<LeaseAnswer> {
+    const Loaded = await this.#load(call)
+    const token = await this.#token?.get(call)
+    return await this.#anyMember((member, own) => member.keepAlive(Loaded, ID, token, own), call, true)
+  }
+
+  /** A stream to the member that answered last; `drop` has the next stream go to another one. @internal */
+  async watch(call: StoreCall): Promise<{ stream: ClientDuplexStream<WatchRequest, WatchResponse>; drop: () => void }> {
+    const Loaded = await this.#load(call)
+    const token = await this.#token?.get(call)
+    const [member] = this.#members
+    if (member === undefined) throw closedError()
+    return {
+      stream: member.watch(Loaded, token),
+      drop: () => {
+        this.#token?.forget()
+        if (this.#members[0] === member) this.#members = [...this.#members.slice(1), member]
+      },
+    }
+  }
+
+  /** Ends all connections. Requests are rejected from now on. */
+  close(): void {
+    this.#isClosed = true
+    for (const member of this.#members) member.drop()
+  }
+
+  async #load(call: StoreCall): Promise<ChannelClass> {
+    if (this.#isClosed) throw closedError()
+    const { Channel } = await untilAborted(import('./channel.js'), call)
+    if (this.#isClosed) throw closedError()
+    return Channel
+  }
+
+  #anyMember<T>(
+    attempt: (member: Member, call: StoreCall) => Promise<T>,
+    call: StoreCall,
+    isRepeatable: boolean,
+  ): Promise<T> {
+    const members = isRepeatable ? this.#members : this.#members.slice(0, 1)
+    const prefer = async (member: Member, own: StoreCall): Promise<T> => {
+      const answer = await attempt(member, own)
+      if (this.#members[0] !== member) {
+        this.#members = [member, ...this.#members.filter((other) => other !== member)]
+      }
+      return answer
+    }
+    return failOver(members, prefer, this.clock, PATIENCE, call)
+  }
+
+  async #authenticate(name: string, password: string): Promise<string> {
+    const call = new AbortableCall(AUTHENTICATION_TIMEOUT)
+    const cancel = this.clock.schedule(AUTHENTICATION_TIMEOUT, () => {
+      call.abort(new LeaseUnavailableError('the request for a token was not answered', { store: 'etcd' }))
+    })
+    try {
+      const Loaded = await this.#load(call)
+      const attempt = (member: Member, own: StoreCall) =>
+        member.unary(Loaded, 'authenticate', { name, password }, undefined, own)
+      return (await this.#anyMember(attempt, call, true)).token
+    } finally {
+      cancel()
+    }
+  }
+}
+
+function closedError(): LeaseUnavailableError {
+  return new LeaseUnavailableError('the etcd client is closed: open a new one', { store: 'etcd' })
+}
+
+function addressOf(endpoint: string): string {
+  const { hostname, port } = new URL(endpoint)
+  return `${hostname}:${port || DEFAULT_PORT}`
+}
+
+/** The certificates if the endpoints use TLS. The error shows no endpoint: it may have a password in it. */
+function certificatesOf(endpoints: readonly string[], tls: EtcdTls | undefined): Certificates | undefined {
+  const protocols = new Set(endpoints.map((endpoint) => (URL.canParse(endpoint) ? new URL(endpoint).protocol : '')))
+  const [protocol] = protocols
+  if (protocols.size !== 1 || (protocol !== 'http:' && protocol !== 'https:')) {
+    throw wrong('endpoints must be URLs like http://host:2379 or https://host:2379, all of the same kind')
+  }
+  if (protocol === 'http:') {
+    if (tls === undefined) return undefined
+    throw wrong('certificates need TLS: begin the endpoints with https:')
+  }
+  const { ca, cert, key } = tls ?? {}
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new LeaseConfigurationError('a client certificate needs its key: give both cert and key', { store: 'etcd' })
+  }
+  return { ca: bufferOf(ca), cert: bufferOf(cert), key: bufferOf(key) }
+}
+
+function bufferOf(pem: string | undefined): Buffer | undefined {
+  return pem === undefined ? undefined : Buffer.from(pem)
+}

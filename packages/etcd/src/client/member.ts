@@ -1,0 +1,75 @@
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
+import type { LeaseAnswer, Methods, WatchRequest, WatchResponse } from './api.js'
+import type { Certificates, Channel } from './channel.js'
+import { KeepAlives } from './keep-alives.js'
+
+/** After so many milliseconds without any answer, the connection of a call that was given up is dropped. */
+const SILENCE = 500
+
+/** Loads gRPC. */
+export type ChannelClass = typeof Channel
+
+/** One member of the cluster, as an endpoint names it, and the connection to it. */
+export class Member {
+  readonly #address: string
+  readonly #certificates: Certificates | undefined
+  readonly #clock: Clock
+  #channel: Channel | undefined
+  #keepAlives: KeepAlives | undefined
+  #heardAt = Number.NEGATIVE_INFINITY
+
+  constructor(address: string, certificates: Certificates | undefined, clock: Clock) {
+    this.#address = address
+    this.#certificates = certificates
+    this.#clock = clock
+  }
+
+  unary<M extends keyof Methods>(
+    Loaded: ChannelClass,
+    method: M,
+    request: Methods[M]['request'],
+    token: string | undefined,
+    call: StoreCall,
+  ): Promise<Methods[M]['answer']> {
+    return this.#heard(this.#open(Loaded).unary(method, request, token, call), call)
+  }
+
+  keepAlive(Loaded: ChannelClass, ID: string, token: string | undefined, call: StoreCall): Promise<LeaseAnswer> {
+    this.#keepAlives ??= new KeepAlives(() => this.#open(Loaded).stream('keepAlive', token))
+    return this.#heard(this.#keepAlives.send(ID, call), call)
+  }
+
+  watch(Loaded: ChannelClass, token: string | undefined): ClientDuplexStream<WatchRequest, WatchResponse> {
+    return this.#open(Loaded).stream('watch', token)
+  }
+
+  /** Ends the connection; the next request opens another one. */
+  drop(): void {
+    this.#keepAlives?.end(new Error('the connection was dropped'))
+    this.#keepAlives = undefined
+    this.#channel?.close()
+    this.#channel = undefined
+  }
+
+  #open(Loaded: ChannelClass): Channel {
+    this.#channel ??= new Loaded(this.#address, this.#certificates)
+    return this.#channel
+  }
+
+  /** A connection on which nothing was heard for the whole time of a call that was given up may be dead. */
+  async #heard<T>(answering: Promise<T>, call: StoreCall): Promise<T> {
+    const channel = this.#channel
+    const sentAt = this.#clock.now()
+    try {
+      const answer = await answering
+      this.#heardAt = this.#clock.now()
+      return answer
+    } catch (error) {
+      const isSilent = call.aborted && this.#heardAt < sentAt && this.#clock.now() - sentAt >= SILENCE
+      if (isSilent && this.#channel === channel) this.drop()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '../until-aborted.js'
+import type { WatchRequest, WatchResponse } from './api.js'
+import type { EtcdClient } from './etcd-client.js'
+
+/** A stream with watches is asked for its progress at this pace, in milliseconds; one that stays silent is ended. */
+const PROGRESS = 2_000
+
+interface Opened {
+  readonly stream: ClientDuplexStream<WatchRequest, WatchResponse>
+  readonly drop: () => void
+}
+
+export interface WatchedRange {
+  readonly key: Buffer
+  readonly rangeEnd?: Buffer
+  /** The first revision whose events count. */
+  readonly from: bigint
+}
+
+/** The watches of a store, over one stream. */
+export class Watches {
+  readonly #client: EtcdClient
+  readonly #ending = new AbortableCall()
+  #opening: Promise<Opened> | undefined
+  readonly #wakes = new Map<string, () => void>()
+  #nextId = 1
+  #isHeard = true
+  #cancelTimer: (() => void) | undefined
+
+  constructor(client: EtcdClient) {
+    this.#client = client
+  }
+
+  /**
+   * Resolves when a key of the range was deleted, and also whenever events may have been missed: when the stream ends or is
+   * silent, when the member loses its leader, and when the revision was compacted. So the caller has to look again.
+   * Rejects with the reason of the abort, or when no stream can be opened.
+   */
+  async deletion({ key, rangeEnd, from }: WatchedRange, call: StoreCall): Promise<void> {
+    const opened = await untilAborted(this.#open(), call)
+    if (call.aborted) throw call.signal.reason
+    const watchId = this.#nextId
+    this.#nextId += 1
+    const range = rangeEnd === undefined ? { key } : { key, rangeEnd }
+    const woken = new Promise<void>((resolve) => {
+      this.#wakes.set(String(watchId), resolve)
+      opened.stream.write({ createRequest: { ...range, startRevision: String(from), filters: [0], watchId } })
+    })
+    this.#cancelTimer ??= this.#client.clock.schedule(PROGRESS, () => this.#look())
+    try {
+      await untilAborted(woken, call)
+    } finally {
+      if (this.#wakes.delete(String(watchId))) opened.stream.write({ cancelRequest: { watchId } })
+    }
+  }
+
+  close(): void {
+    this.#ending.abort()
+    this.#cancelTimer?.()
+    this.#opening?.then(
+      ({ stream }) => this.#end(stream),
+      () => {},
+    )
+  }
+
+  #open(): Promise<Opened> {
+    if (this.#opening === undefined) {
+      const opening = this.#client.watch(this.#ending).then((opened) => {
+        this.#listen(opened)
+        return opened
+      })
+      this.#opening = opening
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined
+      })
+    }
+    return this.#opening
+  }
+
+  #listen({ stream, drop }: Opened): void {
+    const current = this.#opening
+    const end = (): void => {
+      if (this.#opening !== current) return
+      this.#opening = undefined
+      drop()
+      this.#wakeAll()
+    }
+    this.#isHeard = true
+    stream.on('data', ({ watchId, canceled, events }: WatchResponse) => {
+      this.#isHeard = true
+      if (!canceled && events.length === 0) return
+      const wake = this.#wakes.get(watchId)
+      if (canceled) this.#wakes.delete(watchId)
+      wake?.()
+    })
+    stream.on('error', end)
+    stream.on('end', end)
+  }
+
+  /** Asks for progress; a stream that has not answered since the last time is ended, because its member hangs. */
+  #look(): void {
+    this.#cancelTimer = undefined
+    if (this.#wakes.size === 0) return
+    this.#cancelTimer = this.#client.clock.schedule(PROGRESS, () => this.#look())
+    this.#opening?.then(
+      ({ stream }) => {
+        if (!this.#isHeard) return this.#end(stream)
+        this.#isHeard = false
+        stream.write({ progressRequest: {} })
+      },
+      () => {},
+    )
+  }
+
+  #end(stream: Opened['stream']): void {
+    stream.cancel()
+    stream.emit('end')
+  }
+
+  #wakeAll(): void {
+    const wakes = [...this.#wakes.values()]
+    this.#wakes.clear()
+    for (const wake of wakes) wake()
+  }
+}

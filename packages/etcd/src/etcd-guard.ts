@@ -1,0 +1,160 @@
+import { type LeaseLostError, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { AbortableCall, checkFencingToken, checkOptionNames, fenced, type OptionNames } from '@leasehold/core/store'
+import { type Compare, EQUAL, LESS, type RequestOp, type ResponseOp, type TxnResponse, VALUE } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import { isRpcError } from './client/rpc-error.js'
+import { failureOf } from './failure-of.js'
+
+/** The status of a request that can never succeed. */
+const INVALID_ARGUMENT = 3
+
+/** The time limit of a write, in milliseconds, unless its options have another one. */
+const TIMEOUT = 10_000
+
+/** A write to one key, in the user's own transaction. */
+export type EtcdWrite =
+  | { readonly put: string; readonly value: string | Uint8Array; readonly lease?: bigint }
+  | { readonly delete: string }
+
+/** A condition of the user's own transaction. */
+export type EtcdCondition =
+  | { readonly key: string; readonly value: string | Uint8Array }
+  /** The revision of the last write of the key; 0: the key does not exist. */
+  | { readonly key: string; readonly modRevision: bigint }
+
+export interface EtcdTransaction {
+  /** All of them must hold; none unless given. */
+  readonly when?: readonly EtcdCondition[]
+  readonly write: readonly EtcdWrite[]
+  /** The time limit; 10 s unless given. */
+  readonly signal?: AbortSignal
+}
+
+const transactionNames: OptionNames<EtcdTransaction> = { when: true, write: true, signal: true }
+
+export interface EtcdGuardOptions {
+  /** Of the keys in which the guard keeps tokens; `leasehold-fence/` unless given. All writers need the same. */
+  readonly prefix?: string | undefined
+}
+
+const optionNames: OptionNames<EtcdGuardOptions> = { prefix: true }
+
+/**
+ * Rejects writes with an old fencing token: a holder that has not noticed its loss cannot overwrite the data of its successor.
+ * Every writer of a key must use a guard. The largest token that has written a key is kept in `leasehold-fence/<key>`, also
+ * after the key was deleted.
+ *
+ * The check, the new token and the writes are one transaction. It is sent once. The methods reject with a `LeaseLostError` if
+ * a larger token has written the key, and with a `LeaseUnavailableError` if the answer is unknown: the write may then have
+ * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written.
+ */
+export class EtcdGuard {
+  readonly #client: EtcdClient
+  readonly #prefix: string
+
+  constructor(client: EtcdClient, options: EtcdGuardOptions = {}) {
+    checkOptionNames('EtcdGuard', options, optionNames, { store: 'etcd' })
+    this.#client = client
+    this.#prefix = options.prefix ?? 'leasehold-fence/'
+  }
+
+  async put(fencingToken: bigint | string, key: string, value: string | Uint8Array): Promise<void> {
+    await this.transact(fencingToken, key, { write: [{ put: key, value }] })
+  }
+
+  async delete(fencingToken: bigint | string, key: string): Promise<void> {
+    await this.transact(fencingToken, key, { write: [{ delete: key }] })
+  }
+
+  /**
+   * Writes several keys, if the conditions hold; `key` is the one that is guarded. Returns whether they held: if not, nothing
+   * was written, and the fence has the token nevertheless.
+   */
+  async transact(fencingToken: bigint | string, key: string, transaction: EtcdTransaction): Promise<boolean> {
+    checkOptionNames('EtcdGuard.transact', transaction, transactionNames, { store: 'etcd' })
+    const token = checkFencingToken(fencingToken, { leaseName: key, store: 'etcd' })
+    const { when = [], write, signal } = transaction
+    signal?.throwIfAborted()
+    const fence = Buffer.from(this.#prefix + key)
+    const own = {
+      requestTxn: { compare: when.map(compareOf), success: write.map(operationOf), failure: [] },
+    }
+    const guarded = [{ requestPut: { key: fence, value: ordered(token) } }, own]
+    const isNew = { result: EQUAL, target: 0, key: fence, version: '0' } as const
+    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) } as const
+    const request = {
+      compare: [isOlder],
+      success: guarded,
+      // A comparison of the value of a key that does not exist never holds.
+      failure: [{ requestTxn: { compare: [isNew], success: guarded, failure: [{ requestRange: { key: fence } }] } }],
+    }
+    const { succeeded, responses } = await this.#send(key, signal, request).catch(async (error: unknown) => {
+      // The server rejects an invalid transaction before it looks at the fence.
+      if (isOwnFailure(error)) await this.#check(key, token, fence, signal)
+      throw error
+    })
+    const inner = succeeded ? undefined : responses[0]?.responseTxn
+    if (inner?.succeeded === false) throw fencedBy(key, token, inner.responses[0])
+    return (inner?.responses ?? responses)[1]?.responseTxn?.succeeded === true
+  }
+
+  /** Throws a `LeaseLostError` if the fence has a larger token. */
+  async #check(key: string, token: bigint, fence: Buffer, signal: AbortSignal | undefined): Promise<void> {
+    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) } as const
+    const request = { compare: [isOlder], success: [], failure: [{ requestRange: { key: fence } }] }
+    const { succeeded, responses } = await this.#send(key, signal, request)
+    const isThere = responses[0]?.responseRange?.kvs[0] !== undefined
+    if (!succeeded && isThere) throw fencedBy(key, token, responses[0])
+  }
+
+  async #send(
+    key: string,
+    signal: AbortSignal | undefined,
+    request: { compare: readonly Compare[]; success: readonly RequestOp[]; failure: readonly RequestOp[] },
+  ): Promise<TxnResponse> {
+    const call = new AbortableCall(TIMEOUT)
+    const abort = (): void => call.abort(signal?.reason)
+    const cancel = systemClock.schedule(TIMEOUT, () => {
+      call.abort(new LeaseUnavailableError(`the guarded write of '${key}' was not answered`, { store: 'etcd' }))
+    })
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return await this.#client.request('txn', request, call, false)
+    } catch (error) {
+      if (call.aborted) throw error
+      throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error)
+    } finally {
+      cancel()
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+}
+
+/** The length of the digits, and the digits: such texts compare as the numbers do. */
+function ordered(token: bigint): Buffer {
+  const digits = String(token)
+  return Buffer.from(`${String(digits.length).padStart(6, '0')} ${digits}`)
+}
+
+/** The fence as the server returned it. */
+function fencedBy(key: string, token: bigint, response: ResponseOp | undefined): LeaseLostError {
+  const seen = response?.responseRange?.kvs[0]?.value.toString() ?? ''
+  return fenced(key, token, seen.slice(seen.indexOf(' ') + 1), 'etcd')
+}
+
+function compareOf(condition: EtcdCondition): Compare {
+  const key = Buffer.from(condition.key)
+  if ('value' in condition) return { result: EQUAL, target: VALUE, key, value: Buffer.from(condition.value) }
+  return { result: EQUAL, target: 2, key, modRevision: String(condition.modRevision) }
+}
+
+function operationOf(write: EtcdWrite): RequestOp {
+  if ('delete' in write) return { requestDeleteRange: { key: Buffer.from(write.delete) } }
+  const { put, value, lease = 0n } = write
+  return { requestPut: { key: Buffer.from(put), value: Buffer.from(value), lease: String(lease) } }
+}
+
+/** Whether the server rejects the transaction of the user: nothing was written. */
+function isOwnFailure(error: unknown): boolean {
+  return isRpcError(error) && error.code === INVALID_ARGUMENT && !/user/.test(error.details)
+}

@@ -1,0 +1,43 @@
+import {
+  LeaseConfigurationError,
+  LeaseError,
+  type LeaseErrorDetails,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import { isNoSpace, isRpcError, type RpcError } from './client/rpc-error.js'
+
+const UNAUTHENTICATED = 16
+const PERMISSION_DENIED = 7
+
+/** The typed error for a failed operation. Its message names the operation and has the message of the server. */
+export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
+  if (error instanceof LeaseError) return error
+  const details: LeaseErrorDetails = { leaseName, store: 'etcd', cause: error }
+  const message = isRpcError(error) ? error.details : error instanceof Error ? error.message : String(error)
+  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  if (isNoSpace(error)) {
+    return new LeaseUnavailableError(
+      `${failed}: the database of etcd is full: compact and defragment it, then run 'etcdctl alarm disarm'`,
+      details,
+    )
+  }
+  if (isRpcError(error)) return rpcFailure(failed, error, details)
+  return new LeaseUnavailableError(failed, details)
+}
+
+function rpcFailure(failed: string, { code, details: text }: RpcError, details: LeaseErrorDetails): LeaseError {
+  if (code === PERMISSION_DENIED) {
+    return new LeaseUnauthorisedError(`${failed}: grant the user read and write access to the prefix`, details)
+  }
+  if (code === UNAUTHENTICATED || /invalid user ID or password|user name is empty/.test(text)) {
+    return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
+  }
+  if (/too many operations/.test(text)) {
+    return new LeaseConfigurationError(`${failed}: leave --max-txn-ops of etcd at 128 or above`, details)
+  }
+  if (/unknown service|unknown method/.test(text)) {
+    return new LeaseConfigurationError(`${failed}: the server must be etcd 3.4 or later`, details)
+  }
+  return new LeaseUnavailableError(failed, details)
+}

@@ -1,0 +1,187 @@
+import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
+import { EQUAL, VALUE } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import { isLeaseGone } from './client/rpc-error.js'
+import { holderIn, holdingClaim, type NameState, toValue } from './name-state.js'
+import type { NameTable, Plan } from './name-table.js'
+import { type AttachedGrant, NO_LEASE, type ServerLeases } from './server-leases.js'
+import { untilAborted } from './until-aborted.js'
+
+/** How many keys one transaction checks; the limit of a server is 128 unless its operator has set another one. */
+const PAGE = 100
+
+/** How often a heartbeat begins again, because the cluster elected a leader meanwhile. */
+const ROUNDS = 3
+
+const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
+
+/**
+ * Renews grants: one keep-alive for each ttl, and then a look at the key of each grant, because a keep-alive does not tell
+ * that a key was deleted or passed on.
+ *
+ * The keep-alive must come from the leader that the look came from, or from a later one: a member that was cut off may take
+ * itself for the leader for a while, and its keep-alives extend nothing. The term of the answers shows that.
+ */
+export class Heartbeats {
+  readonly #client: EtcdClient
+  readonly #names: NameTable
+  readonly #leases: ServerLeases
+
+  constructor(client: EtcdClient, names: NameTable, leases: ServerLeases) {
+    this.#client = client
+    this.#names = names
+    this.#leases = leases
+  }
+
+  /** In the order of the grants. An outcome that is unknown is an error. */
+  async renew(grants: readonly Grant[], call: StoreCall): Promise<(RenewOutcome | Error)[]> {
+    const attached = grants.map(({ grantId }) => this.#leases.find(grantId))
+    for (const grant of attached) if (grant !== undefined) this.#leases.attach(grant)
+    const known = attached.filter((grant) => grant !== undefined)
+    const confirmed = new Set<string>()
+    const failures = new Map<string, Error>()
+    const pages: AttachedGrant[][] = []
+    const byLease = new Map<string, AttachedGrant[]>()
+    for (const grant of known) {
+      const ofLease = byLease.get(grant.leaseId)
+      if (ofLease === undefined) byLease.set(grant.leaseId, [grant])
+      else ofLease.push(grant)
+    }
+    for (const ofLease of byLease.values()) {
+      for (let from = 0; from < ofLease.length; from += PAGE) pages.push(ofLease.slice(from, from + PAGE))
+    }
+    await Promise.all(
+      pages.map(async (page) => {
+        try {
+          for (const grantId of await this.#confirm(page, call)) confirmed.add(grantId)
+        } catch (error) {
+          for (const { grantId } of page) failures.set(grantId, error as Error)
+        }
+      }),
+    )
+    return await Promise.all(
+      grants.map(async (grant) => {
+        if (confirmed.has(grant.grantId)) return RENEWED
+        const failure = failures.get(grant.grantId)
+        return failure ?? (await this.#settle(grant, call).catch((error: Error) => error))
+      }),
+    )
+  }
+
+  /** Replaces the metadata of a grant, and renews it. */
+  async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
+      if (holdingClaim(state, grantId) === undefined || state.note === undefined) {
+        return { outcome: refusal(name, state, grantId) }
+      }
+      return { changes: { note: { ...state.note, metadata } }, done: () => RENEWED }
+    })
+    if (!outcome.renewed) return outcome
+    const [renewed] = await this.renew([grant], call)
+    if (renewed instanceof Error) throw renewed
+    return renewed ?? outcome
+  }
+
+  /**
+   * Whether a grant that was written in this term is in force, on a server lease that was extended for it. The keep-alive
+   * was sent with the grant: if it is not of that term, another one is sent.
+   */
+  async confirmed(
+    attached: AttachedGrant,
+    extended: Promise<bigint | undefined>,
+    term: bigint,
+    call: StoreCall,
+  ): Promise<boolean> {
+    const extendedIn = await untilAborted(extended, call)
+    if (extendedIn !== undefined && extendedIn >= term) return true
+    return (await this.#confirm([attached], call)).length === 1
+  }
+
+  /** The ids of the grants that are in force, whose server lease was extended. They are all on one lease. */
+  async #confirm(page: readonly AttachedGrant[], call: StoreCall): Promise<readonly string[]> {
+    const [first] = page
+    if (first === undefined) return []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const extendedIn = await untilAborted(this.#leases.extend(first.leaseId), call)
+      if (extendedIn === undefined) return []
+      const { succeeded, header, responses } = await this.#client.request('txn', checkOf(page), call)
+      if (extendedIn < BigInt(header.raftTerm)) continue
+      const held = page.filter(({ value }, place) => {
+        return succeeded || responses[place]?.responseRange?.kvs[0]?.value.equals(value) === true
+      })
+      return held.map(({ grantId }) => grantId)
+    }
+    throw new LeaseUnavailableError('etcd elected leaders one after the other: try again', { store: 'etcd' })
+  }
+
+  /** Renews a grant that another store has written, or finds the reason why it is not in force. */
+  async #settle(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    const state = await this.#names.read(name, undefined, call)
+    const held = holdingClaim(state, grantId)
+    if (held === undefined) {
+      this.#leases.detach(grantId)
+      return refusal(name, state, grantId)
+    }
+    const ttl = state.note?.ttl ?? grant.ttl
+    if (ttl === Number.POSITIVE_INFINITY && held.lease === NO_LEASE) return RENEWED
+    try {
+      return await this.#move({ ...grant, ttl }, call)
+    } catch (error) {
+      if (!isLeaseGone(error)) throw error
+      throw new LeaseUnavailableError(`the server lease of '${name}' has expired: try again`, {
+        leaseName: name,
+        store: 'etcd',
+        cause: error,
+      })
+    }
+  }
+
+  /** Attaches the key of a grant in force to a server lease of this store. */
+  async #move({ name, grantId, owner, ttl }: Grant, call: StoreCall): Promise<RenewOutcome> {
+    const { id: leaseId, extended } = await this.#leases.for(ttl, call)
+    extended.catch(() => {})
+    const note = { held: grantId, owner, ttl, lease: leaseId }
+    let attached: AttachedGrant | undefined
+    const { outcome, term } = await this.#names.carryOut(
+      name,
+      undefined,
+      call,
+      (state): Plan<{ outcome: RenewOutcome; term: bigint }> => {
+        const held = holdingClaim(state, grantId)
+        if (held === undefined) return { outcome: { outcome: refusal(name, state, grantId), term: 0n } }
+        attached = { grantId, key: held.key, value: toValue(note), ttl, leaseId }
+        this.#leases.attach(attached)
+        const changes = { claim: { key: held.key, note, lease: leaseId } }
+        return { changes, done: (written) => ({ outcome: RENEWED, term: written.term }) }
+      },
+    )
+    if (!outcome.renewed || attached === undefined) return outcome
+    if (await this.confirmed(attached, extended, term, call)) return RENEWED
+    throw new LeaseUnavailableError(`the server lease of '${name}' has expired: try again`, {
+      leaseName: name,
+      store: 'etcd',
+    })
+  }
+}
+
+/** A transaction that compares all values; if one differs, it returns them all. */
+function checkOf(page: readonly AttachedGrant[]) {
+  return {
+    compare: page.map(({ key, value }) => ({ result: EQUAL, target: VALUE, key, value }) as const),
+    success: [],
+    failure: page.map(({ key }) => ({ requestRange: { key } })),
+  }
+}
+
+function refusal(name: string, state: NameState, grantId: string): RenewOutcome {
+  const { note } = state
+  const holder = holderIn(name, state)
+  if (note === undefined)
+    return { renewed: false, reason: holder.holder === undefined ? 'deleted' : 'taken', ...holder }
+  if (note.grantId !== grantId) return { renewed: false, reason: 'taken', ...holder }
+  if (note.state === 'breaking') return { renewed: false, reason: 'broken', ...holder }
+  return { renewed: false, reason: 'expired' }
+}

@@ -1,0 +1,11 @@
+export { EtcdClient, type EtcdClientOptions, type EtcdTls } from './client/etcd-client.js'
+export {
+  type EtcdCondition,
+  EtcdGuard,
+  type EtcdGuardOptions,
+  type EtcdTransaction,
+  type EtcdWrite,
+} from './etcd-guard.js'
+export { etcdLease } from './etcd-lease.js'
+export { EtcdLeaseStore, type EtcdLeaseStoreOptions } from './etcd-lease-store.js'
+export { type EtcdOptions, etcdOptions } from './etcd-options.js'

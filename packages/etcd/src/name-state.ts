@@ -1,0 +1,175 @@
+import { LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
+import type { KeyValue, RequestOp, TxnResponse } from './client/api.js'
+import type { KeySpace } from './key-space.js'
+
+/** The last grant of a name. It is kept without a server lease: it outlasts the grant. */
+export interface LeaseNote {
+  readonly grantId: string
+  readonly owner: string
+  readonly ttl: number
+  readonly state: 'leased' | 'breaking' | 'available'
+  /** Absent in the write that made the grant: the token is then the revision of that write. */
+  readonly token?: string
+  readonly metadata: Metadata
+  readonly previous?: Metadata
+  readonly breakReason?: string
+}
+
+/** The value of a key in the line of a name. `lease` is the server lease that the holder keeps alive. */
+export type ClaimNote =
+  | { readonly held: string; readonly owner: string; readonly ttl: number; readonly lease: string }
+  | { readonly broken: string }
+  | { readonly waiting: string }
+
+/** A key in the line of a name: of its holder, of a waiter, or of a lock of another program. */
+export interface Claim {
+  readonly key: Buffer
+  /** `undefined` if another program wrote it. */
+  readonly note: ClaimNote | undefined
+  readonly createRevision: string
+  readonly modRevision: string
+  readonly lease: string
+}
+
+/** A name as one read showed it. */
+export interface NameState {
+  readonly note: LeaseNote | undefined
+  /** The revision of the last write of the note; `0` if there is none. */
+  readonly noteRevision: string
+  /** The claim that was created first: only it can be the holder. */
+  readonly first: Claim | undefined
+  /** The claim under the grant id for which the state was read. */
+  readonly own: Claim | undefined
+  /** The revision of the store when it was read. */
+  readonly revision: bigint
+}
+
+/** Before the first read: as if the name had never been used. */
+export const UNUSED: NameState = {
+  note: undefined,
+  noteRevision: '0',
+  first: undefined,
+  own: undefined,
+  revision: 0n,
+}
+
+/** The operations that read a name; {@link stateIn} has the answer. */
+export function readsOf(keys: KeySpace, name: string, grantId: string | undefined): RequestOp[] {
+  const first = { ...keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
+  const own = grantId === undefined ? [] : [{ requestRange: { key: keys.claimOf(name, grantId) } }]
+  return [{ requestRange: { key: keys.recordOf(name) } }, { requestRange: first }, ...own]
+}
+
+/** Throws a `LeaseConfigurationError` if the key of the record holds other data. */
+export function stateIn(name: string, { header, responses }: TxnResponse): NameState {
+  const [record, first, own] = responses.map(({ responseRange }) => responseRange?.kvs[0])
+  const note = record && noteIn(record)
+  if (record !== undefined && note === undefined) {
+    throw new LeaseConfigurationError(
+      `the key '${record.key}' of lease '${name}' holds other data: give the store a prefix of its own, or delete the key`,
+      { leaseName: name, store: 'etcd' },
+    )
+  }
+  return {
+    note,
+    noteRevision: record?.modRevision ?? '0',
+    first: first && claimIn(first),
+    own: own && claimIn(own),
+    revision: BigInt(header.revision),
+  }
+}
+
+export function claimIn({ key, value, createRevision, modRevision, lease }: KeyValue): Claim {
+  return { key, note: parsed<ClaimNote>(value, 'held', 'broken', 'waiting'), createRevision, modRevision, lease }
+}
+
+/** `undefined` if another program wrote the key. */
+export function noteIn({ value, modRevision }: KeyValue): LeaseNote | undefined {
+  const note = parsed<Omit<LeaseNote, 'ttl'> & { readonly ttl: number | 'infinite' }>(value, 'grantId')
+  if (note === undefined) return undefined
+  const ttl = note.ttl === 'infinite' ? Number.POSITIVE_INFINITY : note.ttl
+  return { ...note, ttl, token: note.token ?? modRevision }
+}
+
+/** Infinity has no JSON. */
+export function toValue(note: LeaseNote | ClaimNote): Buffer {
+  return Buffer.from(
+    JSON.stringify(note, (_, value: unknown) => (value === Number.POSITIVE_INFINITY ? 'infinite' : value)),
+  )
+}
+
+function parsed<T>(value: Buffer, ...keys: readonly string[]): T | undefined {
+  try {
+    const note: unknown = JSON.parse(value.toString())
+    return typeof note === 'object' && note !== null && keys.some((key) => key in note) ? (note as T) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The claim that locks the name; `undefined` if the name is free, though a waiter may be first in line. */
+export function lockIn({ first }: NameState): Claim | undefined {
+  return first?.note !== undefined && 'waiting' in first.note ? undefined : first
+}
+
+/** The claim of the grant with this id, if that grant is in force. */
+export function holdingClaim(state: NameState, grantId: string): Claim | undefined {
+  const { first } = state
+  return first?.note !== undefined && 'held' in first.note && first.note.held === grantId ? first : undefined
+}
+
+/** `remaining`: milliseconds until the lock can end, where they are known. */
+export function toLeaseRecord(name: string, state: NameState, remaining?: number): LeaseRecord | undefined {
+  const { note } = state
+  const lock = lockIn(state)
+  const left = remaining === undefined || lock === undefined ? {} : { remaining }
+  if (note === undefined || (lock !== undefined && !isOf(lock, note))) {
+    return lock === undefined ? undefined : { ...unrecorded(name, lock), ...left }
+  }
+  const { grantId, owner, ttl, token = '0', metadata, previous, breakReason } = note
+  return {
+    name,
+    owner,
+    grantId,
+    fencingToken: BigInt(token),
+    ttl,
+    state: stateOf(note, lock !== undefined),
+    metadata: breakReason === undefined ? metadata : { ...metadata, breakReason },
+    ...(previous === undefined || lock === undefined ? {} : { previous }),
+    ...left,
+  }
+}
+
+function stateOf({ state }: LeaseNote, isLocked: boolean): LeaseRecord['state'] {
+  if (isLocked) return state === 'breaking' ? 'breaking' : 'leased'
+  if (state === 'leased') return 'expired'
+  return state === 'breaking' ? 'broken' : 'available'
+}
+
+function isOf({ note }: Claim, { grantId }: LeaseNote): boolean {
+  if (note === undefined || 'waiting' in note) return false
+  return ('held' in note ? note.held : note.broken) === grantId
+}
+
+/** The holder of a lock of another program, or of a grant whose record was deleted. */
+function unrecorded(name: string, { note, createRevision }: Claim): LeaseRecord {
+  const known = note !== undefined && 'held' in note ? { owner: note.owner, grantId: note.held, ttl: ttlIn(note) } : {}
+  const unknown = {
+    owner: '',
+    grantId: '',
+    fencingToken: BigInt(createRevision),
+    state: 'leased',
+    metadata: {},
+  } as const
+  return { name, ...unknown, ...known }
+}
+
+function ttlIn({ ttl }: { readonly ttl: unknown }): number {
+  return typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY
+}
+
+/** The holder of the name, as a property of an outcome; absent if the name is free, but it is a waiter's turn. */
+export function holderIn(name: string, state: NameState): { holder?: LeaseRecord } {
+  const holder = lockIn(state) === undefined ? undefined : toLeaseRecord(name, state)
+  return holder === undefined ? {} : { holder }
+}

@@ -1,0 +1,138 @@
+import type { LeaseErrorDetails } from '@leasehold/core'
+import { inRounds, RecentMap, type StoreCall } from '@leasehold/core/store'
+import { type Compare, CREATE, EQUAL, MOD, type RequestOp, type TxnResponse } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import type { KeySpace } from './key-space.js'
+import {
+  type Claim,
+  type ClaimNote,
+  type LeaseNote,
+  type NameState,
+  readsOf,
+  stateIn,
+  toValue,
+  UNUSED,
+} from './name-state.js'
+
+/** How many names are remembered. */
+const MOST_NAMES = 16_384
+
+/** How often a write is tried while others write the same name. */
+const ROUNDS = 20
+
+/** The changes of one transaction. The record and the line of the name must still be as they were read. */
+export interface Changes {
+  readonly note?: LeaseNote
+  /** A key in the line, with its new value and server lease; its place in the line stays. */
+  readonly claim?: { readonly key: Buffer; readonly note: ClaimNote; readonly lease: string }
+  /** The key of the lock, which is deleted. */
+  readonly freed?: Buffer
+}
+
+/** A write and its outcome, or the outcome alone, which then has to come from a state that was read just now. */
+export type Plan<T> = { readonly outcome: T } | { readonly changes: Changes; readonly done: (written: Written) => T }
+
+/** The transaction that wrote. */
+export interface Written {
+  readonly revision: bigint
+  readonly term: bigint
+}
+
+/**
+ * Reads names, and writes them if they have not changed since. It remembers the names as they were last seen, so that most
+ * operations are one transaction. If the name has changed since, the answer to that transaction has its new state.
+ */
+export class NameTable {
+  readonly keys: KeySpace
+  readonly #client: EtcdClient
+  readonly #seen = new RecentMap<NameState>(MOST_NAMES)
+
+  constructor(client: EtcdClient, keys: KeySpace) {
+    this.#client = client
+    this.keys = keys
+  }
+
+  /** Linearizable. */
+  async read(name: string, grantId: string | undefined, call: StoreCall): Promise<NameState> {
+    const success = readsOf(this.keys, name, grantId)
+    return this.#see(name, await this.#client.request('txn', { compare: [], success, failure: [] }, call))
+  }
+
+  /** Plans on the state of the name, and writes it, until no other writer is faster. */
+  async carryOut<T>(
+    name: string,
+    grantId: string | undefined,
+    call: StoreCall,
+    plan: (state: NameState) => Plan<T>,
+  ): Promise<T> {
+    const details: LeaseErrorDetails = { leaseName: name, store: 'etcd' }
+    let state = this.#seen.get(name) ?? UNUSED
+    let isFresh = false
+    return (
+      await inRounds(
+        name,
+        details,
+        async () => {
+          let planned = plan(state)
+          if ('outcome' in planned && !isFresh) {
+            state = await this.read(name, grantId, call)
+            isFresh = true
+            planned = plan(state)
+          }
+          if ('outcome' in planned) return { outcome: planned.outcome }
+          const answer = await this.#write(name, grantId, state, planned.changes, call)
+          if (answer.succeeded) return { outcome: planned.done(this.#wrote(name, state, planned.changes, answer)) }
+          state = this.#see(name, answer)
+          isFresh = true
+          return undefined
+        },
+        ROUNDS,
+      )
+    ).outcome
+  }
+
+  #write(name: string, grantId: string | undefined, state: NameState, changes: Changes, call: StoreCall) {
+    const { note, claim, freed } = changes
+    const success: RequestOp[] = []
+    if (note !== undefined) success.push({ requestPut: { key: this.keys.recordOf(name), value: toValue(note) } })
+    if (claim !== undefined) {
+      success.push({ requestPut: { key: claim.key, value: toValue(claim.note), lease: claim.lease } })
+    }
+    if (freed !== undefined) success.push({ requestDeleteRange: { key: freed } })
+    const request = { compare: this.#unchanged(name, state), success, failure: readsOf(this.keys, name, grantId) }
+    return this.#client.request('txn', request, call)
+  }
+
+  /** That the record, and the first key of the line, are as they were read: no key can come before the first. */
+  #unchanged(name: string, { noteRevision, first }: NameState): Compare[] {
+    const note = { result: EQUAL, target: MOD, key: this.keys.recordOf(name), modRevision: noteRevision } as const
+    if (first !== undefined) {
+      return [note, { result: EQUAL, target: MOD, key: first.key, modRevision: first.modRevision }]
+    }
+    return [note, { result: EQUAL, target: CREATE, ...this.keys.claimsOf(name), createRevision: '0' }]
+  }
+
+  #see(name: string, answer: TxnResponse): NameState {
+    const state = stateIn(name, answer)
+    this.#seen.set(name, state)
+    return state
+  }
+
+  #wrote(name: string, state: NameState, { note, claim, freed }: Changes, { header }: TxnResponse): Written {
+    const { revision } = header
+    const next: NameState = {
+      note: note === undefined ? state.note : { ...note, token: note.token ?? revision },
+      noteRevision: note === undefined ? state.noteRevision : revision,
+      // After the first key of a line, the next one is not known: no key is the best guess.
+      first: freed === undefined ? (claim === undefined ? state.first : claimOf(claim, state, revision)) : undefined,
+      own: undefined,
+      revision: BigInt(revision),
+    }
+    this.#seen.set(name, next)
+    return { revision: BigInt(revision), term: BigInt(header.raftTerm) }
+  }
+}
+
+function claimOf(claim: NonNullable<Changes['claim']>, { first }: NameState, revision: string): Claim {
+  return { ...claim, createRevision: first?.createRevision ?? revision, modRevision: revision }
+}

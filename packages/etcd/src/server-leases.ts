@@ -1,0 +1,234 @@
+import type { Clock } from '@leasehold/core'
+import { LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { EQUAL, VALUE } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import { isLeaseGone } from './client/rpc-error.js'
+import type { Claim } from './name-state.js'
+import { untilAborted } from './until-aborted.js'
+
+/** The id that stands for no lease. */
+export const NO_LEASE = '0'
+
+/** The time limit of what several operations share, in milliseconds: each has its own limit as well. */
+const SHARED_TIMEOUT = 10_000
+
+/** How many keys one transaction deletes. */
+const PAGE = 50
+
+/** A grant of this store whose key is attached to a server lease of this store. */
+export interface AttachedGrant {
+  readonly grantId: string
+  readonly key: Buffer
+  readonly value: Buffer
+  readonly ttl: number
+  readonly leaseId: string
+}
+
+interface Attached extends AttachedGrant {
+  /** When the last heartbeat of the grant was asked for. */
+  readonly askedAt: number
+}
+
+/** The answer to a keep-alive: the term of the member that answered; `undefined` if the lease is gone. */
+type Extended = bigint | undefined
+
+interface ServerLease {
+  readonly id: string
+  readonly seconds: number
+  /** The grants that are attached, the one whose heartbeat is the oldest first. */
+  readonly grants: Map<string, Attached>
+  /** The keep-alive that is sent in this turn of the event loop. */
+  next: Promise<Extended> | undefined
+  /** Until when the server keeps it at least, by the clock of this machine. */
+  keptUntil: number
+}
+
+/** A term above all others: for what needs no check of the term. */
+const ANY_TERM = (1n << 64n) - 1n
+
+/**
+ * The server leases of a store: one for each ttl in whole seconds, shared by all grants with that ttl. A keep-alive extends
+ * them all, also those whose holder sends no heartbeats any more. So before each keep-alive, the keys of grants that have had
+ * no heartbeat for a ttl are deleted.
+ */
+export class ServerLeases {
+  readonly #client: EtcdClient
+  readonly #clock: Clock
+  readonly #byTtl = new Map<number, Promise<ServerLease>>()
+  readonly #byId = new Map<string, ServerLease>()
+  readonly #attached = new Map<string, Attached>()
+
+  constructor(client: EtcdClient) {
+    this.#client = client
+    this.#clock = client.clock
+  }
+
+  /**
+   * The id of a server lease for grants with this ttl, and the answer to a keep-alive of it that was sent after the call of
+   * this method. A lease that is made now needs none.
+   */
+  async for(ttl: number, call: StoreCall): Promise<{ readonly id: string; readonly extended: Promise<Extended> }> {
+    if (ttl === Number.POSITIVE_INFINITY) return { id: NO_LEASE, extended: Promise.resolve(ANY_TERM) }
+    const seconds = Math.ceil(ttl / 1_000)
+    const current = await this.#current(seconds, call)
+    if (current !== undefined) return { id: current.id, extended: this.extend(current.id) }
+    const granting = this.#byTtl.get(seconds) ?? this.#grant(seconds)
+    this.#byTtl.set(seconds, granting)
+    const { id } = await untilAborted(granting, call)
+    return { id, extended: Promise.resolve(ANY_TERM) }
+  }
+
+  /** A server lease of its own, for a waiter or a break, in whole seconds. Nothing keeps it alive by itself. */
+  async single(duration: number, call: StoreCall): Promise<string> {
+    return (await this.#send(Math.ceil(duration / 1_000), call)).ID
+  }
+
+  /** A keep-alive that is sent after the call of this method; all calls of one turn of the event loop share it. */
+  extend(id: string): Promise<Extended> {
+    if (id === NO_LEASE) return Promise.resolve(ANY_TERM)
+    const lease = this.#byId.get(id)
+    if (lease === undefined) return Promise.resolve(undefined)
+    if (lease.next !== undefined) return lease.next
+    const next = this.#extend(lease, () => {
+      if (lease.next === next) lease.next = undefined
+    })
+    lease.next = next
+    next.catch(() => {})
+    return next
+  }
+
+  /** The grant with this id, if it is attached to a lease of this store. */
+  find(grantId: string): AttachedGrant | undefined {
+    return this.#attached.get(grantId)
+  }
+
+  /** The milliseconds until the key of a lock is deleted, in whole seconds; `undefined` without a key. */
+  async remaining(lock: Pick<Claim, 'lease'> | undefined, call: StoreCall): Promise<number | undefined> {
+    if (lock === undefined) return undefined
+    if (lock.lease === NO_LEASE) return Number.POSITIVE_INFINITY
+    try {
+      const { TTL } = await this.#client.request('leaseTimeToLive', { ID: lock.lease }, call)
+      return Math.max(Number(TTL), 0) * 1_000
+    } catch (error) {
+      if (isLeaseGone(error)) return 0
+      throw error
+    }
+  }
+
+  /**
+   * Registers a grant, or a heartbeat of it. It has to be called before the key is written: if the answer is lost, the key
+   * must not last as long as the lease.
+   */
+  attach(grant: AttachedGrant): void {
+    const grants = this.#byId.get(grant.leaseId)?.grants
+    if (grants === undefined) return
+    this.detach(grant.grantId)
+    const attached = { ...grant, askedAt: this.#clock.now() }
+    grants.set(grant.grantId, attached)
+    this.#attached.set(grant.grantId, attached)
+  }
+
+  detach(grantId: string): void {
+    const attached = this.#attached.get(grantId)
+    if (attached === undefined) return
+    this.#attached.delete(grantId)
+    this.#byId.get(attached.leaseId)?.grants.delete(grantId)
+  }
+
+  /** The lease for this ttl, unless it has probably expired, or is being made by another operation of this time. */
+  async #current(seconds: number, call: StoreCall): Promise<ServerLease | undefined> {
+    const granting = this.#byTtl.get(seconds)
+    if (granting === undefined) return undefined
+    const lease = await untilAborted(granting, call)
+    if (this.#clock.now() < lease.keptUntil) return lease
+    if (this.#byTtl.get(seconds) === granting) this.#byTtl.delete(seconds)
+    if (lease.grants.size === 0) this.#byId.delete(lease.id)
+    return undefined
+  }
+
+  async #grant(seconds: number): Promise<ServerLease> {
+    const { call, end } = this.#sharedCall()
+    try {
+      const keptUntil = this.#clock.now() + seconds * 1_000
+      const { ID: id } = await this.#send(seconds, call)
+      const lease: ServerLease = { id, grants: new Map(), next: undefined, keptUntil, seconds }
+      this.#byId.set(id, lease)
+      return lease
+    } catch (error) {
+      this.#byTtl.delete(seconds)
+      throw error
+    } finally {
+      end()
+    }
+  }
+
+  async #send(seconds: number, call: StoreCall): Promise<{ readonly ID: string }> {
+    const answer = await this.#client.request('leaseGrant', { TTL: seconds, ID: '0' }, call)
+    // The server may raise a ttl that is shorter than its elections.
+    if (Number(answer.TTL) >= seconds) return answer
+    throw new LeaseUnavailableError(`etcd granted a lease of ${answer.TTL} s instead of ${seconds} s`, {
+      store: 'etcd',
+    })
+  }
+
+  /** `onSend` is called before the keep-alive is sent: later calls need another one. */
+  async #extend(lease: ServerLease, onSend: () => void): Promise<Extended> {
+    const { call, end } = this.#sharedCall()
+    try {
+      await new Promise((resolve) => setImmediate(resolve))
+      await this.#endOverdue(lease, call)
+      onSend()
+      const keptUntil = this.#clock.now() + lease.seconds * 1_000
+      const { TTL, header } = await this.#client.keepAlive(lease.id, call)
+      if (Number(TTL) > 0) {
+        lease.keptUntil = keptUntil
+        return BigInt(header.raftTerm)
+      }
+    } catch (error) {
+      if (!isLeaseGone(error)) throw error
+    } finally {
+      onSend()
+      end()
+    }
+    await this.#forget(lease)
+    return undefined
+  }
+
+  /** Deletes the keys of grants without heartbeats. Their holders ended a moment before, on the same clock. */
+  async #endOverdue({ grants }: ServerLease, call: StoreCall): Promise<void> {
+    const overdue: Attached[] = []
+    for (const grant of grants.values()) {
+      if (this.#clock.now() - grant.askedAt < grant.ttl) break
+      overdue.push(grant)
+    }
+    for (let from = 0; from < overdue.length; from += PAGE) {
+      const page = overdue.slice(from, from + PAGE)
+      const success = page.map(({ key, value }) => ({
+        requestTxn: {
+          compare: [{ result: EQUAL, target: VALUE, key, value } as const],
+          success: [{ requestDeleteRange: { key } }],
+          failure: [],
+        },
+      }))
+      await this.#client.request('txn', { compare: [], success, failure: [] }, call)
+      for (const { grantId } of page) this.detach(grantId)
+    }
+  }
+
+  async #forget(lease: ServerLease): Promise<void> {
+    for (const grantId of lease.grants.keys()) this.#attached.delete(grantId)
+    this.#byId.delete(lease.id)
+    for (const [seconds, granting] of this.#byTtl) {
+      if ((await granting.catch(() => undefined)) === lease) this.#byTtl.delete(seconds)
+    }
+  }
+
+  #sharedCall(): { readonly call: StoreCall; readonly end: () => void } {
+    const call = new AbortableCall(SHARED_TIMEOUT)
+    const end = this.#clock.schedule(SHARED_TIMEOUT, () => {
+      call.abort(new LeaseUnavailableError('the server lease was not answered for', { store: 'etcd' }))
+    })
+    return { call, end }
+  }
+}

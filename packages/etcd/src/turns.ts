@@ -1,0 +1,72 @@
+import type { LeaseRecord } from '@leasehold/core'
+import { pause, type StoreCall } from '@leasehold/core/store'
+import type { KeyValue } from './client/api.js'
+import type { EtcdClient } from './client/etcd-client.js'
+import { Watches } from './client/watches.js'
+import { lockIn, toLeaseRecord } from './name-state.js'
+import type { NameTable } from './name-table.js'
+
+/** For how long a waiter whose turn it is has time to ask, in milliseconds, before it is notified again. */
+const AGAIN = 1_000
+
+/** The waiters of a store. Each watches the key before its own, so that the end of a grant wakes one waiter. */
+export class Turns {
+  readonly #client: EtcdClient
+  readonly #names: NameTable
+  readonly #watches: Watches
+
+  constructor(client: EtcdClient, names: NameTable) {
+    this.#client = client
+    this.#names = names
+    this.#watches = new Watches(client)
+  }
+
+  /** Yields when the waiter is the first in line, or has lost its place. */
+  async *ofWaiter(name: string, grantId: string, call: StoreCall): AsyncGenerator<undefined> {
+    while (!call.aborted) {
+      // The state is remembered, so that the request that follows is one transaction.
+      const { own, first, revision } = await this.#names.read(name, grantId, call)
+      if (own === undefined || first?.key.equals(own.key) === true) {
+        yield undefined
+        await pause(this.#client.clock, AGAIN, call)
+        continue
+      }
+      const before = await this.#before(name, own.createRevision, revision, call)
+      if (before !== undefined) await this.#watches.deletion({ key: before.key, from: revision + 1n }, call)
+    }
+  }
+
+  /** Yields when the name is free, and after each end of a grant. */
+  async *ofName(name: string, call: StoreCall): AsyncGenerator<LeaseRecord | undefined> {
+    let isFirst = true
+    while (!call.aborted) {
+      const state = await this.#names.read(name, undefined, call)
+      if (!isFirst || lockIn(state) === undefined) yield toLeaseRecord(name, state)
+      isFirst = false
+      const range = this.#names.keys.claimsOf(name)
+      await this.#watches.deletion({ ...range, from: state.revision + 1n }, call)
+    }
+  }
+
+  close(): void {
+    this.#watches.close()
+  }
+
+  /** The key before this one in the line, at the given revision. */
+  async #before(name: string, createRevision: string, at: bigint, call: StoreCall): Promise<KeyValue | undefined> {
+    const { kvs } = await this.#client.request(
+      'range',
+      {
+        ...this.#names.keys.claimsOf(name),
+        maxCreateRevision: String(BigInt(createRevision) - 1n),
+        sortOrder: 2,
+        sortTarget: 2,
+        limit: 1,
+        keysOnly: true,
+        revision: String(at),
+      },
+      call,
+    )
+    return kvs[0]
+  }
+}

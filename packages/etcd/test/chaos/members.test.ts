@@ -1,0 +1,112 @@
+import { eventually } from '@leasehold/testing'
+import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import type { EtcdServer } from '@leasehold/testing/etcd-server'
+import { describe, it } from 'vitest'
+import { heartbeats, type Player, passed, Scene, warmUp } from '../support/scene.js'
+
+async function leaderOf(members: readonly EtcdServer[]): Promise<EtcdServer> {
+  for (const member of members) if (await member.isLeader()) return member
+  throw new Error('no member is the leader')
+}
+
+async function hasRenewed(player: Player, more: number): Promise<void> {
+  const before = heartbeats(player)
+  await eventually(`${more} more heartbeats`, async () => heartbeats(player) >= before + more)
+}
+
+/** A cluster, a holder and a waiter, each over all members. */
+async function begin(scene: Scene) {
+  const members = await scene.cluster()
+  for (const member of members.slice(0, 1)) await warmUp(member)
+  const holder = scene.player('holder', scene.store(...members))
+  const waiter = scene.player('waiter', scene.store(...members))
+  if (!(await holder.lease.acquire())) throw new Error('the holder was refused')
+  const token = holder.lease.fencingToken ?? 0n
+  const waiting = waiter.lease.acquire({ wait: Number.POSITIVE_INFINITY })
+  return { members, leader: await leaderOf(members), holder, waiter, waiting, token }
+}
+
+describeEtcd('of three members,', () => {
+  describe.concurrent('', () => {
+    it('the leader is killed: the holder keeps its lease, and the waiter its place', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const { leader, holder, waiter, waiting, token } = await begin(scene)
+        await leader.kill()
+        await hasRenewed(holder, 5)
+        expect(holder.losses).toEqual([])
+        expect(holder.lease.fencingToken).toBe(token)
+        expect(waiter.lease.checkLease()).toBe(false)
+        expect(await holder.lease.release()).toBe(true)
+        expect(await waiting).toBe(true)
+        expect(waiter.lease.fencingToken).toBeGreaterThan(token)
+      }))
+
+    it('the leader is stopped and continues: the holder keeps its lease', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const { leader, holder, waiter, waiting } = await begin(scene)
+        leader.freeze()
+        await hasRenewed(holder, 5)
+        leader.thaw()
+        await hasRenewed(holder, 8)
+        expect(holder.losses).toEqual([])
+        expect(waiter.lease.checkLease()).toBe(false)
+        await holder.lease.release()
+        expect(await waiting).toBe(true)
+        expect(waiter.overlaps).toEqual([])
+      }))
+
+    it('a follower is stopped: heartbeats and waiters go over to another member', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const { members, leader, holder, waiting } = await begin(scene)
+        const followers = members.filter((member) => member !== leader)
+        for (const follower of followers) {
+          follower.freeze()
+          await hasRenewed(holder, 5)
+          follower.thaw()
+          await passed(2_000)
+        }
+        expect(holder.losses).toEqual([])
+        expect(holder.events).not.toContain('lost')
+        await holder.lease.release()
+        expect(await waiting).toBe(true)
+      }))
+
+    it('two are lost: nobody is granted anything, and after their return the waiter is', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const { members, holder, waiter, waiting, token } = await begin(scene)
+        const [one, two] = members
+        await Promise.all([one?.kill(), two?.kill()])
+        await eventually('the holder has lost its lease', async () => holder.losses.length === 1)
+        expect(holder.losses[0]?.reason).toBe('expired')
+        expect(waiter.lease.checkLease()).toBe(false)
+        await Promise.all([one?.start(), two?.start()])
+        expect(await waiting).toBe(true)
+        expect(waiter.overlaps).toEqual([])
+        expect(waiter.lease.fencingToken).toBeGreaterThan(token)
+      }))
+
+    it('all begin again: leases go on', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const { members, holder, waiting, token } = await begin(scene)
+        await Promise.all(members.map((member) => member.kill()))
+        await Promise.all(members.map((member) => member.start()))
+        await hasRenewed(holder, 3)
+        expect(holder.losses).toEqual([])
+        expect(holder.lease.fencingToken).toBe(token)
+        await holder.lease.release()
+        expect(await waiting).toBe(true)
+      }))
+
+    it('one is not there: stores that know it first are as fast as the others', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const members = await scene.cluster()
+        const [gone, ...others] = members
+        await gone?.kill()
+        const store = scene.store(...members)
+        const lease = scene.player('holder', store).lease
+        expect(await lease.acquire()).toBe(true)
+        expect(others.length).toBe(2)
+        await lease.release()
+      }))
+  })
+})

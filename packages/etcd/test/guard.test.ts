@@ -1,0 +1,68 @@
+import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { EtcdClient, EtcdGuard } from '@leasehold/etcd'
+import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+describeEtcd('a guarded transaction', () => {
+  let server: EtcdServer
+  let client: EtcdClient
+  let guard: EtcdGuard
+
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+    client = new EtcdClient({ endpoints: [server.url] })
+    guard = new EtcdGuard(client)
+  })
+
+  afterAll(async () => {
+    client.close()
+    await server.stop()
+  })
+
+  const read = async (key: string) => (await server.ctl('get', key, '--print-value-only')).trimEnd()
+
+  it('writes several keys if its conditions hold, and none if one does not', async () => {
+    const write = [
+      { put: 'balance/a', value: '5' },
+      { put: 'balance/b', value: '7' },
+    ]
+    const isNew = { key: 'balance/a', modRevision: 0n }
+    expect(await guard.transact(3n, 'balance/a', { when: [isNew], write })).toBe(true)
+    expect([await read('balance/a'), await read('balance/b')]).toEqual(['5', '7'])
+    const later = [{ put: 'balance/b', value: '9' }]
+    expect(await guard.transact(4n, 'balance/a', { when: [isNew], write: later })).toBe(false)
+    expect(await read('balance/b')).toBe('7')
+    expect(await guard.transact(4n, 'balance/a', { when: [{ key: 'balance/a', value: '5' }], write: later })).toBe(true)
+    expect(await read('balance/b')).toBe('9')
+  })
+
+  it('keeps the token of a transaction whose conditions did not hold', async () => {
+    await guard.transact(8n, 'held', { when: [{ key: 'held', value: 'never' }], write: [] })
+    await expect(guard.put(7n, 'held', 'old')).rejects.toThrow(LeaseLostError)
+  })
+
+  it('compares tokens as numbers, up to the largest of 64 bits', async () => {
+    await guard.put(9n, 'large', 'a')
+    await guard.put(10n, 'large', 'b')
+    await guard.put(18_446_744_073_709_551_614n, 'large', 'c')
+    await expect(guard.put(11n, 'large', 'd')).rejects.toThrow(LeaseLostError)
+    expect(await read('large')).toBe('c')
+  })
+
+  it('rejects with a LeaseUnavailableError if the server is not there', async () => {
+    const nobody = new EtcdClient({ endpoints: ['http://127.0.0.1:1'] })
+    await expect(new EtcdGuard(nobody).put(1n, 'key', 'value')).rejects.toThrow(LeaseUnavailableError)
+    nobody.close()
+  })
+
+  it('rejects with the reason of its signal', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(guard.transact(1n, 'key', { write: [], signal })).rejects.toThrow('enough')
+  })
+
+  it('rejects a misspelled option', async () => {
+    const misspelled = { write: [], if: [] }
+    await expect(guard.transact(1n, 'key', misspelled)).rejects.toThrow(LeaseConfigurationError)
+  })
+})

@@ -1,0 +1,39 @@
+import { LeaseLostError } from '@leasehold/core'
+import { EtcdClient, EtcdGuard } from '@leasehold/etcd'
+import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rebuildOnce } from './readme/rebuild-index.js'
+import { withdraw } from './readme/transfer.js'
+import { warmUp } from './support/scene.js'
+
+describeEtcd('the examples of the documents', () => {
+  let server: EtcdServer
+
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+    await warmUp(server)
+  })
+
+  afterAll(() => server.stop())
+
+  const read = async (key: string) => (await server.ctl('get', key, '--print-value-only')).trimEnd()
+
+  it('writes under the lease and the guard', async () => {
+    await rebuildOnce([server.url], async () => 'first')
+    await rebuildOnce([server.url], async () => 'second')
+    expect(await read('index/latest')).toBe('second')
+    expect(JSON.parse(await read('leasehold/index'))).toMatchObject({ state: 'available' })
+  })
+
+  it('runs a transaction under the guard', async () => {
+    const client = new EtcdClient({ endpoints: [server.url] })
+    const guard = new EtcdGuard(client)
+    await guard.put(5n, 'account/balance', '10')
+    expect(await withdraw(guard, 5n, '10', '7')).toBe(true)
+    expect(await withdraw(guard, 5n, '10', '4')).toBe(false)
+    await expect(withdraw(guard, 4n, '7', '0')).rejects.toBeInstanceOf(LeaseLostError)
+    expect([await read('account/balance'), await read('account/last')]).toEqual(['7', 'from 10 to 7'])
+    client.close()
+  })
+})

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { eventually } from './eventually.js'
+import { freePort } from './free-port.js'
+import { ServerProcess } from './server-process.js'
+import { serverProgram } from './server-program.js'
+
+const run = promisify(execFile)
+
+/** `etcd`, by the variable `ETCD`; `etcdctl` is looked for next to it. */
+export const etcdProgram = serverProgram('ETCD', 'etcd')
+
+const etcdctlProgram = serverProgram('ETCDCTL', 'etcdctl')
+
+/** The path of `etcdctl`: next to `etcd`, or by the variable `ETCDCTL`. */
+export const etcdctl: string = existsSync(besideEtcd()) ? besideEtcd() : (etcdctlProgram.path ?? cachedEtcdctl())
+
+export interface EtcdServerOptions {
+  /** Added to the command line: `['--quota-backend-bytes', '16777216']`. */
+  readonly args?: readonly string[]
+  /** `https` for a server that speaks TLS, which its `args` have to set up; `http` unless given. */
+  readonly scheme?: 'http' | 'https'
+}
+
+interface Place {
+  readonly name: string
+  readonly port: number
+  readonly peerPort: number
+  readonly dir: string
+  readonly cluster: string
+  readonly options: EtcdServerOptions
+}
+
+/** A real `etcd` of this machine. It listens on 127.0.0.1, and does not outlive the process of the tests. */
+export class EtcdServer {
+  readonly port: number
+  /** The URL of this member for clients. */
+  readonly url: string
+  readonly #place: Place
+  #process: ServerProcess | undefined
+
+  private constructor(place: Place) {
+    this.#place = place
+    this.port = place.port
+    this.url = `${place.options.scheme ?? 'http'}://127.0.0.1:${place.port}`
+  }
+
+  /** Resolves when it answers. */
+  static async start(options: EtcdServerOptions = {}): Promise<EtcdServer> {
+    const [server] = await EtcdServer.cluster(1, options)
+    if (server === undefined) throw new Error('no server was started')
+    return server
+  }
+
+  /** The members of one cluster; resolves when they have a leader. */
+  static async cluster(size: number, options: EtcdServerOptions = {}): Promise<readonly EtcdServer[]> {
+    const places: Omit<Place, 'cluster'>[] = []
+    for (let count = 0; count < size; count += 1) {
+      const dir = mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
+      places.push({ name: `m${count}`, port: await freePort(), peerPort: await freePort(), dir, options })
+    }
+    const cluster = places.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(',')
+    const servers = places.map((place) => new EtcdServer({ ...place, cluster }))
+    try {
+      await Promise.all(servers.map((server) => server.#spawn()))
+      await Promise.all(servers.map((server) => server.#answers()))
+      return servers
+    } catch (error) {
+      for (const server of servers) await server.stop()
+      throw error
+    }
+  }
+
+  get pid(): number {
+    return this.#running().pid
+  }
+
+  /** All requests hang from now on: SIGSTOP. */
+  freeze(): void {
+    this.#running().signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#running().signal('SIGCONT')
+  }
+
+  /** Ends it without a word, frozen or not: SIGKILL. */
+  async kill(): Promise<void> {
+    await this.#process?.end()
+  }
+
+  /** Starts it again with its data. */
+  async start(): Promise<void> {
+    await this.#spawn()
+    await this.#answers()
+  }
+
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.start()
+  }
+
+  /** Ends it, with its data. */
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.#place.dir, { recursive: true, force: true })
+  }
+
+  /** The output of `etcdctl`. Rejects with an error whose message has the output for errors. */
+  async ctl(...args: readonly string[]): Promise<string> {
+    const { stdout } = await run(etcdctl, [`--endpoints=${this.url}`, ...args], { env: { ETCDCTL_API: '3' } })
+    return stdout
+  }
+
+  /** Whether it is the leader of its cluster. */
+  async isLeader(): Promise<boolean> {
+    const [status] = JSON.parse(await this.ctl('endpoint', 'status', '-w', 'json'))
+    return status.Status.leader === status.Status.header.member_id
+  }
+
+  /** One figure of `/metrics`, such as `etcd_server_proposals_applied_total`. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text()
+    const [, value] = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text) ?? []
+    return Number(value)
+  }
+
+  #running(): ServerProcess {
+    if (this.#process === undefined) throw new Error('this server was never started')
+    return this.#process
+  }
+
+  async #spawn(): Promise<void> {
+    if (etcdProgram.path === undefined) throw new Error(etcdProgram.whyNot)
+    const { name, peerPort, dir, cluster, options } = this.#place
+    const peer = `http://127.0.0.1:${peerPort}`
+    const args = [
+      ...['--name', name, '--data-dir', join(dir, 'data'), '--log-level', 'warn', '--unsafe-no-fsync'],
+      ...['--listen-client-urls', this.url, '--advertise-client-urls', this.url],
+      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', cluster],
+      ...(options.args ?? []),
+    ]
+    this.#process = await ServerProcess.spawn(etcdProgram.path, args, join(dir, 'etcd.log'))
+  }
+
+  async #answers(): Promise<void> {
+    const { dir, options } = this.#place
+    const started = this.#running()
+    await eventually(`etcd answers on ${this.port}`, async () => {
+      if (started.hasEnded) return true
+      if (options.scheme === 'https') return await isListening(this.port)
+      const health = await fetch(`${this.url}/health`)
+      return ((await health.json()) as { health: string }).health === 'true'
+    })
+    if (started.hasEnded) {
+      throw new Error(`etcd did not start: ${readFileSync(join(dir, 'etcd.log'), 'utf8').slice(-2_000)}`)
+    }
+  }
+}
+
+/** A server that wants certificates of its clients is not asked for more. */
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  try {
+    await once(socket, 'connect')
+    return true
+  } finally {
+    socket.destroy()
+  }
+}
+
+function besideEtcd(): string {
+  return join(dirname(etcdProgram.path ?? ''), 'etcdctl')
+}
+
+/** The cache has it in the folder of the server. */
+function cachedEtcdctl(): string {
+  return join(process.env.SERVER_CACHE ?? join(homedir(), '.cache', 'test-servers'), 'etcd', 'etcdctl')
+}
