@@ -20,7 +20,7 @@ const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
-  'packages/local/test/{threads,processes}.test.ts',
+  'packages/local/test/{threads,processes,self-fence}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
