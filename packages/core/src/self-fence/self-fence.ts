@@ -62,7 +62,13 @@ export class SelfFence {
 
   /** A grant was obtained or renewed. `validUntil` is on the system clock. */
   arm(validUntil: number): void {
-    this.#deadline ??= watchdog.add(this.#onEnded)
+    try {
+      this.#deadline ??= watchdog.add(this.#onEnded)
+    } catch {
+      // The thread had ended while the lease waited for its turn, and cannot be started again.
+      queueMicrotask(this.#onEnded)
+      return
+    }
     this.#set(validUntil + this.#time)
   }
 

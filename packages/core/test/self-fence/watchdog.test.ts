@@ -4,6 +4,7 @@ import { createLease, type LeaseLost, MemoryLeaseStore, systemClock } from '@lea
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../support/held-lease.js'
 
+const load = process.getBuiltinModule
 const threads: Worker[] = []
 /** The looks whether the thread is idle, which wait for their time. */
 const looks: (() => void)[] = []
@@ -15,10 +16,7 @@ beforeEach(() => {
       threads.push(this)
     }
   }
-  const load = process.getBuiltinModule
-  const seen = (id: string) =>
-    id === 'node:worker_threads' ? { Worker: SeenWorker } : load.call(process, id as 'node:fs')
-  vi.spyOn(process, 'getBuiltinModule').mockImplementation(seen as typeof load)
+  useThreads(SeenWorker)
   const { schedule } = systemClock
   vi.spyOn(systemClock, 'schedule').mockImplementation((delay, task) => {
     if (delay !== 10_000) return schedule(delay, task)
@@ -32,6 +30,22 @@ afterEach(async () => {
   vi.restoreAllMocks()
   for (const thread of threads.splice(0)) await thread.terminate()
 })
+
+/** The class of threads from now on. Other modules are as they are. */
+function useThreads(Worker: unknown): void {
+  const seen = (id: string) => (id === 'node:worker_threads' ? { Worker } : load.call(process, id as 'node:fs'))
+  vi.spyOn(process, 'getBuiltinModule').mockImplementation(seen as typeof load)
+}
+
+function breakThreads(): void {
+  useThreads(
+    class {
+      constructor() {
+        throw new Error('no threads here')
+      }
+    },
+  )
+}
 
 const store = new MemoryLeaseStore()
 const open = (name: string, selfFence?: 'kill') =>
@@ -91,14 +105,24 @@ describe('the thread of self-fenced leases', () => {
     expect(await lease.holder()).toBeUndefined()
   })
 
+  it('is a loss if it cannot be started again while the lease waits', async () => {
+    const holder = createLease(store, 'waited for', { owner: 'other' })
+    await holder.acquire()
+    const losses: LeaseLost[] = []
+    const lease = open('waited for', 'kill')
+    const acquired = lease.acquire({ wait: 60_000, onLost: (lost) => losses.push(lost) })
+    await vi.waitUntil(() => lease.state === 'acquiring')
+    looks.shift()?.()
+    breakThreads()
+    await holder.release()
+    expect(await acquired).toBe(true)
+    await vi.waitUntil(() => losses.length > 0)
+    expect(losses).toEqual([{ reason: 'closed' }])
+    expect(lease.checkLease()).toBe(false)
+  })
+
   it('is an error of acquire if it cannot be started', async () => {
-    vi.mocked(process.getBuiltinModule).mockImplementation((() => ({
-      Worker: class {
-        constructor() {
-          throw new Error('no threads here')
-        }
-      },
-    })) as never)
+    breakThreads()
     await expect(open('none', 'kill').acquire()).rejects.toMatchObject({ code: 'unavailable', leaseName: 'none' })
     await expect(open('none', 'kill').acquire()).rejects.toThrow('could not be started: no threads here')
   })
