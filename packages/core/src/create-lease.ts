@@ -1,6 +1,7 @@
 import type { StoreLeaseEnvironment } from './lease-environment.js'
 import { LeaseSettings } from './lease-settings.js'
 import { checkOptionNames, type OptionNames } from './option-names.js'
+import type { SelfFenceMode } from './self-fence/fence-times.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { StoreLease } from './store-lease.js'
 import { type TimeoutOptions, TimeoutSettings } from './timeout-settings.js'
@@ -12,6 +13,8 @@ export interface CreateLeaseOptions extends TimeoutOptions, StoreLeaseEnvironmen
   readonly maxHold?: number | undefined
   /** Allows children in other processes, see `LeaseSettings`. Milliseconds. */
   readonly childGrace?: number | undefined
+  /** Ends a process that does not acknowledge the loss of the lease, see `LeaseSettings`. */
+  readonly selfFence?: SelfFenceMode | undefined
 }
 
 /**
@@ -20,14 +23,10 @@ export interface CreateLeaseOptions extends TimeoutOptions, StoreLeaseEnvironmen
  */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
   checkOptionNames('createLease', options, createLeaseOptionNames, { leaseName: name })
-  const { owner, maxHold, childGrace, clock, logger, random, parent } = options
+  const { owner, maxHold, childGrace, selfFence, clock, logger, random, parent } = options
   const timeouts = new TimeoutSettings(options)
-  return new StoreLease(new LeaseSettings({ name, owner, timeouts, maxHold, childGrace }), store, {
-    clock,
-    logger,
-    random,
-    parent,
-  })
+  const settings = new LeaseSettings({ name, owner, timeouts, maxHold, childGrace, selfFence })
+  return new StoreLease(settings, store, { clock, logger, random, parent })
 }
 
 /** For packages that create leases of their own with the same options. */
@@ -39,6 +38,7 @@ export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   strategy: true,
   maxHold: true,
   childGrace: true,
+  selfFence: true,
   clock: true,
   logger: true,
   random: true,

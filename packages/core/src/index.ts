@@ -34,6 +34,7 @@ export { type ConfiguredStore, LeaseProvider } from './provider/lease-provider.j
 export type { RenewAt } from './renewal/renew-at-strategy.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { Held, LeasedWork } from './run/lease-run.js'
+export type { SelfFenceMode } from './self-fence/fence-times.js'
 export { Grant, LeaseRecord, type LeaseState, type Metadata } from './store/lease-record.js'
 export type { LeaseStore, StoreLimits } from './store/lease-store.js'
 export { breakLease, listLeases, readLease, releaseLease, type StoreOperationOptions } from './store/operations.js'

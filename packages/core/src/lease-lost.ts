@@ -8,7 +8,7 @@
  * - `suspended`: the machine was suspended (or the VM paused) past the end of the validity
  * - `parent-lost`: the lease that this one stood under was lost
  * - `max-hold`: the grant was held for `maxHold`
- * - `closed`: the provider or the store was closed while the lease was held
+ * - `closed`: the provider or the store was closed while the lease was held, or the thread of its `selfFence` ended
  */
 export type LeaseLostReason =
   | 'expired'

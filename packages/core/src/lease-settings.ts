@@ -2,6 +2,8 @@ import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { checkLeaseName, checkOwner } from './lease-name.js'
 import { checkOptionNames, type OptionNames } from './option-names.js'
 import { createOwner } from './owner.js'
+import { LEAST_FENCED_TTL, SELF_FENCES, type SelfFenceMode } from './self-fence/fence-times.js'
+import { shownValue } from './shown-value.js'
 import { TimeoutSettings } from './timeout-settings.js'
 
 export interface LeaseSettingsOptions {
@@ -20,6 +22,13 @@ export interface LeaseSettingsOptions {
    * milliseconds, until they have ended. At most `heartbeatTimeout`.
    */
   readonly childGrace?: number | undefined
+  /**
+   * Ends the process that has not acknowledged the loss of a grant in time, before anyone else can be granted the name:
+   * code that ignores its signal, or a loop that never yields, cannot act past the lease. `kill`: by SIGKILL. `exit`: by
+   * SIGTERM first, and by SIGKILL if that is not enough. The validity ends 7 % of the ttl earlier. Not for process 1, nor
+   * with a clock of your own. A ttl of at least one second.
+   */
+  readonly selfFence?: SelfFenceMode | undefined
   /** The provider's own block. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
@@ -36,11 +45,13 @@ export class LeaseSettings {
   readonly retryInterval: number
   /** Absent unless given. */
   declare readonly childGrace?: number
+  /** Absent unless given. */
+  declare readonly selfFence?: SelfFenceMode
   /** Not enumerable, so that printing the settings prints no password. */
   declare readonly options: Readonly<Record<string, unknown>>
 
   constructor(given: LeaseSettingsOptions) {
-    const { name, owner = createOwner(), timeouts, maxHold, retryInterval, childGrace, options } = given
+    const { name, owner = createOwner(), timeouts, maxHold, retryInterval, childGrace, selfFence, options } = given
     checkOptionNames('LeaseSettings', given, optionNames, { leaseName: name })
     checkLeaseName(name)
     checkOwner(owner)
@@ -50,6 +61,7 @@ export class LeaseSettings {
     this.maxHold = maxHold ?? Number.POSITIVE_INFINITY
     this.retryInterval = retryInterval ?? DEFAULT_RETRY_INTERVAL
     if (childGrace !== undefined) this.childGrace = childGrace
+    if (selfFence !== undefined) this.selfFence = checkedSelfFence(selfFence, this.timeouts)
     Object.defineProperty(this, 'options', { value: options ?? noOptions })
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
@@ -69,7 +81,19 @@ const optionNames: OptionNames<LeaseSettingsOptions> = {
   maxHold: true,
   retryInterval: true,
   childGrace: true,
+  selfFence: true,
   options: true,
+}
+
+function checkedSelfFence(mode: SelfFenceMode, { heartbeatTimeout }: TimeoutSettings): SelfFenceMode {
+  if (!SELF_FENCES.includes(mode)) {
+    throw new LeaseConfigurationError(`selfFence must be one of ${SELF_FENCES.join(', ')}, not ${shownValue(mode)}`)
+  }
+  if (heartbeatTimeout >= LEAST_FENCED_TTL) return mode
+  throw new LeaseConfigurationError(
+    `selfFence needs a heartbeatTimeout of at least ${LEAST_FENCED_TTL} ms, not ${heartbeatTimeout}: raise it, or leave ` +
+      'selfFence out',
+  )
 }
 
 const defaultTimeouts = new TimeoutSettings()

@@ -17,6 +17,7 @@ import { createGrantId } from './engine/grant-id.js'
 import { LeaseEngine } from './engine/lease-engine.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
+import { GrantUsers } from './grant-users.js'
 import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
 import { Lease } from './lease.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './lease-environment.js'
@@ -33,12 +34,12 @@ import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
+import { SelfFence } from './self-fence/self-fence.js'
 import { SharedRenewal } from './shared-renewal.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readHolder } from './store/operations.js'
 import { checkStoreLimits } from './store/store-limits.js'
-import { callGuarded } from './user-code.js'
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
@@ -51,8 +52,7 @@ export class StoreLease extends Lease {
   readonly #engine: LeaseEngine
   /** When to warn of a grant that is held for long. */
   #warnAt = Number.POSITIVE_INFINITY
-  #onLost: readonly ((lost: LeaseLost) => void)[] = noCallbacks
-  #controller: AbortController | undefined
+  readonly #users = new GrantUsers()
   #previous: Metadata | undefined
   #updates: MetadataUpdates | undefined
   #renewal: SharedRenewal | undefined
@@ -60,10 +60,10 @@ export class StoreLease extends Lease {
   #departure: Departure | undefined
   #closed = false
   #runs: LeaseRuns | undefined
-  /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
-  #isKept = false
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
+  readonly #fence: SelfFence | undefined
+  readonly #workUnder = (grantId: string): Promise<void> | undefined => this.#runs?.under({ grantId })?.working
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: StoreLeaseEnvironment = {}) {
@@ -77,7 +77,12 @@ export class StoreLease extends Lease {
     if (environment.parent !== undefined) this.#family = this.#createFamily(environment.parent, guarded)
     const graced = forChildren(store, settings, guarded.clock)
     const parented = this.#family?.around(guarded) ?? guarded
-    this.#engine = new LeaseEngine(settings, graced, parented, (effect) => this.#onGrant(effect))
+    const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder: this.#workUnder }
+    this.#engine = new LeaseEngine(settings, graced, fenced, (effect) => this.#onGrant(effect))
+    this.#fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
+      this.#log('error', 'the thread of selfFence has ended')
+      this.#engine.dispatch({ type: 'end', reason: 'closed' })
+    })
   }
 
   /** @internal */
@@ -111,16 +116,14 @@ export class StoreLease extends Lease {
 
   override get signal(): AbortSignal {
     if (this.grant === undefined) return AbortSignal.abort(this.#lossOf({ reason: 'expired' }))
-    this.#controller ??= new AbortController()
-    return this.#controller.signal
+    return this.#users.signal
   }
 
   override acquire(options: AcquireOptions = noOptions): Promise<boolean> {
     const error = this.#optionsError(options)
     if (error !== undefined) return Promise.reject(error)
     if (!this.checkLease()) return this.#claim(options, undefined)
-    this.#isKept = true
-    this.#addOnLost(options.onLost)
+    this.#users.keep(options.onLost)
     return Promise.resolve(true)
   }
 
@@ -162,6 +165,7 @@ export class StoreLease extends Lease {
     this.#runs?.onReleased()
     if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
     this.#family?.abandon()
+    this.#fence?.abandon()
     // A release or an attempt may be under way, or a grant may be left in the store.
     const left = this.#departure?.underWay
     await this.#engine.abandon()
@@ -177,7 +181,7 @@ export class StoreLease extends Lease {
       details: this.#details,
       currentGrant: () => this.grant,
       isValid: () => this.checkLease(),
-      isKept: () => this.#isKept,
+      isKept: () => this.#users.isKept,
       claim: (claimed, run) => this.#claim(claimed, undefined, run),
       holder: () => this.#refusedFor(),
       release: () => this.release(),
@@ -276,7 +280,8 @@ export class StoreLease extends Lease {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     const now = this.#clock.now()
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
-    const entry = this.#family?.enter(() => this.#claim(options, adopted, run), signal)
+    const claimAgain = (): Promise<boolean> => this.#claim(options, adopted, run)
+    const entry = this.#fence?.enter(claimAgain) ?? this.#family?.enter(claimAgain, signal)
     if (entry !== undefined) return entry
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) claim.listenTo(signal, this.#engine)
@@ -293,13 +298,10 @@ export class StoreLease extends Lease {
     return acquireOptionsError(options, this.#store, this.#details)
   }
 
-  #addOnLost(onLost: ((lost: LeaseLost) => void) | undefined): void {
-    if (onLost !== undefined) this.#onLost = [...this.#onLost, onLost]
-  }
-
   /** From now on no loss is reported. */
   #leave(how: EventOf<'release' | 'hand-off'>): Promise<ReleaseResult> {
-    this.#onLost = noCallbacks
+    this.#users.leave()
+    this.#fence?.disarm()
     this.#updates?.end()
     this.#renewal?.end()
     this.#departure ??= new Departure((event) => this.#engine.dispatch(event))
@@ -308,18 +310,20 @@ export class StoreLease extends Lease {
 
   #endLeaving(result: ReleaseResult): void {
     this.#departure?.end(result)
-    this.#controller = undefined
+    this.#users.end()
   }
 
   #onGrant(effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
+        this.#armFence()
         this.#previous = effect.previous
         this.#warnAt = longHoldOf(this.settings, this.#clock.now())
-        this.#onGranted(effect.grant, effect.claims)
+        this.#users.begin(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
+        this.#armFence()
         this.#renewal?.onHeartbeat(effect)
         this.#warnAt = warnOnce(this.#warnAt, this.#clock.now(), (message) => this.#log('warn', message))
         this.#emitter?.emit('renewed', withJSON(effect.grant))
@@ -347,33 +351,19 @@ export class StoreLease extends Lease {
     }
   }
 
-  #onGranted(grant: Grant, claims: readonly Claim[]): void {
-    this.#onLost = noCallbacks
-    this.#isKept = false
-    for (const { run, onLost } of claims) {
-      if (run === undefined) {
-        this.#isKept = true
-        this.#addOnLost(onLost)
-      } else run.begin(grant)
-    }
-  }
-
   #notifyLoss(grant: Grant, lost: LeaseLost): void {
     this.#family?.lose()
     this.#updates?.end()
-    const callbacks = [...this.#onLost]
-    const controller = this.#controller
     const run = this.#runs?.under(grant)
-    if (run?.onLost !== undefined) callbacks.push(run.onLost)
-    this.#onLost = noCallbacks
-    this.#controller = undefined
-    const error = this.#lossOf(lost)
-    controller?.abort(error)
-    run?.end(error)
-    const report = (failure: unknown): void => this.#report(failure)
-    for (const callback of callbacks) callGuarded(() => callback(lost), report)
+    this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
     this.#emitter?.emit('lost', lost)
     this.#renewal?.end()
+    this.#fence?.acknowledge(run?.working)
+  }
+
+  #armFence(): void {
+    const held = heldIn(this.#engine.state)
+    if (held !== undefined) this.#fence?.arm(held.validUntil)
   }
 
   #lossOf(lost: LeaseLost): LeaseLostError {
@@ -396,4 +386,3 @@ export class StoreLease extends Lease {
 }
 
 const noOptions: AcquireOptions = {}
-const noCallbacks: readonly ((lost: LeaseLost) => void)[] = []

@@ -9,7 +9,7 @@ const MAX_DELAY = 2 ** 31 - 1
 const LOOK_ABOVE = 5
 
 /** The step of the uptime on Linux, in milliseconds. */
-const BOOT_STEP = 10
+export const BOOT_STEP = 10
 
 /** A reading of the boot clock that took longer than this may have been interrupted, and is taken again. */
 const LONGEST_READING = 5
@@ -62,6 +62,20 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
   }
 
   return { now, schedule, suspended: () => suspended, wall }
+}
+
+/** Nanoseconds of the monotonic clock, which may stand still during a suspend. All threads of a process share its origin. */
+export function monotonicNanoseconds(): bigint {
+  return process.hrtime.bigint()
+}
+
+/**
+ * How far the boot clock is ahead of {@link monotonicNanoseconds}, in nanoseconds: it grows by each suspend. `undefined`
+ * where the monotonic clock itself goes on during a suspend.
+ */
+export function bootOffset(): number | undefined {
+  const { boot } = systemReadings
+  return boot && readBootOffset(boot, () => Number(monotonicNanoseconds()) / 1e6) * 1e6
 }
 
 /** A timer of Node that does not keep the process alive. */

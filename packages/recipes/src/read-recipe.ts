@@ -40,10 +40,10 @@ export async function readRecipe<K extends RecipeKind>(
     throw new LeaseConfigurationError(`there is no recipe '${kind}': use one of ${kinds}`, { leaseName: name })
   }
   const { store, settings, clock, logger } = await provider.getStore(name, configPath, declared.keys)
-  const { owner, timeouts, maxHold: longest, childGrace, options } = settings
+  const { owner, timeouts, maxHold: longest, childGrace, selfFence, options } = settings
   const maxHold = longest === Number.POSITIVE_INFINITY ? undefined : longest
   const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
-  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, maxHold, childGrace }
+  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, maxHold, childGrace, selfFence }
   const ofRecipe = declared.read(options) as OptionsOf<(typeof recipeSettings)[K]['declarations']>
   return { store, options: { name, owner, ...durations, strategy, clock, logger, ...ofRecipe } }
 }

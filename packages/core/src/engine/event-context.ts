@@ -37,6 +37,8 @@ export interface EngineEnvironment {
   readonly random: () => number
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
+  /** Of a self-fenced lease: the work under a grant that is in progress. The name is not freed before it has ended. */
+  readonly workUnder?: ((grantId: string) => Promise<void> | undefined) | undefined
 }
 
 /** Shared by all leases that use it. */

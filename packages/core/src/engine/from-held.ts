@@ -63,7 +63,7 @@ export function becomeHeld(
     grant,
     confirmedAt: sentAt,
     // Counted from the instant at which the confirmed request was sent, on our own clock.
-    validUntil: Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)), holdUntil),
+    validUntil: Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil),
     holdUntil,
     suspended,
     call: undefined,

@@ -22,6 +22,8 @@ interface Leftover {
   grant: Grant | undefined
   /** Whether a request under the grant id may still reach the store, after the grant was given back. */
   readonly hasStray: boolean
+  /** The work that has to end before. */
+  work: Promise<void> | undefined
   /** After this it has expired by itself, or is left to an operator. */
   readonly until: number
   looks: number
@@ -61,10 +63,14 @@ export class GrantCleanup {
     return grantId !== undefined && this.#leftovers.has(grantId)
   }
 
-  /** Frees a grant, or a grant that a request of unknown outcome may have produced under its id. */
-  add(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
+  /**
+   * Frees a grant, or a grant that a request of unknown outcome may have produced under its id; not before `work` has
+   * settled, which never rejects.
+   */
+  add(grantId: string, grant: Grant | undefined, hasStray: boolean, work?: Promise<void>): void {
     // In a microtask: code that is notified of a loss gets to stop before the name is freed.
     const leftover = this.#keep(grantId, grant, hasStray)
+    leftover.work = work
     if (hasStray) this.#remember(grantId)
     queueMicrotask(() => this.#tryAgain(leftover))
   }
@@ -94,7 +100,8 @@ export class GrantCleanup {
     const known = this.#leftovers.get(grantId)
     if (known !== undefined) this.#forget(known)
     const until = this.#clock.now() + Math.min(this.#rules.ttl, LONGEST)
-    const leftover = { grantId, grant, hasStray, until, looks: LOOKS, tries: 0, trying: undefined, cancel: undefined }
+    const begin = { looks: LOOKS, tries: 0, trying: undefined, cancel: undefined, work: undefined }
+    const leftover: Leftover = { grantId, grant, hasStray, until, ...begin }
     this.#leftovers.set(grantId, leftover)
     return leftover
   }
@@ -129,6 +136,7 @@ export class GrantCleanup {
 
   async #giveBack(leftover: Leftover): Promise<void> {
     const { grantId } = leftover
+    if (leftover.work !== undefined) await leftover.work
     const grant = leftover.grant ?? (await this.#findLocked())
     if (grant?.grantId === grantId) {
       await this.#release(grant)

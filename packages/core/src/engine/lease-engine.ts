@@ -15,7 +15,7 @@ import type { GrantEffect } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
 import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
-import { type LeaseRules, rulesOf } from './lease-rules.js'
+import { fencedTimes, type LeaseRules, rulesOf } from './lease-rules.js'
 import { askedNotice } from './preemption.js'
 import { alignToBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
@@ -351,7 +351,7 @@ export class LeaseEngine implements Caller, GroupMember {
 
   #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
     this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.#environment.clock)
-    this.#cleanup.add(grantId, grant, hasStray)
+    this.#cleanup.add(grantId, grant, hasStray, this.#environment.workUnder?.(grantId))
   }
 
   #report(error: unknown): void {
@@ -360,8 +360,8 @@ export class LeaseEngine implements Caller, GroupMember {
 
   /** When the heartbeat after a request that was sent then is due. */
   #plan(sentAt: number): HeartbeatPlan {
-    const { timeouts } = this.#settings
-    const plan = planHeartbeat(timeouts, this.#environment.random(), (error) => this.#report(error))
+    const times = fencedTimes(this.#settings)
+    const plan = planHeartbeat(times, this.#environment.random(), (error) => this.#report(error))
     return this.group.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
   }
 

@@ -21,6 +21,7 @@ export const settingKeys = {
   strategy: 'strategy',
   maxHold: 'max-hold',
   childGrace: 'child-grace',
+  selfFence: 'self-fence',
 } as const satisfies Record<
   keyof TimeoutOptions | Exclude<keyof LeaseSettingsOptions, 'name' | 'owner' | 'timeouts' | 'options'>,
   string
@@ -67,7 +68,14 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     strategy: strategyFrom(setting('strategy')),
   })
   const [maxHold, retryInterval, childGrace] = [duration('maxHold'), duration('retryInterval'), duration('childGrace')]
-  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, childGrace, options: block })
+  const selfFence = selfFenceFrom(setting('selfFence'))
+  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, childGrace, selfFence, options: block })
+}
+
+/** Absent where it is switched off: HOCON reads a bare `off` as a text. The settings check other values. */
+function selfFenceFrom(value: unknown): LeaseSettingsOptions['selfFence'] {
+  const isOff = value === undefined || value === null || value === '' || value === 'off' || value === false
+  return isOff ? undefined : (value as LeaseSettingsOptions['selfFence'])
 }
 
 /** A name, or an object such as `{ renew-at = 0.3 }`, whose number may be a text: from an environment variable. */

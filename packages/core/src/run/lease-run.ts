@@ -25,6 +25,7 @@ export class LeaseRun {
   readonly #controller = new AbortController()
   readonly #ended = new Deferred<never>()
   #grant: RunGrant | undefined
+  #working: Promise<void> | undefined
 
   constructor(onLost: ((lost: LeaseLost) => void) | undefined) {
     this.onLost = onLost
@@ -32,7 +33,12 @@ export class LeaseRun {
     this.#ended.promise.catch(() => {})
   }
 
-  isUnder(grant: RunGrant | undefined): boolean {
+  /** Settles when the work has ended, which may be long after the run; `undefined` while no work is in progress. */
+  get working(): Promise<void> | undefined {
+    return this.#working
+  }
+
+  isUnder(grant: Pick<RunGrant, 'grantId'> | undefined): boolean {
     return this.#grant !== undefined && this.#grant.grantId === grant?.grantId
   }
 
@@ -61,6 +67,10 @@ export class LeaseRun {
     const held = { signal: this.#controller.signal, fencingToken: grant.fencingToken }
     // `async`: an error that the work throws before it returns a promise becomes a rejection, too.
     const done = (async () => await work(held))()
+    const end = (): void => {
+      this.#working = undefined
+    }
+    this.#working = done.then(end, end)
     return await Promise.race([this.#ended.promise, done])
   }
 }

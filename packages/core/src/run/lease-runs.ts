@@ -40,7 +40,7 @@ export class LeaseRuns {
   }
 
   /** The run in progress, if it works under this grant. */
-  under(grant: RunGrant): LeaseRun | undefined {
+  under(grant: Pick<RunGrant, 'grantId'>): LeaseRun | undefined {
     return this.#current?.isUnder(grant) === true ? this.#current : undefined
   }
 

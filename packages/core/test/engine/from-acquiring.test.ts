@@ -1,6 +1,7 @@
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
+import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 import { acquiring, after, grant, held } from '../support/transitions.js'
 
@@ -48,6 +49,13 @@ describe('from acquiring, an answer', () => {
     const short = { ...grant, ttl: 1_000 }
     const { state } = after(acquiring(), { ...yes, outcome: { granted: true, grant: short } }, 0)
     expect(state).toEqual(held({ grant: short, validUntil: 965 }))
+  })
+
+  it('that grants a self-fenced lease leaves time to end the process, within maxHold', () => {
+    const fenced = { rules: { ...rules, fenceReserve: 700 } }
+    expect(after(acquiring(), yes, 0, fenced).state).toEqual(held({ validUntil: 9_175 }))
+    const limited = { rules: { ...rules, fenceReserve: 700, maxHold: 9_500 } }
+    expect(after(acquiring(), yes, 0, limited).state).toEqual(held({ validUntil: 9_175, holdUntil: 9_500 }))
   })
 
   it('that grants exactly at the end of the validity is a failure, and the grant is released', () => {

@@ -1,6 +1,7 @@
-import { LeaseSettings } from '@leasehold/core'
+import { LeaseSettings, TimeoutSettings } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { rulesOf } from '../../src/engine/lease-rules.js'
+import { fencedTimes, rulesOf } from '../../src/engine/lease-rules.js'
+import { validityOf } from '../../src/validity.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 
 describe('the rules of a lease', () => {
@@ -16,11 +17,26 @@ describe('the rules of a lease', () => {
       heartbeatInterval,
       operationTimeout,
       maxHold: 77,
+      fenceReserve: 0,
       manual: false,
     }
     expect(rulesOf(settings, store)).toEqual({ ...told, watched: false, ordered: false })
     const limits = { ...store.limits, ordered: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
     expect(rulesOf(settings, watched as never)).toEqual({ ...told, kind: 'custom', watched: true, ordered: true })
+  })
+
+  it.each([
+    { ttl: 1_000, reserve: 200 },
+    { ttl: 30_000, reserve: 2_100 },
+    { ttl: 120_000, reserve: 7_000 },
+    { ttl: 3_600_000, reserve: 11_000 },
+    { ttl: Number.POSITIVE_INFINITY, reserve: 11_000 },
+  ])('end the validity of a self-fenced lease of $ttl ms earlier by $reserve ms', ({ ttl, reserve }) => {
+    const timeouts = new TimeoutSettings({ heartbeatTimeout: ttl })
+    const settings = new LeaseSettings({ name: 'job', timeouts, selfFence: 'kill' })
+    expect(rulesOf(settings, new ScriptedStore()).fenceReserve).toBe(reserve)
+    // A strategy plans from the ttl whose validity that is.
+    expect(validityOf(fencedTimes(settings).heartbeatTimeout)).toBeCloseTo(validityOf(ttl) - reserve, 6)
   })
 })

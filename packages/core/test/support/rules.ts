@@ -9,6 +9,7 @@ export const rules: LeaseRules = {
   heartbeatInterval: 1_000,
   operationTimeout: 1_000,
   maxHold: Number.POSITIVE_INFINITY,
+  fenceReserve: 0,
   manual: false,
   watched: false,
   ordered: false,

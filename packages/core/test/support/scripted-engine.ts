@@ -3,6 +3,7 @@ import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
+import type { EngineEnvironment } from '../../src/engine/event-context.js'
 import type { GrantEffect } from '../../src/engine/grant-effect.js'
 import { LeaseEngine } from '../../src/engine/lease-engine.js'
 import { INTERVAL, LIMIT, TTL } from './held-lease.js'
@@ -12,7 +13,10 @@ import { ScriptedStore } from './scripted-store.js'
 export const ONCE = Number.NEGATIVE_INFINITY
 
 /** The engine of a lease over a scripted store, with heartbeats exactly every `INTERVAL`. */
-export function setUpEngine(more: Partial<LeaseStore> & { readonly ordered?: boolean } = {}) {
+export function setUpEngine(
+  more: Partial<LeaseStore> & { readonly ordered?: boolean } = {},
+  environment: Partial<EngineEnvironment> = {},
+) {
   const clock = new VirtualClock()
   const { ordered = false, ...methods } = more
   const store = Object.assign(new ScriptedStore({ ordered }), methods)
@@ -22,7 +26,9 @@ export function setUpEngine(more: Partial<LeaseStore> & { readonly ordered?: boo
   const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT, strategy }
   const settings = new LeaseSettings({ name: 'job', owner: 'me', timeouts: new TimeoutSettings(times) })
   const told: GrantEffect[] = []
-  const engine = new LeaseEngine(settings, store, { clock, random: () => 1 }, (effect) => told.push(effect))
+  const engine = new LeaseEngine(settings, store, { clock, random: () => 1, ...environment }, (effect) =>
+    told.push(effect),
+  )
   const claim = (waitUntil = ONCE, onLost?: (lost: LeaseLost) => void): Claim => {
     const made = new Claim(waitUntil, onLost === undefined ? {} : { onLost })
     engine.claim(made)

@@ -23,6 +23,10 @@ export interface Line {
   readonly counted?: number
   readonly longest?: number
   readonly remaining?: number
+  readonly valid?: boolean
+  readonly lost?: boolean
+  readonly asked?: boolean
+  readonly alive?: boolean
   readonly error?: string
   readonly message?: string
 }
@@ -55,12 +59,12 @@ export class Child {
     test: Finishing,
     folder: string,
     mode: string,
-    options: { name?: string; uid?: number; program?: string } = {},
+    options: { name?: string; uid?: number; program?: string; args?: readonly string[] } = {},
   ) {
-    const { name = 'job', uid, program = FILE } = options
+    const { name = 'job', uid, program = FILE, args = [] } = options
     this.#process = spawn(
       process.execPath,
-      [program, folder, mode, name],
+      [program, folder, mode, name, ...args],
       uid === undefined ? {} : { uid, gid: uid, env: { ...process.env, HOME: '/tmp', TMPDIR: '/tmp' } },
     )
     this.#exited = new Promise((resolve) => this.#process.once('close', () => resolve()))
@@ -91,6 +95,12 @@ export class Child {
   async exitCode(): Promise<number | null> {
     await this.#exited
     return this.#process.exitCode
+  }
+
+  /** The signal that ends it. */
+  async exitSignal(): Promise<NodeJS.Signals | null> {
+    await this.#exited
+    return this.#process.signalCode
   }
 
   async kill(signal: NodeJS.Signals): Promise<void> {

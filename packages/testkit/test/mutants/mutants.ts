@@ -344,7 +344,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)), holdUntil)',
+        find: 'Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil)',
         replace: 'sentAt + validityOf(Math.min(rules.ttl, grant.ttl))',
       },
     ],

@@ -1,0 +1,112 @@
+import type { Clock } from '../clock.js'
+import { detailsOf } from '../engine/failures.js'
+import type { LeaseRules } from '../engine/lease-rules.js'
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import type { LeaseSettings } from '../lease-settings.js'
+import { reasonOf } from '../shown-value.js'
+import { systemClock } from '../system-clock.js'
+import { acknowledgeTime, type SelfFenceMode } from './fence-times.js'
+import { type Deadline, Watchdog } from './watchdog.js'
+
+const watchdog = new Watchdog()
+
+/** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
+export class SelfFence {
+  readonly #rules: LeaseRules
+  readonly #mode: SelfFenceMode
+  readonly #time: number
+  readonly #onEnded: () => void
+  #deadline: Deadline | undefined
+  #killAt = Number.POSITIVE_INFINITY
+  #abandoned = 0
+
+  /** The fence of a lease, if its settings ask for one. See the constructor. */
+  static of({ selfFence }: LeaseSettings, rules: LeaseRules, clock: Clock, onEnded: () => void): SelfFence | undefined {
+    return selfFence === undefined ? undefined : new SelfFence(selfFence, rules, clock, onEnded)
+  }
+
+  /**
+   * `onEnded`: the thread that ends the process has ended by itself. Throws a `LeaseConfigurationError` where the process
+   * cannot be ended.
+   */
+  constructor(mode: SelfFenceMode, rules: LeaseRules, clock: Clock, onEnded: () => void) {
+    this.#rules = rules
+    this.#mode = mode
+    this.#time = acknowledgeTime(rules.ttl)
+    this.#onEnded = onEnded
+    if (clock !== systemClock) {
+      const message = "selfFence ends the process by the machine's clock: leave it out, or leave out the clock"
+      throw new LeaseConfigurationError(message, detailsOf(rules))
+    }
+    // The kernel ignores signals that the first process of a container sends to itself, SIGKILL included.
+    if (process.pid === 1 && process.platform !== 'win32') {
+      throw new LeaseConfigurationError(
+        'selfFence cannot end this process, because its id is 1, as that of the first process in a container: start it ' +
+          'by an init process (docker run --init, or tini), or leave selfFence out',
+        detailsOf(rules),
+      )
+    }
+  }
+
+  /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
+  enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
+    const starting = watchdog.start()
+    return starting === undefined ? undefined : this.#startAndClaim(starting, claim)
+  }
+
+  /** Makes the claims that wait for the thread resolve with false. */
+  abandon(): void {
+    this.#abandoned += 1
+  }
+
+  /** A grant was obtained or renewed. `validUntil` is on the system clock. */
+  arm(validUntil: number): void {
+    try {
+      this.#deadline ??= watchdog.add(this.#onEnded)
+    } catch {
+      // The thread had ended while the lease waited for its turn, and cannot be started again.
+      queueMicrotask(this.#onEnded)
+      return
+    }
+    this.#set(validUntil + this.#time)
+  }
+
+  /** The grant was left: released, or handed off. */
+  disarm(): void {
+    this.#deadline?.clear()
+    this.#deadline = undefined
+  }
+
+  /**
+   * The loss of the grant was reported: the signal is aborted, and the callbacks have returned. It is acknowledged when the
+   * work of the run under the grant has ended.
+   */
+  acknowledge(work: Promise<void> | undefined): void {
+    const deadline = this.#deadline
+    if (deadline === undefined) return
+    if (work === undefined) {
+      this.disarm()
+      return
+    }
+    this.#set(Math.min(this.#killAt, systemClock.now() + this.#time))
+    this.#deadline = undefined
+    void work.then(() => deadline.clear())
+  }
+
+  async #startAndClaim(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
+    const abandoned = this.#abandoned
+    try {
+      await starting
+    } catch (cause) {
+      const message = `the thread of selfFence could not be started: ${reasonOf(cause)}`
+      throw new LeaseUnavailableError(message, { ...detailsOf(this.#rules), cause })
+    }
+    return abandoned === this.#abandoned && (await claim())
+  }
+
+  #set(killAt: number): void {
+    this.#killAt = killAt
+    this.#deadline?.set(this.#mode === 'exit' ? killAt - this.#time / 2 : Number.POSITIVE_INFINITY, killAt)
+  }
+}
