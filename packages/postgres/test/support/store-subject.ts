@@ -5,7 +5,7 @@ import type { StoreSubject } from '@leasehold/testkit'
 import { type Library, type Opened, pool } from './libraries.js'
 
 /** Milliseconds. Long enough for several calls on a busy machine. */
-const TTL = 6_000
+const TTL = 9_000
 
 /** Tables of their own, with the names that the options of a store have. */
 export async function ownTables(server: PostgresServer): Promise<{ schema: string; table: string }> {
