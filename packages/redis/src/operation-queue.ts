@@ -4,7 +4,7 @@ import type { Answer } from './answers.js'
 import type { Connection } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
-import { Operation, type Request, SentCall } from './operation.js'
+import { Operation, type Outcomes, type Request, SentCall } from './operation.js'
 
 /** The most operations of single callers in one call of the script. */
 const LARGEST_CALL = 128
@@ -58,7 +58,7 @@ export class OperationQueue {
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
   run<T>(request: Request<T>, call: StoreCall): Promise<T> {
     return new Promise((resolve, reject) => {
-      const operation = new Operation<T>(request, resolve, reject) as Operation
+      const operation = new Operation<T>(request, { resolve, reject }, 0) as Operation
       operation.removeListener = call.onAbort(() => this.#abort(operation, call))
       if (operation.isSettled) return
       this.#pending.push(operation)
@@ -68,17 +68,27 @@ export class OperationQueue {
 
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
   async runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    const operations: Operation[] = []
-    const outcomes = requests.map((request) => {
-      return new Promise<T | Error>((settle) => {
-        operations.push(new Operation(request, settle, (error) => settle(error as Error)) as Operation)
-      })
-    })
+    const outcomes: (T | Error)[] = new Array(requests.length)
+    let left = requests.length
+    let settled = (): void => {}
+    const settle = (outcome: T | Error, place: number): void => {
+      outcomes[place] = outcome
+      left -= 1
+      if (left === 0) settled()
+    }
+    const each: Outcomes<T> = { resolve: settle, reject: (error, place) => settle(error as Error, place) }
+    const operations = requests.map((request, place) => new Operation(request, each, place) as Operation)
     const removeListener = call.onAbort(() => {
       for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
     })
     this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
-    return await Promise.all(outcomes).finally(removeListener)
+    if (left > 0) {
+      await new Promise<void>((resolve) => {
+        settled = resolve
+      })
+    }
+    removeListener()
+    return outcomes
   }
 
   /** Rejects the operations that are not sent yet; those under way end with their connection. */

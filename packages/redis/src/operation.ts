@@ -15,27 +15,33 @@ export interface Request<T> {
   readonly toOutcome: (answer: Answer, leaseName: string) => T
 }
 
+/** Receives one outcome, or one error, for each place. */
+export interface Outcomes<T> {
+  resolve(outcome: T, place: number): void
+  reject(error: unknown, place: number): void
+}
+
 /** A request in the queue or on its way. It settles once. */
 export class Operation<T = unknown> {
   readonly request: Request<T>
-  readonly #resolve: (outcome: T) => void
-  readonly #reject: (error: unknown) => void
+  readonly #outcomes: Outcomes<T>
+  readonly #place: number
   isSettled = false
   /** The call that it is part of, once it is sent. */
   call: SentCall | undefined
   removeListener: (() => void) | undefined
 
-  constructor(request: Request<T>, resolve: (outcome: T) => void, reject: (error: unknown) => void) {
+  constructor(request: Request<T>, outcomes: Outcomes<T>, place: number) {
     this.request = request
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#outcomes = outcomes
+    this.#place = place
   }
 
   answer(answer: Answer): void {
     if (!this.#settle()) return
     try {
       const { request } = this
-      this.#resolve(request.toOutcome(answer, request.leaseName))
+      this.#outcomes.resolve(request.toOutcome(answer, request.leaseName), this.#place)
     } catch (error) {
       this.#fail(error)
     }
@@ -47,7 +53,7 @@ export class Operation<T = unknown> {
 
   /** The attempt was aborted: rejects with the reason. */
   abort(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason)
+    if (this.#settle()) this.#outcomes.reject(reason, this.#place)
   }
 
   #settle(): boolean {
@@ -59,7 +65,7 @@ export class Operation<T = unknown> {
 
   #fail(error: unknown): void {
     const { operation, leaseName } = this.request
-    this.#reject(failureOf(operation, leaseName, error))
+    this.#outcomes.reject(failureOf(operation, leaseName, error), this.#place)
   }
 }
 

@@ -69,6 +69,10 @@ export function becomeHeld(
     call: undefined,
     heartbeatAt: undefined,
     attemptTimeout: rules.operationTimeout,
+    // Given although they are undefined: an object that always has the same properties is cheaper to copy.
+    hasOtherTtl: undefined,
+    update: undefined,
+    changed: undefined,
     failures: 0,
     failure: undefined,
     hasStray,

@@ -45,7 +45,7 @@ export class LeaseEngine implements Caller, GroupMember {
   #isReclaiming = false
   #hasReclaimed = false
   #refusedFor: string | undefined
-  #cancelTimer: (() => void) | undefined
+  /** The instant at which the group wakes this lease. */
   #armedFor = Number.POSITIVE_INFINITY
   /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
   #toBeArmed = Number.POSITIVE_INFINITY
@@ -123,6 +123,10 @@ export class LeaseEngine implements Caller, GroupMember {
   }
 
   dispatch(event: EngineEvent): void {
+    this.#armSoon(this.#step(event))
+  }
+
+  #step(event: EngineEvent): EventContext {
     const before = this.#state.phase
     const context = new CurrentContext(this.rules, this.#environment)
     const { state, effects } = transition(this.#state, event, context)
@@ -133,7 +137,7 @@ export class LeaseEngine implements Caller, GroupMember {
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
     if (this.isQuiet) this.#engage(false)
-    this.#armSoon(context)
+    return context
   }
 
   onStoreClosed(): void {
@@ -155,24 +159,26 @@ export class LeaseEngine implements Caller, GroupMember {
     this.dispatch(answer)
   }
 
-  /** Brings the timer up to date: an earlier one is left to run, and then looks again. */
+  /** The answer of a batch of heartbeats. */
+  onRenewal(answer: AnswerEvent): void {
+    this.#step(answer)
+    this.arm()
+  }
+
+  /** Brings the timer up to date. */
   arm(): void {
-    if (isUnlimited(this.#state)) this.dispatch({ type: 'limit' })
-    if (isUnplanned(this.#state)) this.dispatch({ type: 'plan', plan: this.#plan(this.#state.confirmedAt) })
+    if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
+    if (isUnplanned(this.#state)) this.#step({ type: 'plan', plan: this.#plan(this.#state.confirmedAt) })
     this.#toBeArmed = Number.POSITIVE_INFINITY
     const at = this.#nextLook()
-    const isOver = at === Number.POSITIVE_INFINITY
-    if (this.#armedFor <= at && !isOver) return
-    this.#cancelTimer?.()
-    this.#cancelTimer = undefined
-    this.#armedFor = at
-    if (!isOver)
-      this.#cancelTimer = this.#environment.clock.schedule(at - this.#environment.clock.now(), () => this.#onTimer())
+    if (Math.ceil(at) === this.#armedFor) return
+    if (this.#armedFor !== Number.POSITIVE_INFINITY) this.group.forget(this, this.#armedFor)
+    this.#armedFor = at === Number.POSITIVE_INFINITY ? at : this.group.wake(this, at, this.#environment.clock)
   }
 
   #armSoon(context: EventContext): void {
     const within = armWithin(this.#state, context)
-    if (this.#toBeArmed <= within || this.#nextLook() === this.#armedFor) return
+    if (this.#toBeArmed <= within || Math.ceil(this.#nextLook()) === this.#armedFor) return
     this.#toBeArmed = within
     this.group.armSoon(this, within)
   }
@@ -183,14 +189,14 @@ export class LeaseEngine implements Caller, GroupMember {
     return waits ? Math.min(at, this.#claims.deadline) : at
   }
 
-  #onTimer(): void {
-    this.#cancelTimer = undefined
+  onTimer(): void {
     this.#armedFor = Number.POSITIVE_INFINITY
     const state = this.#state
     if (state.phase === 'acquiring' && state.call === undefined) {
       this.#endWaits(this.#environment.clock.now(), state.failure)
     }
-    this.dispatch({ type: 'tick' })
+    this.#step({ type: 'tick' })
+    this.arm()
   }
 
   /** Those too that came while another grant was being released or taken back. */

@@ -5,10 +5,15 @@ import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
 import { RenewalBatch } from './renewal-batch.js'
 
+/** How many leases are looked at in one turn of the event loop: more would hold it up. */
+const LARGEST_TURN = 512
+
 /** The engine of one lease. */
 export interface GroupMember {
   /** Brings its timer up to date. */
   arm(): void
+  /** The instant has come for which {@link LeaseGroup.wake} was called. */
+  onTimer(): void
   onStoreClosed(): void
 }
 
@@ -23,6 +28,8 @@ export class LeaseGroup {
   readonly #engaged = new Set<GroupMember>()
   /** The leases whose timers are to be armed, by how soon. */
   readonly #unarmed = new Map<number, GroupMember[]>()
+  /** The leases to wake, by the instant in whole milliseconds. Each instant has one timer. */
+  readonly #wakes = new Map<number, Wake>()
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
@@ -69,11 +76,50 @@ export class LeaseGroup {
     this.#clock.schedule(within, () => this.#arm(within))
   }
 
+  /**
+   * Calls `onTimer` at this instant, or up to a millisecond later. Returns the instant for {@link forget}. The timer is set
+   * by the clock of the first lease, which reports the faults of that clock.
+   */
+  wake(lease: GroupMember, at: number, clock: Clock): number {
+    const instant = Math.ceil(at)
+    let wake = this.#wakes.get(instant)
+    if (wake === undefined) {
+      const cancel = clock.schedule(instant - clock.now(), () => this.#onTimer(instant))
+      wake = { leases: new Set(), cancel }
+      this.#wakes.set(instant, wake)
+    }
+    wake.leases.add(lease)
+    return instant
+  }
+
+  /** The lease is not woken at this instant any more. */
+  forget(lease: GroupMember, instant: number): void {
+    const wake = this.#wakes.get(instant)
+    if (wake?.leases.delete(lease) !== true || wake.leases.size > 0) return
+    wake.cancel()
+    this.#wakes.delete(instant)
+  }
+
+  #onTimer(instant: number): void {
+    const leases = [...(this.#wakes.get(instant)?.leases ?? [])]
+    this.#wakes.delete(instant)
+    if (leases.length > LARGEST_TURN) {
+      const cancel = this.#clock.schedule(0, () => this.#onTimer(instant))
+      this.#wakes.set(instant, { leases: new Set(leases.splice(LARGEST_TURN)), cancel })
+    }
+    for (const lease of leases) lease.onTimer()
+  }
+
   #arm(within: number): void {
     const unarmed = this.#unarmed.get(within)
     this.#unarmed.delete(within)
     for (const lease of unarmed ?? []) lease.arm()
   }
+}
+
+interface Wake {
+  readonly leases: Set<GroupMember>
+  readonly cancel: () => void
 }
 
 const groups = Symbol('leasehold.groups')

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.js'
-import { Deferred } from '../deferred.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
@@ -11,11 +10,20 @@ const LARGEST_BATCH = 512
 /** Into how many steps the way to the next heartbeat is divided. */
 const STEPS = 8
 
-interface Heartbeat {
+/** One heartbeat in a batch. */
+export interface Heartbeat {
+  readonly caller: BatchCaller
+  /** The number of the call. */
+  readonly op: number
   readonly grant: Grant
   /** For how long its sender waits for the answer, in milliseconds. */
   readonly limit: number
-  readonly outcome: Deferred<unknown>
+}
+
+/** The sender of a heartbeat. It is called once for each: with the answer of the store, which need not be valid, or an error. */
+export interface BatchCaller {
+  onRenewed(heartbeat: Heartbeat, answer: unknown): void
+  onRenewalFailed(heartbeat: Heartbeat, error: unknown): void
 }
 
 /** Renews the grants that fall due in the same turn with one call, where the store can (`renewMany`). */
@@ -29,15 +37,10 @@ export class RenewalBatch {
     this.#clock = clock
   }
 
-  /**
-   * Sends a heartbeat with all others of this turn of the event loop. Resolves with the outcome as the store returned it,
-   * which need not be valid.
-   */
-  renew(grant: Grant, limit: number): Promise<unknown> {
-    const outcome = new Deferred<unknown>()
-    this.#waiting.push({ grant, limit, outcome })
+  /** Sends a heartbeat with all others of this turn of the event loop. */
+  add(heartbeat: Heartbeat): void {
+    this.#waiting.push(heartbeat)
     if (this.#waiting.length === 1) this.#clock.schedule(0, () => this.#flush())
-    return outcome.promise
   }
 
   /** One call a turn, so that a crowd of heartbeats does not block the event loop. */
@@ -51,22 +54,32 @@ export class RenewalBatch {
     const limit = batch.reduce((longest, heartbeat) => Math.max(longest, heartbeat.limit), 0)
     const call = new AbortableCall(limit)
     const cancel = this.#clock.schedule(limit, () => call.abort(new LeaseTimeoutError('the heartbeats timed out')))
+    let next = 0
     try {
-      const grants = batch.map(({ grant }) => grant)
-      const answers: unknown = await this.#store.renewMany(grants, call)
+      const answers: unknown = await this.#store.renewMany(
+        batch.map(({ grant }) => grant),
+        call,
+      )
       if (!Array.isArray(answers)) throw new TypeError('renewMany must resolve with an array of outcomes')
-      batch.forEach(({ outcome }, place) => {
-        const answer: unknown = answers[place]
-        if (answer === undefined) outcome.reject(new Error('renewMany answered fewer outcomes than grants'))
-        else if (answer instanceof Error) outcome.reject(answer)
-        else outcome.resolve(answer)
-      })
+      for (const heartbeat of batch) {
+        const answer: unknown = answers[next]
+        next += 1
+        settle(heartbeat, answer)
+      }
     } catch (error) {
-      for (const { outcome } of batch) outcome.reject(error)
+      for (const heartbeat of batch.slice(next)) heartbeat.caller.onRenewalFailed(heartbeat, error)
     } finally {
       cancel()
     }
   }
+}
+
+function settle(heartbeat: Heartbeat, answer: unknown): void {
+  const { caller } = heartbeat
+  if (answer === undefined)
+    caller.onRenewalFailed(heartbeat, new Error('renewMany answered fewer outcomes than grants'))
+  else if (answer instanceof Error) caller.onRenewalFailed(heartbeat, answer)
+  else caller.onRenewed(heartbeat, answer)
 }
 
 /**

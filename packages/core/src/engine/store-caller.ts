@@ -6,17 +6,19 @@ import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
-import type { RenewalBatch } from './renewal-batch.js'
+import type { BatchCaller, Heartbeat, RenewalBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 
 /** The engine that asked for a call. */
 export interface Caller {
   readonly rules: LeaseRules
   onAnswer(answer: AnswerEvent): void
+  /** The answer to a heartbeat that was sent in a batch. */
+  onRenewal(answer: AnswerEvent): void
 }
 
 /** Makes the calls of one lease to its store, one at a time; heartbeats in batches, where the store can. */
-export class StoreCaller {
+export class StoreCaller implements BatchCaller {
   readonly #caller: Caller
   readonly #store: LeaseStore
   readonly #renewals: RenewalBatch | undefined
@@ -30,6 +32,10 @@ export class StoreCaller {
 
   /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
   call(op: number, request: StoreRequest, timeout: number, wishes: Wishes): void {
+    if (request.method === 'renew' && this.#renewals !== undefined) {
+      this.#renewals.add({ caller: this, op, grant: request.grant, limit: this.#caller.rules.operationTimeout })
+      return
+    }
     const call = new AbortableCall(timeout)
     this.#underWay = call
     this.#send(request, call, wishes).then(
@@ -43,6 +49,14 @@ export class StoreCaller {
     const call = this.#underWay
     this.#underWay = undefined
     call?.abort()
+  }
+
+  onRenewed({ op, grant }: Heartbeat, answer: unknown): void {
+    this.#caller.onRenewal(this.#eventOf(op, { method: 'renew', grant }, answer))
+  }
+
+  onRenewalFailed({ op, grant }: Heartbeat, failure: unknown): void {
+    this.#caller.onRenewal(this.#failureOf(op, { method: 'renew', grant }, failure))
   }
 
   #ended(call: AbortableCall, answer: AnswerEvent): void {
@@ -80,7 +94,7 @@ export class StoreCaller {
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
   async #send(request: StoreRequest, call: StoreCall, wishes: Wishes): Promise<unknown> {
     const store = this.#store
-    const { name, owner, ttl, operationTimeout } = this.#caller.rules
+    const { name, owner, ttl } = this.#caller.rules
     switch (request.method) {
       case 'acquire': {
         const { grantId, queue, again } = request
@@ -96,8 +110,7 @@ export class StoreCaller {
       case 'read':
         return await store.read(name, call)
       case 'renew':
-        if (this.#renewals === undefined) return await store.renew(request.grant, call)
-        return await this.#renewals.renew(request.grant, operationTimeout)
+        return await store.renew(request.grant, call)
       case 'update':
         if (store.update === undefined) throw new TypeError('the store has no update')
         return await store.update(request.grant, request.metadata, call)

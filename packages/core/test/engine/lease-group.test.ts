@@ -1,7 +1,8 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
+import { type GroupMember, groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
+import type { Heartbeat } from '../../src/engine/renewal-batch.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
 
@@ -9,7 +10,13 @@ import { grant } from '../support/transitions.js'
 function setUpArming() {
   const clock = new VirtualClock()
   const armed: string[] = []
-  const lease = (name: string) => ({ arm: () => void armed.push(name), onStoreClosed: () => {} })
+  const lease = (name: string): GroupMember => {
+    return {
+      arm: () => void armed.push(name),
+      onTimer: () => void armed.push(`${name} woken`),
+      onStoreClosed: () => {},
+    }
+  }
   return { clock, group: new LeaseGroup(new ScriptedStore(), clock), armed, lease }
 }
 
@@ -38,9 +45,14 @@ describe('the state that leases of one store share', () => {
   it('renews together where the store can, and only there', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })
-    const outcome = groupOf(store, clock).renewals?.renew(grant, 100)
+    const outcomes: unknown[] = []
+    const caller = {
+      onRenewed: (_: Heartbeat, outcome: unknown) => outcomes.push(outcome),
+      onRenewalFailed: expect.fail,
+    }
+    groupOf(store, clock).renewals?.add({ caller, op: 1, grant, limit: 100 })
     await clock.settle()
-    expect(await outcome).toEqual({ renewed: false, reason: 'deleted' })
+    expect(outcomes).toEqual([{ renewed: false, reason: 'deleted' }])
     expect(groupOf(new ScriptedStore(), clock).renewals).toBeUndefined()
   })
 
@@ -71,5 +83,66 @@ describe('the state that leases of one store share', () => {
     expect(armed).toEqual(['a', 'b'])
     await clock.advance(40)
     expect(armed).toEqual(['a', 'b', 'c'])
+  })
+
+  it('wakes all leases of a millisecond by one timer, at its end', async () => {
+    const { clock, group, armed, lease } = setUpArming()
+    expect(group.wake(lease('a'), 4.25, clock)).toBe(5)
+    expect(group.wake(lease('b'), 5, clock)).toBe(5)
+    expect(group.wake(lease('c'), 5.5, clock)).toBe(6)
+    expect(clock.pending).toBe(2)
+    await clock.advance(4)
+    expect(armed).toEqual([])
+    await clock.advance(1)
+    expect(armed).toEqual(['a woken', 'b woken'])
+    await clock.advance(1)
+    expect(armed).toEqual(['a woken', 'b woken', 'c woken'])
+  })
+
+  it('does not wake a lease that is forgotten, and keeps no timer for it', async () => {
+    const { clock, group, armed, lease } = setUpArming()
+    const [a, b] = [lease('a'), lease('b')]
+    const instant = group.wake(a, 10, clock)
+    group.wake(b, 10, clock)
+    group.forget(a, instant)
+    group.forget(a, instant)
+    expect(clock.pending).toBe(1)
+    group.forget(b, instant)
+    expect(clock.pending).toBe(0)
+    await clock.advance(20)
+    expect(armed).toEqual([])
+  })
+
+  it('wakes a lease again that asks for the same instant when it is woken', async () => {
+    const { clock, group } = setUpArming()
+    let woken = 0
+    const lease = {
+      arm: () => {},
+      onTimer: () => {
+        woken += 1
+        if (woken < 3) group.wake(lease, 10, clock)
+      },
+      onStoreClosed: () => {},
+    }
+    group.wake(lease, 10, clock)
+    await clock.advance(10)
+    expect(woken).toBe(3)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('wakes at most 512 leases in one turn of the event loop, and forgets those that follow if asked to', async () => {
+    const { clock, group, lease } = setUpArming()
+    const turns: number[] = []
+    const last = lease('last')
+    const counted = { ...lease('each'), onTimer: () => turns.push(clock.pending) }
+    for (let count = 0; count < 1_100; count += 1) group.wake({ ...counted }, 10, clock)
+    group.wake(last, 10, clock)
+    await clock.advance(9)
+    expect(turns).toEqual([])
+    const full = Array.from({ length: 1_024 }, () => 1)
+    const rest = Array.from({ length: 76 }, () => 0)
+    group.forget(last, 10)
+    await clock.advance(1)
+    expect(turns).toEqual([...full, ...rest])
   })
 })

@@ -2,7 +2,7 @@ import { type Grant, LeaseTimeoutError } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { alignToBatch, RenewalBatch } from '../../src/engine/renewal-batch.js'
+import { alignToBatch, type Heartbeat, RenewalBatch } from '../../src/engine/renewal-batch.js'
 import { grant } from '../support/transitions.js'
 
 interface Call {
@@ -20,8 +20,9 @@ function setUp() {
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const batch = new RenewalBatch({ renewMany }, clock)
   const renew = (id: number, limit = 100): void => {
-    const note = (outcome: unknown): unknown => outcomes.push([id, outcome])
-    batch.renew({ ...grant, grantId: `g${id}` }, limit).then(note, note)
+    const note = (heartbeat: Heartbeat, outcome: unknown): void => void outcomes.push([heartbeat.op, outcome])
+    const caller = { onRenewed: note, onRenewalFailed: note }
+    batch.add({ caller, op: id, grant: { ...grant, grantId: `g${id}` }, limit })
   }
   return { clock, calls, outcomes, renew }
 }
@@ -92,6 +93,28 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(outcomes).toEqual([
       [1, renewed],
       [2, new Error('renewMany answered fewer outcomes than grants')],
+    ])
+  })
+
+  it('fail one by one where the store returns an error, and from the first outcome that cannot be read', async () => {
+    const { clock, calls, outcomes, renew } = setUp()
+    for (const id of [1, 2, 3, 4]) renew(id)
+    await clock.settle()
+    const failure = new Error('out of reach')
+    const answers = [renewed, failure as unknown as RenewOutcome, renewed, renewed]
+    const unreadable = new Error('unreadable')
+    Object.defineProperty(answers, 2, {
+      get: () => {
+        throw unreadable
+      },
+    })
+    calls[0]?.answer(answers)
+    await clock.settle()
+    expect(outcomes).toEqual([
+      [1, renewed],
+      [2, failure],
+      [3, unreadable],
+      [4, unreadable],
     ])
   })
 

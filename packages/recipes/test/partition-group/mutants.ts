@@ -55,7 +55,7 @@ export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a member gives up one partition more than it must',
     edits: [{ file: 'partition-group/balance.ts', find: 'const most = base + 1', replace: 'const most = base' }],
-    caughtBy: { law: 'nothing moves while the shares differ by one' },
+    caughtBy: { law: 'workers that start together share the partitions fairly, and nothing moves afterwards' },
   },
   {
     name: 'a member that has too many partitions keeps them',
