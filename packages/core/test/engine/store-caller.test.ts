@@ -14,7 +14,8 @@ const claim = { method: 'acquire', grantId: 'mine', queue: true } as const
 function setUp<T extends LeaseStore>(store: T) {
   const clock = new VirtualClock()
   const answers: AnswerEvent[] = []
-  const caller = new StoreCaller({ rules, onAnswer: (answer) => answers.push(answer) }, store, undefined)
+  const onAnswer = (answer: AnswerEvent): unknown => answers.push(answer)
+  const caller = new StoreCaller({ rules, onAnswer, onRenewal: () => expect.fail('of a batch') }, store, undefined)
   return { clock, store, answers, caller }
 }
 

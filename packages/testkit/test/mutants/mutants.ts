@@ -227,7 +227,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a lost waiter blocks the queue',
     edits: [
-      { file: lifeCycle, find: 'return now < place.keptUntil && this.#rules.isGone', replace: 'return this.#rules.isGone' },
+      {
+        file: lifeCycle,
+        find: 'return now < place.keptUntil && this.#rules.isGone',
+        replace: 'return this.#rules.isGone',
+      },
     ],
     caughtBy: { check: ['no-progress', 'runaway'] },
   },
