@@ -1,13 +1,11 @@
 /** A process that holds leases, never renews them, and works on after their end: `holder.cjs <task as JSON>`. */
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createLease, type LeaseStore } from '@leasehold/core'
+import { createLease, LeaseLostError } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
-import { RedisLeaseStore } from '@leasehold/redis'
-import { Redis } from 'ioredis'
 import { type HolderTask, machineTime, TTL } from './task.js'
 
-const { store: kind, fence, code, folder, port, names, file }: HolderTask = JSON.parse(process.argv[2] ?? '{}')
+const { fence, code, folder, names, file }: HolderTask = JSON.parse(process.argv[2] ?? '{}')
 
 /** For how long it works. */
 const DURATION = 2.5 * TTL
@@ -31,9 +29,8 @@ async function workOn(): Promise<never> {
   process.exit()
 }
 
-async function start(): Promise<void> {
-  const store: LeaseStore =
-    kind === 'local' ? new LocalLeaseStore({ folder }) : new RedisLeaseStore(new Redis(port, '127.0.0.1'))
+function start(): void {
+  const store = new LocalLeaseStore({ folder })
   let held = 0
   const onHeld = (): void => {
     held += 1
@@ -50,8 +47,10 @@ async function start(): Promise<void> {
       if (code === 'ignores') await workOn()
     })
     // The run ends with its lease, and the work goes on.
-    run.catch(() => {})
+    run.catch((error) => {
+      if (!(error instanceof LeaseLostError)) throw error
+    })
   }
 }
 
-void start()
+start()

@@ -7,15 +7,11 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createLease, type LeaseStore } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
-import { RedisLeaseStore } from '@leasehold/redis'
-import { RedisServer } from '@leasehold/testing/redis-server'
 import { build } from 'esbuild'
-import { Redis } from 'ioredis'
 import { type Code, type HolderTask, machineTime, TTL } from './task.js'
 
 const RUNS = 100
@@ -23,7 +19,6 @@ const RUNS = 100
 const TOGETHER = 10
 
 interface Scene {
-  readonly store: 'local' | 'redis'
   readonly fence: 'kill' | undefined
   readonly code: Code
 }
@@ -31,20 +26,19 @@ interface Scene {
 interface Bench {
   readonly folder: string
   readonly program: string
-  readonly port: number
-  readonly stores: Readonly<Record<Scene['store'], LeaseStore>>
+  readonly store: LocalLeaseStore
 }
 
 /** The overlap of each lease of one process, in milliseconds. */
 async function measureProcess(bench: Bench, scene: Scene, names: readonly string[]): Promise<number[]> {
-  const { folder, port, program, stores } = bench
+  const { folder, program, store } = bench
   const file = join(folder, `${names[0]}.work`)
-  const task: HolderTask = { ...scene, folder: join(folder, 'leases'), port, names, file }
+  const task: HolderTask = { ...scene, folder: join(folder, 'leases'), names, file }
   const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
-  await heldBy(child)
+  await Promise.race([heldBy(child), ended.then(() => Promise.reject(new Error('the holder ended early')))])
   const grants = names.map(async (name) => {
-    const lease = createLease(stores[scene.store], name, { heartbeatTimeout: TTL })
+    const lease = createLease(store, name, { heartbeatTimeout: TTL })
     await lease.acquire({ wait: Number.POSITIVE_INFINITY })
     const at = machineTime()
     // It works, too, until the other process has ended.
@@ -64,7 +58,7 @@ async function heldBy({ stdout }: ChildProcess): Promise<void> {
 
 /** A fence ends the process, so that each run needs one; without a fence, one process holds all leases. */
 async function measureScene(bench: Bench, scene: Scene): Promise<number[]> {
-  const name = (run: number): string => `${scene.store}-${scene.code}-${scene.fence ?? 'none'}-${run}`
+  const name = (run: number): string => `${scene.code}-${scene.fence ?? 'none'}-${run}`
   const names = Array.from({ length: RUNS }, (_, run) => name(run))
   if (scene.fence === undefined) return await measureProcess(bench, scene, names)
   const overlaps: number[] = []
@@ -78,23 +72,21 @@ async function measureScene(bench: Bench, scene: Scene): Promise<number[]> {
   return overlaps
 }
 
-const scenes: readonly Scene[] = (['local', 'redis'] as const).flatMap((store) =>
-  (['blocks', 'ignores'] as const).flatMap((code) => [
-    { store, code, fence: undefined },
-    { store, code, fence: 'kill' as const },
-  ]),
-)
+const scenes: readonly Scene[] = (['blocks', 'ignores'] as const).flatMap((code) => [
+  { code, fence: undefined },
+  { code, fence: 'kill' as const },
+])
 
 const words: Readonly<Record<Code, string>> = {
   blocks: 'never yields',
   ignores: 'yields, and ignores the signal of its `run`',
 }
 
-function row({ store, code, fence }: Scene, overlaps: readonly number[]): string {
+function row({ code, fence }: Scene, overlaps: readonly number[]): string {
   const sorted = overlaps.toSorted((a, b) => a - b)
   const [median = 0, longest = 0] = [sorted[sorted.length >> 1], sorted.at(-1)]
   const overlapping = overlaps.filter((overlap) => overlap > 0).length
-  const cells = [`\`${store}\``, words[code], fence === undefined ? 'none' : `\`${fence}\``]
+  const cells = [words[code], fence === undefined ? 'none' : `\`${fence}\``]
   return `| ${[...cells, `${overlapping} of ${overlaps.length}`, median.toFixed(0), longest.toFixed(0)].join(' | ')} |`
 }
 
@@ -110,22 +102,16 @@ async function main(write: boolean): Promise<void> {
     conditions: ['@leasehold/source'],
     logOverride: { 'empty-import-meta': 'silent' },
   })
-  const server = await RedisServer.start()
-  const redis = new Redis(server.port, '127.0.0.1')
-  const local = new LocalLeaseStore({ folder: join(folder, 'leases') })
-  const bench: Bench = { folder, program, port: server.port, stores: { local, redis: new RedisLeaseStore(redis) } }
+  const store = new LocalLeaseStore({ folder: join(folder, 'leases') })
   const rows: string[] = []
   let fenced = 0
   for (const scene of scenes) {
-    const overlaps = await measureScene(bench, scene)
+    const overlaps = await measureScene({ folder, program, store }, scene)
     rows.push(row(scene, overlaps))
     console.log(rows.at(-1))
     if (scene.fence !== undefined) fenced += overlaps.filter((overlap) => overlap > 0).length
   }
-  await pause(0)
-  redis.disconnect()
-  await local.close()
-  await server.stop()
+  await store.close()
   rmSync(folder, { recursive: true })
   if (write) writeFileSync(new URL('../../docs/benchmarks-self-fence.md', import.meta.url), page(rows))
   if (fenced > 0) console.error(`Bound not kept: ${fenced} processes with a self-fence overlapped`)
@@ -139,12 +125,12 @@ function page(rows: readonly string[]): string {
     '# Benchmark of the self-fence',
     '',
     'Two processes that ignore every signal: for how long the first one works after the second one was granted the lease.',
-    'One run of `npm run bench:self-fence -- --write` has written this page.',
+    'Measured by `npm run bench:self-fence -- --write`, with leases of `@leasehold/local`.',
     '',
     `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}. The load of the machine was ${loadavg()[1]?.toFixed(0)}.`,
     '',
-    '| store | code of the first process | `selfFence` | runs with an overlap | median, ms | longest, ms |',
-    '|---|---|---|---|---|---|',
+    '| code of the first process | `selfFence` | runs with an overlap | median, ms | longest, ms |',
+    '|---|---|---|---|---|',
     ...rows,
     '',
     `The ttl is ${TTL} ms, and the first process never renews its leases. It works for ${2.5 * TTL} ms, and writes the`,

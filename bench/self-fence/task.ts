@@ -6,11 +6,9 @@ export type Code = 'blocks' | 'ignores'
 
 /** The task of one holder process. */
 export interface HolderTask {
-  readonly store: 'local' | 'redis'
   readonly fence: 'kill' | undefined
   readonly code: Code
   readonly folder: string
-  readonly port: number
   /** The leases that it holds. */
   readonly names: readonly string[]
   /** The file for the time of its last work. */
