@@ -19,7 +19,7 @@ export {
   type UserPart,
 } from './planned-fault.js'
 export type { SimulationReport } from './run-plan.js'
+export type { SeenBreak, SeenGrant } from './seen-grant.js'
 export { simulate } from './simulate.js'
-export type { SeenBreak, SeenGrant } from './simulated-store.js'
 export { SimulationError } from './simulation-error.js'
 export type { Activity, Scenario, ScenarioView, SimulatedProcess, Workload } from './workload.js'

@@ -4,7 +4,7 @@ import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
 import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 import { PreviousMonitor } from './previous-monitor.js'
 import { type ProcessStates, RunMonitor } from './run-monitor.js'
-import type { SeenGrant } from './simulated-store.js'
+import type { SeenGrant } from './seen-grant.js'
 import { LEASE_NAME } from './workload.js'
 
 /** How long after the end of validity a holder is notified at the latest, in milliseconds. */

@@ -8,7 +8,8 @@ import {
   casStore,
 } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
+import type { SeenGrant } from './seen-grant.js'
+import { onceEach, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }

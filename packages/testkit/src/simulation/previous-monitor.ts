@@ -1,6 +1,6 @@
 import type { Grant, Metadata } from '@leasehold/core'
 import type { ObservedLease } from './observed-lease.js'
-import type { SeenGrant } from './simulated-store.js'
+import type { SeenGrant } from './seen-grant.js'
 
 interface EarlierGrant {
   readonly grantId: string

@@ -8,7 +8,8 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest, type BreakOptions } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import { onceEach, type SeenGrant, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
+import type { SeenGrant } from './seen-grant.js'
+import { onceEach, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {

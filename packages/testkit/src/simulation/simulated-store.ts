@@ -1,19 +1,8 @@
-import type { Clock, Grant, LeaseStore } from '@leasehold/core'
+import type { Clock, LeaseStore } from '@leasehold/core'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection, Methods } from './connection.js'
 import type { SimulationPlan } from './plan.js'
-
-/** A grant of the store, at the instant at which the store makes it. */
-export type SeenGrant = Omit<Grant, 'ttl'>
-
-/** A break, at the instant at which the store carries it out. */
-export interface SeenBreak {
-  readonly name: string
-  /** Of the grant that was broken. */
-  readonly fencingToken: bigint
-  /** In milliseconds. `undefined`: the time left of the ttl. */
-  readonly period: number | undefined
-}
+import type { SeenBreak, SeenGrant } from './seen-grant.js'
 
 export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batched'> {
   readonly machine: VirtualClock

@@ -9,8 +9,9 @@ import type { ObservedLease } from './observed-lease.js'
 import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
+import type { SeenBreak, SeenGrant } from './seen-grant.js'
 import { ServerTimedStore } from './server-timed-store.js'
-import type { SeenBreak, SeenGrant, SimulatedStore } from './simulated-store.js'
+import type { SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Scenario, type ScenarioView, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan have smaller numbers. */

@@ -1,7 +1,7 @@
 import type { Clock, CreateLeaseOptions, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 import type { PlannedFault } from './planned-fault.js'
-import type { SeenBreak, SeenGrant } from './simulated-store.js'
+import type { SeenBreak, SeenGrant } from './seen-grant.js'
 
 /** The argument of a workload: one process of the simulation, from its start to its end. */
 export interface SimulatedProcess {
