@@ -80,8 +80,8 @@ describe('LeaseProvider.getLease', () => {
 
   it.each([
     [
-      { 'lease-class': 'postgres' },
-      'is not installed: npm install postgres; or name one of the factories given (memory)',
+      { 'lease-class': 'zookeeper' },
+      'is not installed: npm install zookeeper; or name one of the factories given (memory)',
     ],
     [{ 'lease-class': '@nobody/leases/redis' }, 'is not installed: npm install @nobody/leases;'],
     [{ 'lease-class': '#factory' }, "has no module before the '#'"],

@@ -206,9 +206,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a loss is not notified',
     edits: [
       {
-        file: 'store-lease.ts',
-        find: 'const callbacks = [...this.#onLost]\n',
-        replace: 'const callbacks = [...noCallbacks]\n',
+        file: 'grant-users.ts',
+        find: '? this.#onLost : [...this.#onLost, run.onLost]',
+        replace: '? noCallbacks : [run.onLost]',
       },
     ],
     caughtBy: { check: ['loss-not-notified', 'unasked-release'] },
@@ -217,7 +217,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a loss is notified twice',
     edits: [
       {
-        file: 'store-lease.ts',
+        file: 'grant-users.ts',
         find: 'for (const callback of callbacks) ',
         replace: 'for (const callback of [...callbacks, ...callbacks]) ',
       },

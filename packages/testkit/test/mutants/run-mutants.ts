@@ -78,7 +78,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run does not free its grant, because an acquire once asked for an earlier one',
-    edits: [{ file: lease, find: '    this.#isKept = false\n    for', replace: '    for' }],
+    edits: [{ file: 'grant-users.ts', find: '    this.#isKept = false\n    for', replace: '    for' }],
     caughtBy: { check: ['unfreed-run'] },
   },
   {
@@ -88,7 +88,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a loss does not abort the signal of a run',
-    edits: [{ file: lease, find: 'run?.end(error)\n', replace: '\n' }],
+    edits: [{ file: 'grant-users.ts', find: 'run?.end(error)\n', replace: '\n' }],
     caughtBy: { check: ['run-not-aborted', 'wrong-reason', 'unasked-release'] },
   },
   {
