@@ -7,9 +7,12 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 
 /** Tests that need a server. */
 const served = [
-  'packages/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
-  'examples/{azure-blob,kubernetes,redis}/test/**/*.test.ts',
+  'packages/{azure-blob,redis}/test/**/*.test.ts',
+  'examples/{azure-blob,redis}/test/**/*.test.ts',
 ]
+
+/** The store on the Kubernetes API, with a real API server where there is one: `npm run test:kubernetes`. */
+const kubernetes = ['packages/kubernetes/test/**/*.test.ts', 'examples/kubernetes/test/**/*.test.ts']
 
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
 const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
@@ -51,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...served, ...long, ...mutants, ...recipes, ...cli, ...postgres, ...consensus],
+          exclude: [...served, ...long, ...mutants, ...recipes, ...cli, ...kubernetes, ...postgres, ...consensus],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -79,6 +82,11 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'mutants', include: mutants, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        // They mostly wait for leases to expire and for servers.
+        test: { name: 'kubernetes', include: kubernetes, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
