@@ -30,8 +30,10 @@ export async function bundleWithEdits({ entry, sources, edits }: EditedProgram, 
     target: 'node20',
     conditions: ['@leasehold/source'],
     external: ['vitest', 'lmdb', 'fs-native-extensions', 'pg-native'],
-    // Libraries in CommonJS call it.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    // Libraries in CommonJS call it. The program may import `createRequire` itself.
+    banner: {
+      js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
+    },
     plugins: [
       {
         name: 'edits',
