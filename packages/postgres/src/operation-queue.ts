@@ -6,7 +6,10 @@ import { Operation, type Request, Statement } from './operation.js'
 import { jsonLiteral } from './sql-text.js'
 import type { SqlNames } from './table-names.js'
 
-/** How many statements are on their way at most: a store takes no more connections of its user's pool. */
+/**
+ * How many statements are on their way at most: a store takes no more connections of its user's pool, and leaves one for the
+ * user if there are several.
+ */
 const STATEMENTS = 4
 
 /** How many operations share a statement: few statements while few are wanted, and none that takes long. */
@@ -40,6 +43,7 @@ export class OperationQueue {
   readonly #adapter: ClientAdapter
   readonly #clock: Clock
   readonly #select: string
+  readonly #most: number
   #pending: Operation[] = []
   #isScheduled = false
   readonly #underWay = new Set<Statement>()
@@ -49,6 +53,7 @@ export class OperationQueue {
   constructor(adapter: ClientAdapter, clock: Clock, names: SqlNames) {
     this.#adapter = adapter
     this.#clock = clock
+    this.#most = Math.max(1, Math.min(STATEMENTS, (adapter.connections ?? Number.POSITIVE_INFINITY) - 1))
     this.#select = names.in('select "leasehold"."leases_run_1"')
   }
 
@@ -79,8 +84,8 @@ export class OperationQueue {
 
   #flush(): void {
     this.#pending = this.#pending.filter(isOpen)
-    while (this.#pending.length > 0 && this.#underWay.size < STATEMENTS) {
-      const free = STATEMENTS - this.#underWay.size
+    while (this.#pending.length > 0 && this.#underWay.size < this.#most) {
+      const free = this.#most - this.#underWay.size
       const share = Math.min(Math.max(Math.ceil(this.#pending.length / free), SMALLEST), LARGEST)
       this.#send(this.#take(share))
     }

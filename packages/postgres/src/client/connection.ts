@@ -17,6 +17,8 @@ export interface SubscriptionEvents {
 
 /** A client library as the store uses it. */
 export interface ClientAdapter {
+  /** How many connections the client opens at most, where it says so. */
+  readonly connections?: number | undefined
   /**
    * Sends one statement without parameters, in one round trip. Resolves with its rows. Rejects with the reason of the abort
    * when the call is aborted, and then leaves no connection busy if the library allows that.

@@ -36,6 +36,7 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
   }
 
   return {
+    connections: pool.options?.max,
     async run(text, call) {
       if (call.aborted) throw call.signal.reason
       const client = await connect(call)

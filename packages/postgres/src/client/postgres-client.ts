@@ -18,6 +18,7 @@ export interface PgPoolClient extends PgClient {
 /** The part of `Pool` of pg 8.11 and later that the store uses. */
 export interface PgPool {
   readonly totalCount: number
+  readonly options?: { readonly max?: number | undefined } | undefined
   connect(listener: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown
 }
 
@@ -28,6 +29,7 @@ export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
 
 /** The part of `postgres()` of postgres.js 3.4 and later that the store uses. */
 export interface PostgresJs {
+  readonly options?: { readonly max?: number | undefined } | undefined
   unsafe(text: string): PostgresJsQuery
   listen(
     channel: string,

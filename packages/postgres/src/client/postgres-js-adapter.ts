@@ -4,6 +4,7 @@ import type { PostgresJs } from './postgres-client.js'
 
 export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {
   return {
+    connections: sql.options?.max,
     async run(text, call) {
       if (call.aborted) throw call.signal.reason
       const query = sql.unsafe(text)

@@ -82,6 +82,7 @@ describePostgres("the user's pool", () => {
         await granted(store, 'warm', { name: 'warm' })
         // An operator locks the table: every statement of the store hangs, and nothing else.
         const operator = await scene.pool(server).connect()
+        operator.on('error', () => {})
         await operator.query('BEGIN')
         await operator.query(`LOCK TABLE ${scene.schema}.leases IN ACCESS EXCLUSIVE MODE`)
         const calls = Array.from({ length: 40 }, (_, place) =>

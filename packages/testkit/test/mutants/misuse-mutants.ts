@@ -31,7 +31,7 @@ export const misuseMutants: readonly Mutant[] = [
         replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm()\n    } catch {}',
       },
     ],
-    caughtBy: { check: ['loss-not-notified', 'needless-loss'], under: 'user-code' },
+    caughtBy: { check: ['loss-not-notified', 'needless-loss', 'uncaught-error'], under: 'user-code' },
   },
   {
     name: 'an error of a strategy is not reported',

@@ -185,7 +185,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'store-lease.ts',
         find: 'this.#engine.claim(claim, adopted)',
-        replace: 'this.#addOnLost(options.onLost)\n    this.#engine.claim(claim, adopted)',
+        replace: 'this.#users.keep(options.onLost)\n    this.#engine.claim(claim, adopted)',
       },
     ],
     caughtBy: { check: ['callback-early'], under: 'suspend' },
