@@ -118,6 +118,7 @@ class Demo {
     await this.#takenOver('SIGSTOP', holder, endedAt, granted)
     const { ttl, longestTakeover = ttl } = this.#options
     await this.#pause(Math.max(0, endedAt + longestTakeover + 0.5 * ttl - machineNow()))
+    await this.#hasWritten(this.#fleet.holder)
     const lost = this.#fleet.nextReport('lost', holder)
     const lateWrite = this.#fleet.nextReport('late-write', holder)
     holder.signal('SIGCONT', 'running')
@@ -126,6 +127,12 @@ class Demo {
     this.#timeline.log(`SIGCONT: ${holder.name} finds its lease ${report.reason} and stops its worker before it writes`)
     const { refused, token } = (await lateWrite).report
     this.#timeline.log(`${holder.name} writes anyway, with token ${token}: ${refused ? 'rejected' : 'ACCEPTED'}`)
+  }
+
+  /** The guard of the ledger rejects older tokens from the first write of the new holder on. */
+  async #hasWritten(holder: WorkerProcess): Promise<void> {
+    let written = 0
+    while (written === 0) written = (await this.#fleet.nextReport('status', holder)).report.written
   }
 
   async #endTheHolder(): Promise<void> {

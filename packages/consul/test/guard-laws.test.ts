@@ -4,7 +4,7 @@ import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import type { GuardSubject } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 describeConsul('the guard of', () => {
   let server: ConsulServer
@@ -34,4 +34,19 @@ describeConsul('the guard of', () => {
   }
 
   describeGuardLaws(keys)
+
+  it('keys of Consul: a burst of writes needs no more connections than an agent accepts', async () => {
+    const [guard, key] = [new ConsulGuard({ addresses: [server.url] }), `guarded/${randomUUID()}`]
+    for (const token of [5n, 9n]) {
+      const writes = Array.from({ length: 430 }, (_, place) => {
+        const operation = {
+          KV: { Verb: 'set', Key: `${key}/${place}`, Value: Buffer.from(`${token}`).toString('base64') },
+        }
+        return guard.transact(key, token, [operation])
+      })
+      const failed = (await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected')
+      expect(failed).toEqual([])
+    }
+    await guard.close()
+  })
 })

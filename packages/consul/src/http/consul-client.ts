@@ -14,7 +14,8 @@ const LONGEST_IDLE = 60_000
 /** The idle time before the first TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE = 15_000
 
-/** How many blocking queries run at the same time: an agent takes 200 connections of one client. */
+/** How many requests run at the same time, and how many blocking queries: an agent takes 200 connections of one client. */
+const MOST_REQUESTS = 64
 const MOST_BLOCKING = 50
 
 export interface ConsulRequest {
@@ -146,8 +147,8 @@ export class ConsulClient {
     const key = `${secure}${blocking}`
     const kept = this.#agents.get(key)
     if (kept !== undefined) return kept
-    const options = { keepAlive: true, timeout: LONGEST_IDLE, scheduling: 'lifo' as const }
-    const limited = blocking ? { ...options, timeout: 0, maxSockets: MOST_BLOCKING } : options
+    const [timeout, maxSockets] = blocking ? [0, MOST_BLOCKING] : [LONGEST_IDLE, MOST_REQUESTS]
+    const limited = { keepAlive: true, scheduling: 'lifo' as const, timeout, maxSockets }
     const agent = secure ? new https.Agent({ ...limited, ...this.#tls }) : new http.Agent(limited)
     this.#agents.set(key, agent)
     return agent
