@@ -52,9 +52,10 @@ describeConsul('waiters', () => {
         await holder.lease.release()
         await Promise.all(turns)
         expect(served).toEqual(Array.from({ length: WAITERS }, () => 'turn'))
-        // A turn is a lock and an unlock; few attempts of others are refused by the Raft log.
+        // A turn is a lock and an unlock, and few attempts of others that the log refuses. If each release woke all waiters,
+        // there would be more than 200.
         const writes = (await server.raftIndex()) - before
-        expect(writes).toBeLessThan(WAITERS * 3)
+        expect(writes).toBeLessThan(WAITERS * 6)
       })
     })
 
