@@ -26,6 +26,8 @@ function importTime(file: string): number {
 
 console.log('| package | processor time of the import | bound | kept |\n|---|---|---|---|')
 for (const { id, manifest, folder } of packages()) {
+  // A program, such as that of cli, is not imported.
+  if (manifest.exports?.['.'] === undefined) continue
   const time = importTime(join(folder, 'dist', 'index.js'))
   const bound = BOUNDS[id]
   const isKept = bound === undefined || time <= bound
