@@ -67,7 +67,8 @@ export async function runWorker({ folder, name, lease, store, ledger }: WorkerPa
   const end = async (): Promise<void> => {
     report({ type: 'releasing', at: machineNow() })
     actor.stop()
-    await lease.release()
+    // The lease logs a failure, and expires.
+    await lease.release().catch(() => {})
     record.look()
     await ledger.close()
     await store.close()

@@ -19,6 +19,8 @@ process.env.DATABASE_URL = url
 process.env.LEASEHOLD_SCHEMA = schema
 
 const pool = new Pool({ connectionString: url })
+// The server may end before it has seen that an idle connection was closed.
+pool.on('error', () => {})
 try {
   await migrate(pool, { schema })
   await createLedger(pool, schema)

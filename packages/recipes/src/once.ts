@@ -184,6 +184,8 @@ export class Once implements AsyncDisposable {
         const left = markFrom(lease.previous)
         if (left !== undefined) return left
         const outcome = await work(held)
+        // The grant may be lost, and another run of this object may have the lease by now: the work counts for nothing.
+        held.signal.throwIfAborted()
         written = createMark(outcome, this.#owner, roomOf(this.#store))
         // The name stays locked until the store has confirmed the mark.
         isConfirmed = await lease.update(written)

@@ -86,27 +86,29 @@ export class TickRunner {
     if (found.tick !== undefined && found.tick >= due) return 'decided'
     // A run that still looks running has died: then the tick was not overrun.
     if (isOverrun && found.run?.outcome !== 'running') {
-      await this.#record({ ...found, tick: due })
+      await this.#record(held, { ...found, tick: due })
       return 'skipped'
     }
     const startedAt = clock.now()
     const { owner } = this.#lease.settings
     const run: ScheduledRun = { due: shown(due), owner, startedAt: this.#wallTime(), outcome: 'running' }
     // Confirmed before the work starts: the tick is then not run again, even if this process dies now.
-    await this.#record({ tick: due, run, last: endedRun(found.run) })
+    await this.#record(held, { tick: due, run, last: endedRun(found.run) })
     begin()
     const { outcome, error } = await this.#work(held, due)
     if (error !== undefined) report(`the work of the tick ${shown(due)} failed`, error)
     const failure = error === undefined ? {} : { error: shownError(error) }
-    await this.#record({ tick: due, run: { ...run, outcome, endedAt: this.#wallTime(), ...failure } })
+    await this.#record(held, { tick: due, run: { ...run, outcome, endedAt: this.#wallTime(), ...failure } })
     await this.#holdUntil(startedAt + (this.#options.atLeastFor ?? 0))
     return 'ran'
   }
 
   /** Rejects if the record was not written, or if that is unknown. */
-  async #record(record: ScheduleRecord): Promise<void> {
+  async #record({ signal }: Held, record: ScheduleRecord): Promise<void> {
     const { room } = this.#around
-    if (room === 0 || (await this.#lease.update(toMetadata(record, room)))) return
+    if (room === 0) return
+    // A work may end after its grant was lost, and the lease may have been acquired for a later tick by then.
+    if (!signal.aborted && (await this.#lease.update(toMetadata(record, room)))) return
     const { name, owner } = this.#lease.settings
     const message = `schedule '${name}': the lease ended before the tick was recorded`
     throw new LeaseLostError(message, { leaseName: name, owner, reason: 'expired' })

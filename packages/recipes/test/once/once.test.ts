@@ -1,8 +1,10 @@
 import {
+  breakLease,
   createLease,
   LeaseConfigurationError,
   LeaseConflictError,
   LeaseHeldError,
+  LeaseLostError,
   LeaseNameError,
   type LeaseStore,
   LeaseUnavailableError,
@@ -11,7 +13,7 @@ import {
 } from '@leasehold/core'
 import { Once, type OnceOptions } from '@leasehold/recipes'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 /** A store in memory whose limits or methods differ. */
 function memory({ metadata, ...methods }: { metadata?: number; update?: undefined } = {}): LeaseStore {
@@ -71,6 +73,24 @@ describe('Once', () => {
     const once = new Once(new MemoryLeaseStore())
     const nested = once.run('key', () => once.run('key', unreachable, { wait: 60_000 }))
     await expect(nested).rejects.toThrow(LeaseConflictError)
+  })
+
+  it('does not mark a key for work whose grant was lost, while the work of another run is in progress', async () => {
+    const store = new MemoryLeaseStore()
+    const once = new Once(store)
+    const endings: ((outcome: string) => void)[] = []
+    const work = (): Promise<string> => new Promise((resolve) => endings.push(resolve))
+    const lost = once.run('key', work)
+    await vi.waitFor(() => expect(endings).toHaveLength(1))
+    await breakLease(store, 'key', { period: 0 })
+    await expect(lost).rejects.toThrow(LeaseLostError)
+    const second = once.run('key', work)
+    await vi.waitFor(() => expect(endings).toHaveLength(2))
+    endings[0]?.('of the lost run')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await once.read('key')).toBeUndefined()
+    endings[1]?.('of the second run')
+    expect(await second).toBe('of the second run')
   })
 
   it('does no call to the store but a read once the work is done', async () => {

@@ -1,4 +1,5 @@
 import {
+  breakLease,
   createLease,
   LeaseConfigurationError,
   LeaseNameError,
@@ -266,6 +267,21 @@ describe('a schedule', () => {
     })
     await fleet.time.advance(MINUTE)
     expect(isStopped).toBe(true)
+  })
+
+  it('never records an earlier tick over a later one, though the earlier work outlives its grant', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    fleet.start(store, { every: MINUTE / 10, operationTimeout: MINUTE / 6, work: () => new Promise(() => {}) })
+    await fleet.time.advance(MINUTE / 10)
+    await breakLease(store, 'report', { clock: fleet.server, period: 0 })
+    const ticks: string[] = []
+    for (let second = 0; second < 30; second += 1) {
+      await fleet.time.advance(1_000)
+      ticks.push((await readLease(store, 'report', { clock: fleet.server }))?.metadata?.tick ?? '')
+    }
+    expect(new Set(ticks).size).toBeGreaterThan(1)
+    expect(ticks).toEqual(ticks.toSorted())
   })
 
   it('starts once, and not again after a stop', async () => {
