@@ -93,10 +93,10 @@ class WatchedParent implements ParentView {
     const sentAt = clock.now()
     const record = await callWithin(this.#rules, clock, 'read', (call) => this.#store.read(this.name, call))
     if (record?.state !== 'leased' || record.owner !== this.#owner || record.grantId === '') return this.#end()
-    if (this.#current !== undefined && this.#current.grantId !== record.grantId) this.#end()
+    if (this.#current?.isOf(record) === false) this.#end()
     const until = sentAt + this.#certain(record)
     if (this.#current?.isValid === true) this.#current.extend(until)
-    else if (clock.now() < until) this.#current = new WatchedGrant(record.grantId, until, clock)
+    else if (clock.now() < until) this.#current = new WatchedGrant(record, until, clock)
     this.#armDeadline()
   }
 
@@ -167,14 +167,19 @@ class WatchedParent implements ParentView {
 
 /** One grant of another process, valid for as long as the reads of its record make certain. */
 class WatchedGrant implements ParentGrant {
-  readonly grantId: string
+  readonly #record: LeaseRecord
   readonly #clock: ChildSeat['clock']
   #until: number
 
-  constructor(grantId: string, until: number, clock: ChildSeat['clock']) {
-    this.grantId = grantId
+  constructor(record: LeaseRecord, until: number, clock: ChildSeat['clock']) {
+    this.#record = record
     this.#until = until
     this.#clock = clock
+  }
+
+  /** After a break, a request that arrives a second time is granted again, under the same id and with a new token. */
+  isOf({ grantId, fencingToken }: LeaseRecord): boolean {
+    return this.#record.grantId === grantId && this.#record.fencingToken === fencingToken
   }
 
   get isValid(): boolean {

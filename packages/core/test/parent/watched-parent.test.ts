@@ -1,4 +1,5 @@
 import {
+  breakLease,
   type CreateLeaseOptions,
   createLease,
   LeaseConfigurationError,
@@ -10,7 +11,7 @@ import {
   type StoreLease,
   watchParent,
 } from '@leasehold/core'
-import { casStore } from '@leasehold/core/store'
+import { AbortableCall, casStore } from '@leasehold/core/store'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from '../cas/map-register.js'
@@ -113,6 +114,21 @@ describe('a child of a lease of another process', () => {
     expect(scene.child.checkLease()).toBe(true)
     await pass(scene, GRACE + 10)
     expect(await acquired).toBe(true)
+    expect(scene.losses).toEqual([{ reason: 'parent-lost' }])
+  })
+
+  it('ends when its parent was broken, and granted again to a request that arrived a second time', async () => {
+    const scene = await setUpHeld()
+    const { clock, memory } = scene
+    hang(scene.parentStore, 'renewMany')
+    const { owner, grantId = '', metadata } = (await memory.read('parent', new AbortableCall())) ?? {}
+    await breakLease(memory, 'parent', { period: 0, clock })
+    await memory.acquire(
+      { name: 'parent', owner: owner ?? '', grantId, ttl: TTL, queue: false, metadata: metadata ?? {} },
+      new AbortableCall(),
+    )
+    await pass(scene, INTERVAL)
+    expect(await memory.read('parent', new AbortableCall())).toMatchObject({ grantId, state: 'leased' })
     expect(scene.losses).toEqual([{ reason: 'parent-lost' }])
   })
 

@@ -119,7 +119,7 @@ export const parentMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'parent/watched-parent.ts',
-        find: '    if (this.#current !== undefined && this.#current.grantId !== record.grantId) this.#end()\n',
+        find: '    if (this.#current?.isOf(record) === false) this.#end()\n',
         replace: '',
       },
     ],
