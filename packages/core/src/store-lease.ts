@@ -140,6 +140,9 @@ export class StoreLease extends Lease {
   /**
    * Replaces the metadata in the record with a heartbeat, repeated until the store confirms it or the grant ends. Resolves
    * `true`: written. `false`: the lease is not held, or it ended first. Rejects if the store refuses the metadata.
+   *
+   * It writes under the grant that is held now. In a run, check `signal.aborted` first: after a loss, a later run of the same
+   * object may hold the lease.
    */
   async update(metadata: Metadata): Promise<boolean> {
     checkUpdate(metadata, this.#store, this.#details)
