@@ -4,6 +4,7 @@ import {
   LeaseConfigurationError,
   LeaseConflictError,
   LeaseTimeoutError,
+  LeaseUnavailableError,
   listLeases,
   MemoryLeaseStore,
   readLease,
@@ -38,6 +39,16 @@ describe('readLease', () => {
     await clock.advance(300)
     await rejected
     await expect(read).rejects.toBeInstanceOf(LeaseTimeoutError)
+  })
+
+  it('rejects with a typed error if a store of the user fails with another one', async () => {
+    const { clock, memory } = setUp()
+    const cause = new Error('no route to host')
+    memory.read = () => Promise.reject(cause)
+    const reading = readLease(memory, 'job', { clock })
+    await expect(reading).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(reading).rejects.toMatchObject({ leaseName: 'job', store: 'memory', cause })
+    await expect(reading).rejects.toThrow("reading lease 'job': the memory store failed: no route to host")
   })
 
   it('rejects with the reason of its signal', async () => {

@@ -7,12 +7,12 @@ import {
   LeaseSettings,
   type LeaseStore,
   LeaseUnavailableError,
+  readLease,
   type StoreLease,
 } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
-import { readRecord } from './read-record.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from './recipe-options.js'
 
 /** The options of {@link Once}: those of its leases, and a name for its keys. */
@@ -163,7 +163,8 @@ export class Once implements AsyncDisposable {
 
   /** A mark that can be read is valid, held or not: it is written after the work, and never taken back. */
   async #readMark(leaseName: string): Promise<Mark | undefined> {
-    const record = await readRecord(this.#store, leaseName, this.#leaseOptions)
+    const { operationTimeout: timeout, clock } = this.#leaseOptions
+    const record = await readLease(this.#store, leaseName, { timeout, clock })
     return markFrom(record?.metadata)
   }
 

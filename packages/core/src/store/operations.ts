@@ -1,8 +1,11 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
+import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { type LeaseRecord, withJSON } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
@@ -32,8 +35,10 @@ export async function readLease(
   options: StoreOperationOptions = {},
 ): Promise<LeaseRecord | undefined> {
   checkOptionNames('readLease', options, optionNames, { leaseName: name })
-  const record = await within(options, store, `reading lease '${name}'`, (call) => store.read(name, call))
-  return record === undefined ? undefined : withJSON(record)
+  return await within(options, store, { operation: `reading lease '${name}'`, leaseName: name }, async (call) => {
+    const record = await store.read(name, call)
+    return record === undefined ? undefined : withJSON(record)
+  })
 }
 
 /** The record of the holder of a lease; `undefined` where the name is free. */
@@ -69,7 +74,7 @@ export async function breakLease(
     ...(reason === undefined ? {} : { reason }),
     ...(grantId === undefined ? {} : { grantId }),
   }
-  return await within(options, store, `breaking lease '${name}'`, async (call) => {
+  return await within(options, store, { operation: `breaking lease '${name}'`, leaseName: name }, async (call) => {
     if (store.break === undefined) throw cannot(store, 'break leases')
     return await store.break(name, breaking, call)
   })
@@ -89,8 +94,11 @@ export async function releaseLease(
   const record = await readLease(store, name, options)
   if (record === undefined || record.grantId !== grantId) return false
   const { owner, fencingToken, ttl = Number.POSITIVE_INFINITY } = record
-  const { released } = await within(options, store, `releasing lease '${name}'`, (call) =>
-    store.release({ name, owner, grantId, fencingToken, ttl }, call),
+  const { released } = await within(
+    options,
+    store,
+    { operation: `releasing lease '${name}'`, leaseName: name },
+    (call) => store.release({ name, owner, grantId, fencingToken, ttl }, call),
   )
   return released
 }
@@ -110,7 +118,7 @@ export async function* listLeases(
   const records = store.list(prefix, listing)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const { done, value } = await within(options, store, `listing leases '${prefix}…'`, (call) => {
+      const { done, value } = await within(options, store, { operation: `listing leases '${prefix}…'` }, (call) => {
         call.onAbort(() => listing.abort(call.signal.reason))
         return records.next()
       })
@@ -128,22 +136,27 @@ export async function* listLeases(
 async function within<T>(
   { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock }: StoreOperationOptions,
   store: LeaseStore,
-  operation: string,
+  { operation, leaseName }: { readonly operation: string; readonly leaseName?: string },
   ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
   const call = new AbortableCall(timeout)
   const { kind = 'custom' } = store
+  const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
   const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
   const abort = (): void => call.abort(signal?.reason)
   let cancel = (): void => {}
   if (timeout !== Number.POSITIVE_INFINITY) {
     const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
-    cancel = clock.schedule(timeout, () => call.abort(new LeaseTimeoutError(late, { store: kind })))
+    cancel = clock.schedule(timeout, () => call.abort(new LeaseTimeoutError(late, details)))
   }
   signal?.addEventListener('abort', abort, { once: true })
   try {
     return await Promise.race([ask(call), ended])
+  } catch (error) {
+    if (error instanceof LeaseError || call.aborted) throw error
+    const message = `${operation}: the ${kind} store failed: ${reasonOf(error)}; see the cause, and try again`
+    throw new LeaseUnavailableError(message, { ...details, cause: error })
   } finally {
     cancel()
     signal?.removeEventListener('abort', abort)

@@ -5,12 +5,12 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Logger,
+  readLease,
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
-import { readRecord } from '../read-record.js'
 import { wallClock } from '../wall-clock.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
@@ -217,7 +217,7 @@ export class Schedule implements AsyncDisposable {
 
   #readRecord(): Promise<LeaseRecord | undefined> {
     const { operationTimeout } = this.#lease.settings.timeouts
-    return readRecord(this.#store, this.#options.name, { operationTimeout, clock: this.#clock })
+    return readLease(this.#store, this.#options.name, { timeout: operationTimeout, clock: this.#clock })
   }
 
   /** Ends early when it is stopped. */

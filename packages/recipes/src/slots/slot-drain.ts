@@ -32,7 +32,7 @@ export async function waitUntilEmpty(
       else watch?.expectExpiry(place, record)
     } catch (error) {
       // It is looked at again.
-      if (!isPatient) throw turnstile.typed(error)
+      if (!isPatient) throw error
     }
   }
   try {

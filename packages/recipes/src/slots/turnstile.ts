@@ -2,11 +2,9 @@ import {
   type CreateLeaseOptions,
   createLease,
   LeaseConfigurationError,
-  LeaseError,
   type LeaseErrorDetails,
   LeaseLostError,
   type LeaseStore,
-  LeaseUnavailableError,
   type Metadata,
   type StoreLease,
 } from '@leasehold/core'
@@ -87,20 +85,11 @@ export class Turnstile {
     return `${this.name}/${slot}`
   }
 
-  /** The error of a store, as a `LeaseError`. */
-  typed(error: unknown): LeaseError {
-    if (error instanceof LeaseError) return error
-    const message = `'${this.name}': the ${this.store.kind ?? 'custom'} store could not be read; try again`
-    return new LeaseUnavailableError(message, { ...this.details, cause: error })
-  }
-
   /** Takes the turnstile. An attempt without a wait gives up at once where the holder stays in it. */
   async take(lease: StoreLease, { isPatient, wait, signal }: Attempt): Promise<boolean> {
     if (isPatient) return await lease.acquire({ wait, signal })
     if (await lease.acquire({ signal })) return true
-    const holder = await lease.holder().catch((error: unknown) => {
-      throw this.typed(error)
-    })
+    const holder = await lease.holder()
     // A store of the user may answer with nonsense.
     if (holder !== undefined && holder.metadata?.stays === String(holder.fencingToken)) return false
     // The holder only enters, and leaves the turnstile soon.

@@ -61,7 +61,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a slot that could not be read counts as empty',
-    edits: [{ file: drain, find: 'if (!isPatient) throw turnstile.typed(error)', replace: 'full.delete(place)' }],
+    edits: [{ file: drain, find: 'if (!isPatient) throw error', replace: 'full.delete(place)' }],
     caughtBy: { check: ['broken-rule'] },
   },
   {
