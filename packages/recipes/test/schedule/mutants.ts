@@ -17,8 +17,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'schedule/tick-runner.ts',
-        find: 'await this.#record({ tick: due, run, last: endedRun(found.run) })',
-        replace: 'void this.#record({ tick: due, run, last: endedRun(found.run) }).catch(() => {})',
+        find: 'await this.#record(held, { tick: due, run, last: endedRun(found.run) })',
+        replace: 'void this.#record(held, { tick: due, run, last: endedRun(found.run) }).catch(() => {})',
       },
     ],
     caughtBy: { law: 'a tick that its holder could not record is run by another instance' },
