@@ -7,8 +7,9 @@
 
 -- A row as the clients read it.
 create or replace function "leasehold"."leases_record_1"(p_lease "leasehold"."leases", p_now timestamptz) returns json
-language sql stable as $$
-  select json_build_array(
+language plpgsql as $$
+begin
+  return json_build_array(
     case
       when p_lease.locked_until > p_now then p_lease.state
       when p_lease.state = 'leased' then 'expired'
@@ -25,7 +26,8 @@ language sql stable as $$
     case when p_lease.locked_until > p_now then p_lease.previous end,
     case when p_lease.locked_until > p_now then p_lease.previous_reason end,
     floor(extract(epoch from p_lease.granted_at) * 1000), p_lease.renewals, p_lease.name
-  )
+  );
+end
 $$;
 
 -- Lets the changes of the queue of a name happen one after the other: a release must not miss a waiter that takes its place
@@ -91,8 +93,10 @@ $$;
 
 -- Removes the places of a waiter that has got its turn, and of the dead ones before it.
 create or replace function "leasehold"."leases_leave_1"(p_name text, p_grant text) returns void
-language sql as $$
-  delete from "leasehold"."leases_waiters" w where w.name = p_name and w.grant_id = p_grant and not w.watches
+language plpgsql as $$
+begin
+  delete from "leasehold"."leases_waiters" w where w.name = p_name and w.grant_id = p_grant and not w.watches;
+end
 $$;
 
 -- Takes a place in the queue, or keeps the one that there is. Returns false if the lock of the queue is needed first.
@@ -219,9 +223,16 @@ $$;
 
 -- The record of the holder; null if the name is free.
 create or replace function "leasehold"."leases_holder_1"(p_name text) returns json
-language sql volatile as $$
-  select "leasehold"."leases_record_1"(l, clock_timestamp()) from "leasehold"."leases" l
-    where l.name = p_name and l.locked_until > clock_timestamp()
+language plpgsql as $$
+declare
+  v_lease "leasehold"."leases";
+  v_now timestamptz;
+begin
+  select l.* into v_lease from "leasehold"."leases" l where l.name = p_name;
+  v_now := clock_timestamp();
+  if v_lease.locked_until > v_now then return "leasehold"."leases_record_1"(v_lease, v_now); end if;
+  return null;
+end
 $$;
 
 -- Renews many grants and returns the exceptions: an index and an answer for each grant that was not renewed.
@@ -297,22 +308,31 @@ end
 $$;
 
 create or replace function "leasehold"."leases_read_1"(p_name text) returns json
-language sql volatile as $$
-  select "leasehold"."leases_record_1"(l, clock_timestamp()) from "leasehold"."leases" l where l.name = p_name
+language plpgsql as $$
+declare
+  v_lease "leasehold"."leases";
+begin
+  select l.* into v_lease from "leasehold"."leases" l where l.name = p_name;
+  return case when found then "leasehold"."leases_record_1"(v_lease, clock_timestamp()) end;
+end
 $$;
 
 -- Changes no key: it does not wait for a guard, whose transaction still keeps the name from a new grant.
 create or replace function "leasehold"."leases_release_1"(p_name text, p_grant text, p_metadata json) returns json
 language plpgsql as $$
+declare
+  v_is_awaited boolean;
 begin
   perform "leasehold"."leases_lock_1"(p_name, false);
   update "leasehold"."leases" l set
       state = 'available', locked_until = '-infinity', metadata = coalesce(p_metadata, l.metadata),
       break_reason = case when p_metadata is null then l.break_reason end
-    where l.name = p_name and l.grant_id = p_grant and l.state <> 'available';
+    where l.name = p_name and l.grant_id = p_grant and l.state <> 'available'
+    returning exists (select from "leasehold"."leases_waiters" w where w.name = p_name) into v_is_awaited;
   if not found then return json_build_array('unreleased', "leasehold"."leases_holder_1"(p_name)); end if;
+  if not v_is_awaited then return '["released"]'; end if;
   perform "leasehold"."leases_wake_1"(p_name);
-  return '["released"]';
+  return '["released", "awaited"]';
 end
 $$;
 
@@ -425,12 +445,15 @@ declare
   v_operation text;
   v_answer json;
   v_answers json[] := '{}';
+  -- Whether every operation is a release to a waiter.
+  v_is_hand_over boolean := true;
 begin
   -- A standby may lag behind: its answers would be of the past.
   if current_setting('transaction_read_only')::boolean then
     raise exception 'leases need a server that can write' using errcode = 'read_only_sql_transaction';
   end if;
-  perform set_config('lock_timeout', p_patience || 'ms', true);
+  -- Many waiters of one name make the planner believe that every name has many, and scan the whole queue.
+  perform set_config('lock_timeout', p_patience || 'ms', true), set_config('enable_seqscan', 'off', true);
   for v_call in select value from jsonb_array_elements(p_calls) loop
     -- One assignment a branch: a subquery in one branch of an expression makes the whole expression slow.
     v_operation := v_call ->> 0;
@@ -462,7 +485,11 @@ begin
       v_answer := json_build_array('unknown');
     end if;
     v_answers := v_answers || v_answer;
+    v_is_hand_over := v_is_hand_over and v_operation = 'release' and v_call ->> 3 is null and v_answer ->> 1 = 'awaited';
   end loop;
+  -- The waiter is notified before the release is on disk, because its grant writes both. If the server crashes in between,
+  -- the lease expires instead. Metadata that a holder leaves are always written first.
+  if v_is_hand_over then perform set_config('synchronous_commit', 'off', true); end if;
   return array_to_json(v_answers)::text;
 end
 $$;

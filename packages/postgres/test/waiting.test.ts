@@ -175,6 +175,33 @@ describePostgres('waiting', () => {
     await pool.end()
   })
 
+  it('never scans the queue, also where one name has nearly all waiters', async () => {
+    const pool = poolTo(server, { max: 1 })
+    const store = new PostgresLeaseStore(pool, { listen: false })
+    await server.query(`insert into leasehold.leases_waiters (kept_until, name, grant_id, channel)
+      select clock_timestamp() + interval '1 hour', 'crowded', 'g' || n, 'none' from generate_series(1, 5000) n`)
+    await server.query('analyze leasehold.leases_waiters')
+    const scans = async () => {
+      await server.query('select pg_stat_clear_snapshot()')
+      const [row] = await server.query<{ count: string }>(
+        `select seq_scan as count from pg_stat_all_tables where relid = 'leasehold.leases_waiters'::regclass`,
+      )
+      return Number(row?.count)
+    }
+    await pool.query('select pg_stat_force_next_flush()')
+    const before = await scans()
+    for (let count = 0; count < 20; count += 1) {
+      const name = randomUUID()
+      await store.release(await granted(store, name), never)
+      await store.withdraw(name, 'nobody', never)
+    }
+    await pool.query('select pg_stat_force_next_flush()')
+    expect(await scans()).toBe(before)
+    await server.query(`delete from leasehold.leases_waiters where name = 'crowded'`)
+    await store.close()
+    await pool.end()
+  })
+
   it('removes the places of dead waiters that are behind a living one', async () => {
     const pool = poolTo(server)
     const store = new PostgresLeaseStore(pool, { listen: false })

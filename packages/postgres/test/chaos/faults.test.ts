@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { describe, expect, it } from 'vitest'
-import { FOREVER, granted, heartbeats, never, type Player, Scene, TIMES } from '../support/scene.js'
+import { claimOf, FOREVER, granted, heartbeats, never, type Player, Scene, TIMES } from '../support/scene.js'
 
 const TTL = TIMES.heartbeatTimeout
 
@@ -133,6 +133,37 @@ describePostgres('a server', () => {
         await Promise.all(turns)
         expect(served).toEqual(['1', '2', '3', '4', '5'])
         for (const { overlaps, losses } of waiters) expect([...overlaps, ...losses]).toEqual([])
+      })
+    })
+
+    it('that is killed right after an answer: it has what it confirmed', async () => {
+      await Scene.play(async (scene) => {
+        // Only commits write the log to disk.
+        const server = await scene.server({ settings: { wal_writer_delay: '10s' } })
+        const store = scene.store(server)
+        const stateAfterRestart = async (): Promise<unknown> => {
+          await server.restart()
+          const [row] = await server.query('select state, grant_id, renewals, metadata from leasehold.leases')
+          return row
+        }
+        const first = await granted(store, 'first', { ttl: 60_000 })
+        expect(await stateAfterRestart()).toMatchObject({ state: 'leased', grant_id: 'first' })
+        await store.renew(first, never)
+        expect(await stateAfterRestart()).toMatchObject({ renewals: '1' })
+        await store.update(first, { page: '7' }, never)
+        expect(await stateAfterRestart()).toMatchObject({ metadata: { page: '7' } })
+        await store.release(first, never)
+        expect(await stateAfterRestart()).toMatchObject({ state: 'available' })
+        const second = await granted(store, 'second', { ttl: 60_000 })
+        expect(await store.acquire(claimOf('third', { queue: true }), never)).toMatchObject({ granted: false })
+        await store.release(second, never, { page: '8' })
+        expect(await stateAfterRestart()).toMatchObject({ state: 'available', metadata: { page: '8' } })
+        const third = await store.acquire(claimOf('third', { queue: true, ttl: 60_000 }), never)
+        expect(third).toMatchObject({ granted: true })
+        expect(await store.acquire(claimOf('fourth', { queue: true }), never)).toMatchObject({ granted: false })
+        if (third.granted) await store.release(third.grant, never)
+        expect(await store.acquire(claimOf('fourth', { queue: true }), never)).toMatchObject({ granted: true })
+        expect(await stateAfterRestart()).toMatchObject({ state: 'leased', grant_id: 'fourth' })
       })
     })
 
