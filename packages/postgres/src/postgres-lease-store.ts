@@ -49,9 +49,13 @@ const PAGE = 500
 /** How often a request is repeated whose row is locked: by a short transaction, or else by an open one with a guard. */
 const BUSY_REPEATS = 2
 
-/** How soon a waiter asks again whose turn has come, while the row is locked; twice as long each time, in milliseconds. */
+/**
+ * How soon a waiter asks again whose turn has come, while a guard in an open transaction keeps the name; twice as long each
+ * time, in milliseconds. The end of that transaction notifies nobody: a notification would make all commits with a guard
+ * wait for each other.
+ */
 const BUSY_PAUSE = 20
-const LONGEST_BUSY_PAUSE = 1_000
+const LONGEST_BUSY_PAUSE = 250
 
 /** How often the first waiter and the others ask while no notifications come, in milliseconds. */
 const POLL = 500

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLease, type Grant, LeaseConfigurationError, LeaseLostError, systemClock } from '@leasehold/core'
+import { type Clock, createLease, type Grant, LeaseConfigurationError, LeaseLostError, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'
@@ -134,6 +134,30 @@ describePostgres('the guard', () => {
         await ended(tx)
         expect(await claim(grant.name)).toMatchObject({ granted: true })
       }
+    })
+
+    it('lets the first waiter ask again every quarter of a second, until it has ended', async () => {
+      const pauses: number[] = []
+      const schedule: Clock['schedule'] = (delay, task) => {
+        pauses.push(delay)
+        return systemClock.schedule(delay, task)
+      }
+      const waiters = new PostgresLeaseStore(pool, { clock: { now: () => systemClock.now(), schedule } })
+      const grant = await granted(randomUUID())
+      const tx = await begun()
+      await guard(tx, grant)
+      const waiting = createLease(waiters, grant.name, { heartbeatTimeout: 60_000 }).acquire({ wait: 60_000 })
+      await eventually('it listens and waits', async () => {
+        const places = await server.query('select from leasehold.leases_waiters where name = $1', [grant.name])
+        return places.length === 1 && pauses.includes(15_000)
+      })
+      const short = () => pauses.filter((pause) => pause < 500)
+      await store.release(grant, never)
+      await eventually('it has asked several times', async () => short().length >= 8)
+      await ended(tx)
+      expect(await waiting).toBe(true)
+      expect(short().slice(0, 8)).toEqual([22, 42, 82, 162, 252, 252, 252, 252])
+      await waiters.close()
     })
 
     it('holds up a hand-off, which ends with its time limit', async () => {
