@@ -1,5 +1,13 @@
 import { LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, checkFence, inRounds, pause, RecentMap } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  checkFence,
+  inRounds,
+  MessageListeners,
+  pause,
+  RecentMap,
+  untilAborted,
+} from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -70,5 +78,63 @@ describe('checkFence', () => {
     expect(() => checkFence('file', 5n, 'x', 'toy')).toThrow(
       "stored with 'file' is not a number: x. Repair or remove it",
     )
+  })
+})
+
+describe('untilAborted', () => {
+  it('rejects with the reason of an abort that comes first, and leaves no listener', async () => {
+    const call = new AbortableCall()
+    const reason = new Error('given up')
+    const waiting = untilAborted(new Promise(() => {}), call)
+    call.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    const done = new AbortableCall()
+    expect(await untilAborted(Promise.resolve(7), done)).toBe(7)
+    await Promise.resolve()
+    expect(done.listeners).toBe(0)
+  })
+})
+
+describe('MessageListeners', () => {
+  it('yields after each message, once for several, and keeps one that comes before its listener', async () => {
+    const messages = new MessageListeners(new VirtualClock())
+    const call = new AbortableCall()
+    messages.notify('turn a')
+    messages.notify('turn b')
+    const turns = messages.listen('turn a', call)
+    expect(await turns.next()).toMatchObject({ done: false })
+    const next = turns.next()
+    messages.notify('turn a')
+    messages.notifyAll()
+    expect(await next).toMatchObject({ done: false })
+    const last = turns.next()
+    call.abort(new Error('given up'))
+    expect(await last).toMatchObject({ done: true })
+    expect([messages.size, call.listeners]).toEqual([0, 0])
+  })
+
+  it('sets one alarm for a message, which can be cancelled', async () => {
+    const clock = new VirtualClock()
+    const messages = new MessageListeners(clock)
+    const turns = messages.listen('turn a', new AbortableCall())
+    let count = 0
+    const counting = (async () => {
+      for await (const _ of turns) count += 1
+    })()
+    messages.setAlarm('turn a', 50)
+    messages.setAlarm('turn a', 100)
+    await clock.advance(90)
+    expect(count).toBe(0)
+    await clock.advance(20)
+    expect(count).toBe(1)
+    messages.setAlarm('turn a', 100)
+    messages.cancelAlarm('turn a')
+    messages.setAlarm('turn a', Number.POSITIVE_INFINITY)
+    await clock.advance(1_000)
+    expect([count, clock.pending]).toEqual([1, 0])
+    messages.setAlarm('turn a', 100)
+    messages.close()
+    await counting
+    expect([count, clock.pending]).toEqual([1, 0])
   })
 })

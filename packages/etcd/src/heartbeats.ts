@@ -1,12 +1,11 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
-import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
+import { type RenewOutcome, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import { holderIn, holdingClaim, type NameState, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import { type AttachedGrant, NO_LEASE, type ServerLeases } from './server-leases.js'
-import { untilAborted } from './until-aborted.js'
 
 /** How many keys one transaction checks; the limit of a server is 128 unless its operator has set another one. */
 const PAGE = 100

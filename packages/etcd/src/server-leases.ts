@@ -1,11 +1,10 @@
 import type { Clock } from '@leasehold/core'
 import { LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Claim } from './name-state.js'
-import { untilAborted } from './until-aborted.js'
 
 /** The id that stands for no lease. */
 export const NO_LEASE = '0'

@@ -16,6 +16,7 @@ import {
   anotherGrant,
   type BreakOptions,
   checkOptionNames,
+  MessageListeners,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -94,6 +95,7 @@ export class PostgresLeaseStore implements LeaseStore {
     metadata: 4_096,
   }
   readonly #queue: OperationQueue
+  readonly #messages: MessageListeners
   readonly #turns: Turns
   readonly #clock: Clock
   readonly #checks = new StoreChecks(this.kind, this.limits)
@@ -109,7 +111,8 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
     const channel = `leasehold_${nanoid()}`
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
-    this.#turns = new Turns(listening, clock, channel, (message, call) =>
+    this.#messages = new MessageListeners(clock)
+    this.#turns = new Turns(listening, clock, channel, this.#messages, (message, call) =>
       adapter.run(`select pg_notify('${channel}', '${message}')`, call),
     )
   }
@@ -229,11 +232,11 @@ export class PostgresLeaseStore implements LeaseStore {
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     this.#turns.subscribe()
-    if (grantId !== undefined) return yield* this.#turns.listen(turnOf(toColumn(grantId)), call)
+    if (grantId !== undefined) return yield* this.#messages.listen(turnOf(toColumn(grantId)), call)
     const message = `free ${toColumn(name)}`
     const stop = this.#registerWatch(name, message)
     try {
-      yield* this.#turns.listen(message, call)
+      yield* this.#messages.listen(message, call)
     } finally {
       stop()
     }
@@ -289,19 +292,19 @@ export class PostgresLeaseStore implements LeaseStore {
     if (word === 'busy' && isFirst) {
       const pause = this.#busyPauses.get(id) ?? BUSY_PAUSE
       this.#busyPauses.set(id, Math.min(2 * pause, LONGEST_BUSY_PAUSE))
-      this.#turns.setAlarm(turnOf(id), Math.min(pause, longest))
+      this.#messages.setAlarm(turnOf(id), Math.min(pause, longest))
       return
     }
     this.#busyPauses.delete(id)
     const remaining = holder?.[5] ?? -1
-    this.#turns.setAlarm(
+    this.#messages.setAlarm(
       turnOf(id),
       Math.min(isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY, longest),
     )
   }
 
   #forgetTurn(id: string): void {
-    this.#turns.cancelAlarm(turnOf(id))
+    this.#messages.cancelAlarm(turnOf(id))
     this.#busyPauses.delete(id)
   }
 
@@ -316,7 +319,7 @@ export class PostgresLeaseStore implements LeaseStore {
       const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
       this.#run('watch', name, args, current, (answer) => answer as readonly [string, RecordAnswer | null]).then(
         ([, holder]) => {
-          if (holder === null) this.#turns.notify(message)
+          if (holder === null) this.#messages.notify(message)
         },
         // The next attempt follows soon, and waiters also poll.
         () => {},

@@ -1,8 +1,7 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type MessageListeners, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter, Subscription } from './client/connection.js'
 import { closedError } from './failure-of.js'
-import { untilAborted } from './until-aborted.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -14,13 +13,7 @@ const PATIENCE = 4_000
 /** A connection that has ended without a word is noticed by a ping, so many milliseconds after the last one. */
 const PING_INTERVAL = 15_000
 
-/** Timers may be early by a part of a millisecond. */
-const AFTER_EXPIRY = 2
-
 const ECHO = 'here'
-
-/** How many messages are kept that came before there was a listener. */
-const EARLY_MESSAGES = 1_000
 
 /**
  * The notifications of the server to this store, over one channel and a connection of its own: `turn <grant id>` when it may
@@ -31,11 +24,9 @@ export class Turns {
   readonly channel: string
   readonly #adapter: Pick<ClientAdapter, 'listen'>
   readonly #clock: Clock
+  readonly #messages: MessageListeners
   /** Sends a notification to the channel, over another connection. */
   readonly #notifySelf: (message: string, call: StoreCall) => Promise<unknown>
-  readonly #listeners = new Map<string, Set<() => void>>()
-  readonly #early = new Set<string>()
-  readonly #alarms = new Map<string, () => void>()
   #isClosed = false
   #subscribing: Promise<void> | undefined
   #subscription: Subscription | undefined
@@ -48,11 +39,13 @@ export class Turns {
     adapter: Pick<ClientAdapter, 'listen'>,
     clock: Clock,
     channel: string,
+    messages: MessageListeners,
     notifySelf: (message: string, call: StoreCall) => Promise<unknown>,
   ) {
     this.#adapter = adapter
     this.#clock = clock
     this.channel = channel
+    this.#messages = messages
     this.#notifySelf = notifySelf
   }
 
@@ -71,69 +64,13 @@ export class Turns {
       })
   }
 
-  /** Notifies the listeners of a waiter after so many milliseconds: the server sends nothing when a lease expires. */
-  setAlarm(message: string, after: number): void {
-    this.cancelAlarm(message)
-    if (after === Number.POSITIVE_INFINITY || this.#isClosed) return
-    const cancel = this.#clock.schedule(after + AFTER_EXPIRY, () => {
-      this.#alarms.delete(message)
-      this.notify(message)
-    })
-    this.#alarms.set(message, cancel)
-  }
-
-  cancelAlarm(message: string): void {
-    this.#alarms.get(message)?.()
-    this.#alarms.delete(message)
-  }
-
-  /** Yields after each message, once for several, until the call is aborted or the store is closed. */
-  async *listen(message: string, call: StoreCall): AsyncGenerator<undefined> {
-    let isNotified = this.#early.delete(message)
-    let wake = (): void => {}
-    const listener = (): void => {
-      isNotified = true
-      wake()
-    }
-    const removeListener = call.onAbort(listener)
-    const listeners = this.#listeners.get(message) ?? new Set()
-    this.#listeners.set(message, listeners.add(listener))
-    try {
-      while (true) {
-        const isOver = (): boolean => call.aborted || this.#isClosed
-        if (!isNotified && !isOver()) await new Promise<void>((resolve) => (wake = resolve))
-        if (isOver()) return
-        isNotified = false
-        yield undefined
-      }
-    } finally {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(message)
-      removeListener()
-    }
-  }
-
-  /** Notifies the listeners of a message, or the next one if there is none. */
-  notify(message: string): void {
-    const listeners = this.#listeners.get(message)
-    if (listeners !== undefined) {
-      for (const listener of listeners) listener()
-      return
-    }
-    this.#early.add(message)
-    const [oldest = ''] = this.#early
-    if (this.#early.size > EARLY_MESSAGES) this.#early.delete(oldest)
-  }
-
   close(): void {
     this.#isClosed = true
     this.#cancelRetry?.()
     this.#cancelPing?.()
-    for (const cancel of this.#alarms.values()) cancel()
-    this.#alarms.clear()
     this.#subscription?.close()
     this.#subscription = undefined
-    this.#notifyAll()
+    this.#messages.close()
   }
 
   async #open(): Promise<void> {
@@ -147,7 +84,7 @@ export class Turns {
         this.channel,
         {
           onMessage: (message) => this.#onMessage(message),
-          onGap: () => this.#notifyAll(),
+          onGap: () => this.#messages.notifyAll(),
           onEnd: () => {
             limit.abort(new Error('the connection has ended'))
             if (subscription !== undefined) this.#onEnd(subscription)
@@ -170,7 +107,7 @@ export class Turns {
     this.#failures = 0
     this.#pingLater()
     // Messages sent between two subscriptions are lost.
-    this.#notifyAll()
+    this.#messages.notifyAll()
   }
 
   #onEnd(subscription: Subscription): void {
@@ -180,7 +117,7 @@ export class Turns {
     subscription.close()
     this.#retryLater()
     // From now on they poll.
-    this.#notifyAll()
+    this.#messages.notifyAll()
   }
 
   #pingLater(): void {
@@ -210,16 +147,12 @@ export class Turns {
     this.#cancelRetry = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
       this.#cancelRetry = undefined
       // Without a waiter, the next one subscribes.
-      if (this.#listeners.size > 0) this.subscribe()
+      if (this.#messages.size > 0) this.subscribe()
     })
   }
 
   #onMessage(message: string): void {
     if (message === ECHO) this.#onEcho?.()
-    else this.notify(message)
-  }
-
-  #notifyAll(): void {
-    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener()
+    else this.#messages.notify(message)
   }
 }

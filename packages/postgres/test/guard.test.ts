@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, createLease, type Grant, LeaseConfigurationError, LeaseLostError, systemClock } from '@leasehold/core'
+import {
+  type Clock,
+  createLease,
+  type Grant,
+  LeaseConfigurationError,
+  LeaseLostError,
+  systemClock,
+} from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'

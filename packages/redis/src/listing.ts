@@ -1,9 +1,8 @@
 import type { LeaseRecord } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { LazyConnection } from './client/lazy-connection.js'
 import { ForeignKeyError, failureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'
-import { untilAborted } from './until-aborted.js'
 
 /** How many keys the server looks at for one page: while it does so, and while it reads their records, it serves no client. */
 const PAGE = 250

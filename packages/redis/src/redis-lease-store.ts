@@ -15,6 +15,7 @@ import {
   anotherGrant,
   type BreakOptions,
   checkOptionNames,
+  MessageListeners,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -88,6 +89,7 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #connection: LazyConnection
   readonly #keys: KeySpace
   readonly #queue: OperationQueue
+  readonly #messages: MessageListeners
   readonly #turns: Turns
   readonly #clock: Clock
   readonly #isMember: boolean
@@ -112,7 +114,8 @@ export class RedisLeaseStore implements LeaseStore {
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#keys = new KeySpace(keyPrefix + prefix)
     this.#connection = new LazyConnection(adapter, clock)
-    this.#turns = new Turns(new LazyConnection(adapter, clock), clock, channel)
+    this.#messages = new MessageListeners(clock)
+    this.#turns = new Turns(new LazyConnection(adapter, clock), clock, channel, this.#messages)
     const floorKey = this.#isMember ? this.#keys.floorKey : undefined
     const context = { recordLife: Math.ceil(recordLife), channel, clustered, floorKey }
     this.#queue = new OperationQueue(this.#connection, clock, context)
@@ -222,7 +225,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const id = toGrantId(grantId)
-    this.#turns.forgetExpiry(id)
+    this.#messages.cancelAlarm(`turn ${id}`)
     this.#checks.name(name, call)
     return await this.#run('withdraw', name, id, call, () => undefined)
   }
@@ -239,10 +242,10 @@ export class RedisLeaseStore implements LeaseStore {
       if (call.aborted) return
       throw error
     }
-    if (grantId !== undefined) return yield* this.#turns.listen(`turn ${toGrantId(grantId)}`, call)
+    if (grantId !== undefined) return yield* this.#messages.listen(`turn ${toGrantId(grantId)}`, call)
     const stop = this.#registerWatch(name, key)
     try {
-      yield* this.#turns.listen(`free ${key}`, call)
+      yield* this.#messages.listen(`free ${key}`, call)
     } finally {
       stop()
     }
@@ -274,8 +277,8 @@ export class RedisLeaseStore implements LeaseStore {
       if (answer[2] === 'echo') this.#turns.expectEcho(sentAt)
       // The first waiter has to notice the expiry of the holder by itself.
       const remaining = outcome.granted ? undefined : outcome.holder?.remaining
-      if (answer[1] === 'first' && remaining !== undefined) this.#turns.expectExpiry(id, remaining)
-      else this.#turns.forgetExpiry(id)
+      if (answer[1] === 'first' && remaining !== undefined) this.#messages.setAlarm(`turn ${id}`, remaining)
+      else this.#messages.cancelAlarm(`turn ${id}`)
       return outcome
     })
   }
@@ -297,7 +300,7 @@ export class RedisLeaseStore implements LeaseStore {
       current = new AbortableCall(WATCH_PERIOD / 3)
       this.#run('watch', name, String(WATCH_PERIOD), current, this.#toRecord).then(
         (record) => {
-          if (record?.remaining === undefined) this.#turns.notify(`free ${key}`)
+          if (record?.remaining === undefined) this.#messages.notify(`free ${key}`)
         },
         // The next attempt follows soon, and waiters also poll.
         () => {},

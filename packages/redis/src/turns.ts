@@ -1,8 +1,7 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type MessageListeners, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { Connection } from './client/connection.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
-import { untilAborted } from './until-aborted.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -11,15 +10,9 @@ const LONGEST_PAUSE = 2_000
 /** How long an attempt to subscribe may take, in milliseconds: a dead connection may never report an error. */
 const SUBSCRIBE_TIMEOUT = 5_000
 
-/** Timers may be early by a part of a millisecond. */
-const AFTER_EXPIRY = 2
-
 /** The server echoes each poll over the channel. Without an echo for so many milliseconds, the subscription is dead. */
 const ECHO_TIMEOUT = 2_000
 const ECHO = 'here'
-
-/** How many messages are kept that came before there was a listener. */
-const EARLY_MESSAGES = 1_000
 
 /**
  * The messages of the server to this store, over one channel: `turn <grant id>` when it may be that waiter's turn, and
@@ -30,9 +23,7 @@ export class Turns {
   readonly channel: string
   readonly #lazy: LazyConnection
   readonly #clock: Clock
-  readonly #listeners = new Map<string, Set<() => void>>()
-  readonly #early = new Set<string>()
-  readonly #expiries = new Map<string, () => void>()
+  readonly #messages: MessageListeners
   #isClosed = false
   #subscribing: Promise<void> | undefined
   #connection: Connection | undefined
@@ -42,8 +33,9 @@ export class Turns {
   #failures = 0
   #cancelRetry: (() => void) | undefined
 
-  constructor(lazy: LazyConnection, clock: Clock, channel: string) {
+  constructor(lazy: LazyConnection, clock: Clock, channel: string, messages: MessageListeners) {
     this.#lazy = lazy
+    this.#messages = messages
     this.#clock = clock
     this.channel = channel
   }
@@ -73,70 +65,12 @@ export class Turns {
     }
   }
 
-  /** The server sends nothing at an expiry: notifies the first waiter when the lease of the holder can have expired. */
-  expectExpiry(grantId: string, remaining: number): void {
-    this.forgetExpiry(grantId)
-    if (remaining === Number.POSITIVE_INFINITY) return
-    this.#expiries.set(
-      grantId,
-      this.#clock.schedule(remaining + AFTER_EXPIRY, () => {
-        this.#expiries.delete(grantId)
-        this.notify(`turn ${grantId}`)
-      }),
-    )
-  }
-
-  forgetExpiry(grantId: string): void {
-    this.#expiries.get(grantId)?.()
-    this.#expiries.delete(grantId)
-  }
-
-  /** Yields after each message, once for several, until the call is aborted or the store is closed. */
-  async *listen(message: string, call: StoreCall): AsyncGenerator<undefined> {
-    let isNotified = this.#early.delete(message)
-    let wake = (): void => {}
-    const listener = (): void => {
-      isNotified = true
-      wake()
-    }
-    const removeListener = call.onAbort(listener)
-    const listeners = this.#listeners.get(message) ?? new Set()
-    this.#listeners.set(message, listeners.add(listener))
-    try {
-      while (true) {
-        const isOver = (): boolean => call.aborted || this.#isClosed
-        if (!isNotified && !isOver()) await new Promise<void>((resolve) => (wake = resolve))
-        if (isOver()) return
-        isNotified = false
-        yield undefined
-      }
-    } finally {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(message)
-      removeListener()
-    }
-  }
-
-  /** Notifies the listeners of a message, or the next one if there is none. */
-  notify(message: string): void {
-    const listeners = this.#listeners.get(message)
-    if (listeners !== undefined) {
-      for (const listener of listeners) listener()
-      return
-    }
-    this.#early.add(message)
-    const [oldest = ''] = this.#early
-    if (this.#early.size > EARLY_MESSAGES) this.#early.delete(oldest)
-  }
-
   close(): void {
     this.#isClosed = true
     this.#cancelRetry?.()
     this.#cancelEcho?.()
-    for (const cancel of this.#expiries.values()) cancel()
-    this.#expiries.clear()
     this.#lazy.close()
-    this.#notifyAll()
+    this.#messages.close()
   }
 
   #subscribe(): Promise<void> {
@@ -181,7 +115,7 @@ export class Turns {
     this.#failures = 0
     subscribed.onEnd(() => this.#onEnd(subscribed))
     // Messages sent between two subscriptions are lost.
-    this.#notifyAll()
+    this.#messages.notifyAll()
   }
 
   #onEnd(connection: Connection): void {
@@ -191,7 +125,7 @@ export class Turns {
   }
 
   #retryLater(): void {
-    if (this.#isClosed || this.#listeners.size === 0) return
+    if (this.#isClosed || this.#messages.size === 0) return
     const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
     this.#failures += 1
     this.#cancelRetry?.()
@@ -203,10 +137,6 @@ export class Turns {
 
   #onMessage(message: string): void {
     this.#heardAt = this.#clock.now()
-    if (message !== ECHO) this.notify(message)
-  }
-
-  #notifyAll(): void {
-    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener()
+    if (message !== ECHO) this.#messages.notify(message)
   }
 }

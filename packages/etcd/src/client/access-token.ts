@@ -1,5 +1,4 @@
-import type { StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '../until-aborted.js'
+import { type StoreCall, untilAborted } from '@leasehold/core/store'
 import { isOldToken, isRpcError } from './rpc-error.js'
 
 /** The token of a user, made at the first use, and again when the server does not take it any more. */

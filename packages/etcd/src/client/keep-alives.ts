@@ -1,6 +1,5 @@
 import type { ClientDuplexStream } from '@grpc/grpc-js'
-import type { StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '../until-aborted.js'
+import { type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { LeaseAnswer } from './api.js'
 
 interface Asked {

@@ -1,6 +1,5 @@
 import type { ClientDuplexStream } from '@grpc/grpc-js'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '../until-aborted.js'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { WatchRequest, WatchResponse } from './api.js'
 import type { EtcdClient } from './etcd-client.js'
 

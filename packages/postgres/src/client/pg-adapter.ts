@@ -1,6 +1,5 @@
-import type { StoreCall } from '@leasehold/core/store'
+import { type StoreCall, untilAborted } from '@leasehold/core/store'
 import { sqlStateOf } from '../failure-of.js'
-import { untilAborted } from '../until-aborted.js'
 import type { ClientAdapter, Subscription, SubscriptionEvents } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
 

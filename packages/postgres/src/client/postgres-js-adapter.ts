@@ -1,4 +1,4 @@
-import { untilAborted } from '../until-aborted.js'
+import { untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter } from './connection.js'
 import type { PostgresJs } from './postgres-client.js'
 

@@ -1,6 +1,5 @@
 import { type Clock, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '../until-aborted.js'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter, Connection } from './connection.js'
 
 /** After how many milliseconds of silence a connection is dropped, once an operation over it has timed out. */

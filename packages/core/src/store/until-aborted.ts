@@ -1,4 +1,4 @@
-import type { StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from './store-call.js'
 
 /** Rejects with the reason of the abort if that comes first. Leaves no listener on the call. */
 export function untilAborted<T>(promise: Promise<T>, call: StoreCall): Promise<T> {
