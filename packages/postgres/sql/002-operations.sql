@@ -91,7 +91,7 @@ begin
 end
 $$;
 
--- Removes the places of a waiter that has got its turn, and of the dead ones before it.
+-- Removes the place of a waiter that has got its turn.
 create or replace function "leasehold"."leases_leave_1"(p_name text, p_grant text) returns void
 language plpgsql as $$
 begin

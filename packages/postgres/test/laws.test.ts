@@ -3,7 +3,7 @@ import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { pool, postgresJs } from './support/libraries.js'
+import { pool, postgresJs, singleClient } from './support/libraries.js'
 import { storesOver } from './support/store-subject.js'
 
 describePostgres('one server:', () => {
@@ -14,9 +14,11 @@ describePostgres('one server:', () => {
   })
 
   const subjects = [pool, postgresJs].map((library) => storesOver(library, () => server))
+  // Its statements run one after the other, so that the laws of leases, which wait in parallel, would only measure that.
+  const onOneConnection = storesOver(singleClient, () => server)
 
   afterAll(async () => {
-    for (const { end } of subjects) await end()
+    for (const { end } of [...subjects, onOneConnection]) await end()
     await server.stop()
   })
 
@@ -24,4 +26,5 @@ describePostgres('one server:', () => {
     describeStoreLaws(subject)
     describeLeaseLaws(leasesOver(subject))
   }
+  describeStoreLaws(onOneConnection)
 })
