@@ -37,8 +37,8 @@ const PAUSE = 200
 export const runCommand: Action<typeof run> = async (invocation, terminal) => {
   checkUsage(invocation)
   const signals = new SignalRelay([0, 1, 2].some((descriptor) => isatty(descriptor)))
-  // It starts while the store is opened.
-  const watchdog = new WatchdogLink()
+  // It starts while the store is opened, or before.
+  const watchdog = new WatchdogLink(terminal.watchdog)
   const notices = new Notices(invocation.options.quiet === true)
   try {
     const outcome = await underLease(invocation, terminal, { signals, watchdog, notices })
