@@ -1,5 +1,6 @@
 import type { CommandDeclaration, OptionDeclaration, OptionDeclarations } from './command-declaration.js'
 import { outputOption, storeOptions } from './declarations/store-options.js'
+import { storeKinds } from './store-kinds.js'
 
 const shared: OptionDeclarations = { ...storeOptions, ...outputOption }
 
@@ -14,7 +15,8 @@ export function overview(commands: readonly CommandDeclaration[]): string {
     '',
     ...aligned(options),
     '',
-    'Unless given, the leases are in a folder of this user. Try: leasehold list',
+    `Stores: ${storeKinds.map(({ schemes }) => `${schemes[0]}:`).join(' ')}`,
+    'Unless one is given, leases are in a folder of this user. Try: leasehold list',
     '',
   ].join('\n')
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemClock } from '@leasehold/core'
 import { leasehold } from './leasehold.js'
+import type { WatchdogProcess } from './run/watchdog-process.js'
 import type { OutputStream, Terminal } from './terminal.js'
 
 const STANDARD_ERROR = 2
@@ -23,21 +24,24 @@ const errors: OutputStream = new Writable({
  * The surroundings of this process. Its streams are made when they are first used: a pipe that Node makes a stream of is
  * non-blocking from then on, also for a command that inherits it, which then fails to read or write.
  */
-const terminal: Terminal = {
-  get input() {
-    return process.stdin
-  },
-  get output() {
-    return process.stdout
-  },
-  get errors() {
-    return isatty(STANDARD_ERROR) ? process.stderr : errors
-  },
-  env: process.env,
-  clock: systemClock,
+function terminalWith(watchdog: WatchdogProcess | undefined): Terminal {
+  return {
+    get input() {
+      return process.stdin
+    },
+    get output() {
+      return process.stdout
+    },
+    get errors() {
+      return isatty(STANDARD_ERROR) ? process.stderr : errors
+    },
+    env: process.env,
+    clock: systemClock,
+    watchdog,
+  }
 }
 
-/** Carries out the command line of this process. Resolves with the exit code. */
-export async function main(): Promise<number> {
-  return await leasehold(process.argv.slice(2), terminal)
+/** Carries out the command line of this process, and never rejects. Resolves with the exit code. */
+export async function main(watchdog?: WatchdogProcess): Promise<number> {
+  return await leasehold(process.argv.slice(2), terminalWith(watchdog))
 }

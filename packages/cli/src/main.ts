@@ -1,9 +1,18 @@
 #!/usr/bin/env node
 import { watchdogWord } from './run/watchdog-message.js'
 
-if (process.argv[2] === watchdogWord) {
+const [, , word] = process.argv
+
+if (word === watchdogWord) {
   const { runWatchdog } = await import('./run/watchdog.js')
   await runWatchdog()
+} else if (word === 'run' && process.argv.includes('--')) {
+  // The watchdog takes as long to start as everything else together: it starts first.
+  const { endWatchdog, startWatchdog } = await import('./run/watchdog-process.js')
+  const watchdog = startWatchdog()
+  const { main } = await import('./leasehold-process.js')
+  process.exitCode = await main(watchdog)
+  endWatchdog(watchdog)
 } else {
   const { main } = await import('./leasehold-process.js')
   process.exitCode = await main()

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '@leasehold/core'
+import type { WatchdogProcess } from './run/watchdog-process.js'
 
 /** Where a command writes. */
 export interface OutputStream extends Writable {
@@ -16,6 +17,8 @@ export interface Terminal {
   readonly errors: OutputStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
+  /** For the command of `run`, where it was started before the command line was read. */
+  readonly watchdog?: WatchdogProcess | undefined
 }
 
 /** Whether output to a stream may have colours: https://no-color.org. */

@@ -8,6 +8,18 @@ import type { Terminal } from './terminal.js'
 const LONGEST = 12
 const LEAST_LIMIT = 30_000
 
+/** The ttl of the leases, in milliseconds, unless the user or the store needs a longer one. */
+const TTL = 4_000
+
+/**
+ * Stores that free the name of an expired lease later. `freesAfter`: after so many ttls. etcd looks for expired leases twice
+ * a second; Consul keeps a session for twice its ttl, and then the name for the lock-delay.
+ */
+const LATER: Readonly<Record<string, { readonly ttl: number; readonly freesAfter: number }>> = {
+  etcd: { ttl: 12_000, freesAfter: 1.2 },
+  consul: { ttl: TTL, freesAfter: 3.2 },
+}
+
 /** The outcome of one law. */
 export interface Verdict {
   readonly family: string
@@ -45,18 +57,20 @@ export class VerifiedNames {
 /** The store, as the laws see it. */
 export function subjectOf(
   store: LeaseStore,
-  ttl: number,
+  ttl: number | undefined,
   open: OpenClient,
   prefix: string,
 ): StoreSubject & { ttl: number } {
   const { kind = 'custom', limits } = store
   // Each client of a store in memory would be a store of its own.
   const isShared = kind === 'memory'
+  const later = Object.hasOwn(LATER, kind) ? LATER[kind] : undefined
   return {
     name: kind,
     time: 'real',
     remote: true,
-    ttl: Math.max(ttl, limits.minTtl),
+    ttl: Math.max(ttl ?? later?.ttl ?? TTL, limits.minTtl),
+    freesAfter: later?.freesAfter,
     clients: !isShared,
     serverTime: limits.observed !== true,
     prefix,

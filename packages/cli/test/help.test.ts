@@ -5,6 +5,7 @@ import { parseInvocation, splitCommandLine } from '../src/command-line.js'
 import { commands } from '../src/commands.js'
 import { storeOptions } from '../src/declarations/store-options.js'
 import { exitCodes } from '../src/exit-codes.js'
+import { storeKinds } from '../src/store-kinds.js'
 import { TestTerminal } from './support/test-terminal.js'
 
 const declarations = commands.map(({ declaration }) => declaration)
@@ -21,9 +22,10 @@ describe('--help', () => {
     },
   )
 
-  it('lists every command, and has the options of each', async () => {
+  it('lists every command and every store, and has the options of each', async () => {
     const { output } = await new TestTerminal().run('--help')
     for (const { name, summary } of declarations) expect(output).toContain(`${name}`.padEnd(12) + summary)
+    for (const { schemes } of storeKinds) expect(output).toContain(` ${schemes[0]}:`)
     for (const { name, options } of declarations) {
       const help = await new TestTerminal().run(`${name} -h`)
       for (const option of Object.keys(options)) expect(help.output).toContain(`--${option}`)

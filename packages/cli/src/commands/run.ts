@@ -8,6 +8,7 @@ import { exitCodeOf, noteOf, signalOf } from '../run/command-end.js'
 import { LeasedCommand } from '../run/leased-command.js'
 import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
+import { QueuePlace } from '../run/queue-place.js'
 import { endTimesOf } from '../run/run-times.js'
 import { endBy, SignalRelay } from '../run/signal-relay.js'
 import { WaitingNotice } from '../run/waiting-notice.js'
@@ -37,8 +38,8 @@ const PAUSE = 200
 export const runCommand: Action<typeof run> = async (invocation, terminal) => {
   checkUsage(invocation)
   const signals = new SignalRelay([0, 1, 2].some((descriptor) => isatty(descriptor)))
-  // It starts while the store is opened.
-  const watchdog = new WatchdogLink()
+  // It starts while the store is opened, or before.
+  const watchdog = new WatchdogLink(terminal.watchdog)
   const notices = new Notices(invocation.options.quiet === true)
   try {
     const outcome = await underLease(invocation, terminal, { signals, watchdog, notices })
@@ -70,8 +71,10 @@ async function underLease(
   const { store, settings, logger, provider } = await openStore(options, name, terminal)
   try {
     const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
-    const times = endTimesOf(new TimeoutSettings(leaseOptions), options['kill-after'], name)
-    const waiting = new WaitingNotice(name, notices, clock)
+    const timeouts = new TimeoutSettings(leaseOptions)
+    const times = endTimesOf(timeouts, options['kill-after'], name)
+    const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
+    const waiting = new WaitingNotice(name, notices, clock, place)
     const around = { command, env, times, clock, watchdog, notices }
     const leased = new LeasedCommand(store, { maxHold: leaseOptions.maxHold, listener: waiting }, around, signals)
     const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)

@@ -12,11 +12,10 @@ import { UsageError } from '../usage-error.js'
 import { checkLaws, type OpenClient, subjectOf, type Verdict, VerifiedNames } from '../verification.js'
 
 const DEFAULT_PARALLEL = 12
-const DEFAULT_TTL = 4_000
 
 /** Checks the laws of stores against the store, and prints a summary. */
 export const verifyStore: Action<typeof verify> = async ({ options }, terminal) => {
-  const { family, parallel = DEFAULT_PARALLEL, ttl = DEFAULT_TTL, timeout, output } = options
+  const { family, parallel = DEFAULT_PARALLEL, ttl, timeout, output } = options
   const { clock, errors } = terminal
   const laws = lawsOf(family)
   const names = new VerifiedNames()

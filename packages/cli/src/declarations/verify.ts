@@ -11,13 +11,13 @@ export const verify = declareCommand({
   operands: [],
   options: {
     family: { type: 'text', value: 'FAMILY', short: 'f', description: 'Only the laws of a family, such as exclusion' },
-    ttl: { type: 'duration', value: 'DURATION', description: 'Of the leases (4s); longer for a slow machine' },
+    ttl: { type: 'duration', value: 'DURATION', description: 'Of the leases (4s, or more); longer for a slow machine' },
     parallel: { type: 'count', value: 'COUNT', description: 'Laws at the same time (12)' },
     ...storeOptions,
     ...outputOption,
   },
   examples: [
-    { line: 'leasehold verify --store redis://db', description: 'in half a minute' },
+    { line: 'leasehold verify --store redis://db', description: 'in about a minute' },
     { line: 'leasehold verify -c application.conf --family fencing', description: 'one family' },
   ],
 })

@@ -71,6 +71,7 @@ export class CommandProcesses {
 
   /** Sends the signal to all of them. */
   signal(signal: NodeJS.Signals): void {
+    this.#see()
     // To the group at once, so that nothing can start a process in between.
     this.#signalGroup(signal)
     for (const entry of this.alive()) {
@@ -95,6 +96,7 @@ export class CommandProcesses {
 
   /** Sends SIGKILL until nothing is alive. */
   async kill(): Promise<void> {
+    this.#see()
     for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       this.#signalGroup('SIGKILL')
       const left = this.alive()
@@ -102,6 +104,11 @@ export class CommandProcesses {
       for (const entry of left) this.#signalOne(entry, 'SIGKILL')
       await sleep(pause)
     }
+  }
+
+  /** Before a signal to the group: a process of another group is found by its parent, which may end at once. */
+  #see(): void {
+    this.alive()
   }
 
   #signalGroup(signal: NodeJS.Signals): void {

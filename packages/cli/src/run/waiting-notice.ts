@@ -1,23 +1,30 @@
 import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
 import type { ClaimListener } from './grant-validity.js'
 import type { Notices } from './notices.js'
+import type { QueuePlace } from './queue-place.js'
 
 /** How often the progress is shown, in milliseconds: on a terminal, and elsewhere. */
 const ON_TERMINAL = 1_000
 const ELSEWHERE = 60_000
 
-/** Shows, during a long wait, who holds the lease and since when. */
+/** The first look at the queue, in milliseconds: a shorter wait asks the store for nothing more. */
+const LOOK_AFTER = 1_000
+
+/** Shows, during a long wait, who holds the lease, since when, and the place in the queue. */
 export class WaitingNotice implements ClaimListener {
   readonly #name: string
   readonly #notices: Notices
   readonly #clock: Clock
+  readonly #place: QueuePlace
   #state: string | undefined
   #cancel: (() => void) | undefined
+  #cancelLook: (() => void) | undefined
 
-  constructor(name: string, notices: Notices, clock: Clock) {
+  constructor(name: string, notices: Notices, clock: Clock, place: QueuePlace) {
     this.#name = name
     this.#notices = notices
     this.#clock = clock
+    this.#place = place
   }
 
   begin(): void {
@@ -26,22 +33,29 @@ export class WaitingNotice implements ClaimListener {
     const show = (): void => {
       const waited = shownDuration(this.#clock.now() - startedAt)
       const state = this.#state === undefined ? '' : `; ${this.#state}`
-      this.#notices.progress(`waiting for '${this.#name}' for ${waited}${state}`)
+      this.#notices.progress(`waiting for '${this.#name}' for ${waited}${this.#place.shown}${state}`)
+      this.#place.look()
       this.#cancel = this.#clock.schedule(interval, show)
     }
+    this.#cancelLook = this.#clock.schedule(LOOK_AFTER, () => this.#place.look())
     this.#cancel = this.#clock.schedule(interval, show)
   }
 
   end(): void {
     this.#cancel?.()
+    this.#cancelLook?.()
+    this.#place.leave()
     this.#notices.clear()
   }
 
   refused(holder: LeaseRecord | undefined): void {
+    // The slots of permits, and other names that a recipe uses, have queues of their own.
+    if (holder?.name === this.#name) this.#place.refused()
     this.#state = holder === undefined || holder.owner === '' ? 'another waiter is first' : stateOf(holder)
   }
 
   failed(error: unknown): void {
+    this.#place.leave()
     this.#state = error instanceof LeaseError ? error.message : `the store failed: ${String(error)}`
   }
 }

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import type { CommandRoot } from './command-processes.js'
 import type { Deadlines } from './deadlines.js'
 import { sleep } from './machine-clock.js'
 import type { RunMark } from './process-table.js'
-import { type WatchdogOrder, watchdogWord } from './watchdog-message.js'
+import type { WatchdogOrder } from './watchdog-message.js'
+import { endWatchdog, startWatchdog, type WatchdogProcess } from './watchdog-process.js'
 
 /** The pause before another watchdog is started in the place of one that has ended, in milliseconds. */
 const PAUSE = 50
@@ -20,13 +20,14 @@ interface Armed {
 
 /** The watchdog, as `leasehold` sees it. A watchdog that ends by itself, or is killed, is replaced by another one. */
 export class WatchdogLink {
-  #child: ChildProcess
+  #child: WatchdogProcess
   #armed: Armed | undefined
   #onAnswer: (() => void) | undefined
   #isClosed = false
 
-  constructor() {
-    this.#child = this.#start()
+  /** `started`: a watchdog that was started before. */
+  constructor(started: WatchdogProcess = startWatchdog()) {
+    this.#child = this.#attend(started)
   }
 
   /** The number of its process. */
@@ -72,34 +73,23 @@ export class WatchdogLink {
   /** Ends it. It watches nothing any more, and may be stopped. */
   close(): void {
     this.#isClosed = true
-    this.#child.kill('SIGKILL')
-    this.#child.stdin?.destroy()
-    this.#child.stdout?.destroy()
-    this.#child.unref()
+    endWatchdog(this.#child)
   }
 
-  #start(): ChildProcess {
-    const [, program = ''] = process.argv
-    // Two debuggers cannot share a port.
-    const options = process.execArgv.filter((option) => !option.startsWith('--inspect'))
-    const child = spawn(process.execPath, [...options, program, watchdogWord], {
-      // A session of its own: signals of the terminal do not reach it.
-      detached: true,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    child.stdin.on('error', () => {})
+  #attend(child: WatchdogProcess): WatchdogProcess {
     child.stdout.on('data', () => this.#onAnswer?.())
     const ended = (): void => void this.#replace(child)
     child.once('exit', ended)
     child.once('error', ended)
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) queueMicrotask(ended)
     return child
   }
 
-  async #replace(ended: ChildProcess): Promise<void> {
+  async #replace(ended: WatchdogProcess): Promise<void> {
     if (this.#isClosed || this.#child !== ended) return
     await sleep(PAUSE)
     if (this.#isClosed || this.#child !== ended) return
-    this.#child = this.#start()
+    this.#child = this.#attend(startWatchdog())
     this.#tellAll()
   }
 
@@ -113,6 +103,6 @@ export class WatchdogLink {
   }
 
   #tell(order: WatchdogOrder): void {
-    if (!this.#isClosed) this.#child.stdin?.write(`${JSON.stringify(order)}\n`)
+    if (!this.#isClosed) this.#child.stdin.write(`${JSON.stringify(order)}\n`)
   }
 }

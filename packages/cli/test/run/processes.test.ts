@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { breakLease } from '@leasehold/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { breakLease, readLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { eventually, type Finishing } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
@@ -61,6 +62,16 @@ describe.skipIf(process.platform !== 'linux')(
       test.expect(family.alive()).toEqual([])
     })
 
+    it('after the signals with which a service manager ends a service, and SIGKILL: the watchdog outlives them', async (test) => {
+      const { family, holder, challenge } = await hold(test)
+      const watchdog = watchdogOf(holder.pid)
+      const other = challenge()
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.kill(watchdog, signal)
+      holder.child.kill('SIGKILL')
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+      test.expect(family.alive()).toEqual([])
+    })
+
     it('after a stop of the watchdog: leasehold ends all by itself', async (test) => {
       const { folder, family, holder, challenge } = await hold(test)
       const watchdog = watchdogOf(holder.pid)
@@ -82,6 +93,20 @@ describe.skipIf(process.platform !== 'linux')(
       test.expect(ended.errors).toContain("the lease 'x' was lost (broken): the command was ended")
       test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
       test.expect(family.alive()).toEqual([])
+    })
+
+    it('after a break, though its first process ends at SIGTERM, and the others have an empty environment', async (test) => {
+      const folder = leaseFolder(test)
+      const family = new Family(test)
+      const holder = start(['run', 'x', ...TIMES, '--', ...family.nameless], { folder })
+      test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+      await written(holder, /ready/)
+      await eventually('all three shells', async () => family.alive().length >= 3)
+      const other = leasehold(['run', 'x', '--', ...family.look], { folder })
+      await breakIn(folder, 3_000)
+      test.expect(await holder.ended).toMatchObject({ code: 79 })
+      test.expect(family.alive()).toEqual([])
+      test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
     })
 
     it('after its end, though it has left processes behind, one of them in another session', async (test) => {
@@ -119,6 +144,32 @@ describe.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', 
   })
 })
 
+describe.skipIf(process.platform !== 'linux')('a command and the watchdog', { concurrent: true }, () => {
+  it('starts only when the watchdog watches', async (test) => {
+    const { waiter, watchdog } = await grantedWithoutWatchdog(test, '30s')
+    await sleep(1_000)
+    test.expect(waiter.output()).toBe('')
+    process.kill(watchdog, 'SIGCONT')
+    test.expect(await waiter.ended).toMatchObject({ code: 0, output: 'started\n' })
+  })
+
+  it('does not start after the validity', async (test) => {
+    const { waiter, watchdog } = await grantedWithoutWatchdog(test, '4s')
+    waiter.child.kill('SIGSTOP')
+    await sleep(5_000)
+    process.kill(watchdog, 'SIGCONT')
+    waiter.child.kill('SIGCONT')
+    test.expect(await waiter.ended).toMatchObject({ code: 79, output: '' })
+  })
+
+  it('goes on for longer than the ttl, while heartbeats are confirmed', async (test) => {
+    const folder = leaseFolder(test)
+    const command = ['sh', '-c', 'sleep 9; exit 3']
+    const ended = await leasehold(['run', 'x', '--ttl', '6s', '--', ...command], { folder })
+    test.expect(ended).toMatchObject({ code: 3, errors: '' })
+  })
+})
+
 describe('a command without a terminal', () => {
   it('has a process group and a session of its own', async (test) => {
     const folder = leaseFolder(test)
@@ -132,6 +183,30 @@ describe('a command without a terminal', () => {
 async function breakIn(folder: string, period: number): Promise<void> {
   const store = new LocalLeaseStore({ folder: `${folder}/leasehold/leases` })
   await breakLease(store, 'x', { period })
+  await store.close()
+}
+
+/** A second `leasehold` that has got the lease, and whose watchdog was stopped before. */
+async function grantedWithoutWatchdog(test: Finishing, ttl: string) {
+  const folder = leaseFolder(test)
+  const stdio = ['pipe', 'pipe', 'pipe'] as const
+  const holder = start(['run', 'x', '--', 'sh', '-c', 'echo held; read -r line'], { folder, stdio: [...stdio] })
+  test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+  await written(holder, /held/)
+  const waiter = start(['run', 'x', '--owner', 'second', '--ttl', ttl, '--', 'echo', 'started'], { folder })
+  test.onTestFinished(() => void waiter.child.kill('SIGKILL'))
+  await eventually('its watchdog', async () => watchdogOf(waiter.pid) > 0)
+  const watchdog = watchdogOf(waiter.pid)
+  process.kill(watchdog, 'SIGSTOP')
+  holder.child.stdin?.end('\n')
+  await granted(folder, 'second')
+  return { waiter, watchdog }
+}
+
+/** Resolves when the store has a grant of this owner. */
+async function granted(folder: string, owner: string): Promise<void> {
+  const store = new LocalLeaseStore({ folder: `${folder}/leasehold/leases` })
+  await eventually(`a grant of ${owner}`, async () => (await readLease(store, 'x'))?.owner === owner)
   await store.close()
 }
 

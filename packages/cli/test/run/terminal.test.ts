@@ -104,14 +104,14 @@ describe.skipIf(whyNoTerminal !== undefined)(
       await terminal.shows(/\n0\r?\n/)
     })
 
-    it('shows who holds the lease during the wait, and removes it again', async (test) => {
+    it('shows the place in the queue and the holder during the wait, and removes both again', async (test) => {
       const folder = folderWith(test, 'echo started; read -r line')
       const holding = await TerminalSession.open(test, folder)
       holding.type(`${LEASEHOLD} run x --owner first -- ./command.sh\n`)
       await holding.shows(/\nstarted/)
       const waiting = await TerminalSession.open(test, folder)
       waiting.type(`${LEASEHOLD} run x -- echo it runs\n`)
-      await waiting.shows(/waiting for 'x' for \d+s; first holds it since \d{4}-\d\d-\d\dT/)
+      await waiting.shows(/waiting for 'x' for \d+s, next in the queue; first holds it since \d{4}-\d\d-\d\dT/)
       holding.type('\n')
       await waiting.shows(/\[Kit runs[\s\S]*prompt> /)
     })

@@ -31,25 +31,43 @@ export class Family {
       ${LOOP}`)
   }
 
+  /**
+   * Its first process ends at SIGTERM. A child in a session of its own does not, nor does a grandchild there, whose parent
+   * has ended. Both have an empty environment. It writes `ready` before.
+   */
+  get nameless(): readonly string[] {
+    const quiet = '</dev/null >/dev/null 2>&1'
+    // The id is a word of its own in the command line of each.
+    const grandchild = `(sh -c "trap \\"\\" TERM; ${LOOP}" ${this.id} &)`
+    return this.#shell(`
+      trap 'exit 0' TERM
+      setsid env -i sh -c 'trap "" TERM; ${grandchild}; ${LOOP}' ${this.id} ${quiet} &
+      sleep 0.5
+      echo ready
+      ${LOOP}`)
+  }
+
   /** Writes `ready`, ends at SIGTERM with 0 after it has written `terminated`. */
   get obedient(): readonly string[] {
     return this.#shell(`trap 'echo terminated; exit 0' TERM; echo ready; ${LOOP}`)
   }
 
-  /** Ends at once with the code, and leaves processes behind: one in another session. */
+  /** Ends at once with the code, and leaves processes behind: one in another session, which ignores SIGTERM. */
   leaving(code: number): readonly string[] {
     const quiet = '</dev/null >/dev/null 2>&1'
-    return this.#shell(`(sh -c '${LOOP}' ${quiet} &); (setsid sh -c '${LOOP}' ${quiet} &); sleep 0.3; exit ${code}`)
+    const stubborn = `trap "" TERM; ${LOOP}`
+    return this.#shell(`(sh -c '${LOOP}' ${quiet} &); (setsid sh -c '${stubborn}' ${quiet} &); sleep 0.3; exit ${code}`)
   }
 
   /** A command that shows the processes of the family that are alive; nothing, if there is none. */
   get look(): readonly string[] {
-    return ['sh', '-c', `grep -lzs '^FAMILY=${this.id}$' /proc/[0-9]*/environ; echo looked`]
+    const looks = [`'^FAMILY=${this.id}$' /proc/[0-9]*/environ`, `'^${this.id}$' /proc/[0-9]*/cmdline`]
+    return ['sh', '-c', `${looks.map((look) => `grep -lzs ${look}`).join('; ')}; echo looked`]
   }
 
   /** Those that are alive. */
   alive(): readonly number[] {
-    return processesWith(`FAMILY=${this.id}`)
+    return processesWith(`FAMILY=${this.id}`, `\0${this.id}\0`)
   }
 
   async gone(): Promise<void> {

@@ -76,18 +76,19 @@ export function leaseFolder(test: Finishing): string {
   return folder
 }
 
-/** The processes that have this text in their environment, where the system shows it. */
-export function processesWith(text: string): readonly number[] {
+/** The processes that have the text in their environment, or the word in their command line, where the system shows it. */
+export function processesWith(text: string, word = text): readonly number[] {
   if (!existsSync('/proc')) return []
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => Number.isInteger(pid) && environmentOf(pid).includes(text))
+    .filter((pid) => Number.isInteger(pid))
+    .filter((pid) => shownOf(pid, 'environ').includes(text) || shownOf(pid, 'cmdline').includes(word))
 }
 
 /** Empty for a process that has ended. */
-function environmentOf(pid: number): string {
+function shownOf(pid: number, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
   } catch {
     return ''
   }
