@@ -35,7 +35,8 @@ const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
-  'packages/local/test/{threads,processes,self-fence}.test.ts',
+  'packages/core/test/thread/{heartbeat-thread,laws,processes}.test.ts',
+  'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',

@@ -1,0 +1,1 @@
+export { HeartbeatThread, type HeartbeatThreadOptions, type ThreadStoreOptions } from './heartbeat-thread.js'
