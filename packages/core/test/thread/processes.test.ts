@@ -18,3 +18,15 @@ describe.concurrent('a lease of a heartbeat thread', () => {
     expect(JSON.parse(stdout)).toEqual({ isGranted: true, isHeld: true, token: '1' })
   })
 })
+
+describe.concurrent('a self-fenced lease of a heartbeat thread', () => {
+  it('is kept while the process is blocked, and its loss ends a process that stays blocked', async () => {
+    const args = [...(fromSource.execArgv ?? []), fileURLToPath(new URL('programs/fenced.ts', import.meta.url))]
+    const ended = await promisify(execFile)(process.execPath, args, { timeout: 100_000 }).catch(
+      (error: unknown) => error,
+    )
+    expect(ended).toMatchObject({ signal: 'SIGKILL', killed: false })
+    const { stdout } = ended as { stdout: string }
+    expect(stdout.trim().split('\n')).toEqual(['held after a block: true', 'alive after a loss: closed', 'blocked'])
+  })
+})
