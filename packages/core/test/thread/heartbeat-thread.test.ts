@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { createLease, type LeaseLost, type LeaseStore, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
 import { HeartbeatThread, type HeartbeatThreadOptions } from '@leasehold/core/thread'
+import { temporaryFolder } from '@leasehold/testing'
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest'
+import { postInThread } from '../readme/heartbeat-thread.js'
 import { silentLogger } from '../support/held-lease.js'
 import { block } from './support/block.js'
 import { seeThreads } from './support/seen-threads.js'
@@ -143,6 +145,18 @@ describe('a heartbeat thread that dies', () => {
 })
 
 describe('a heartbeat thread', () => {
+  it('keeps the lease of the example of its guide, over a provider that it loads', async (test) => {
+    const thread = new HeartbeatThread()
+    test.onTestFinished(() => thread.close())
+    const folder = temporaryFolder(test)
+    const held: unknown[] = []
+    await postInThread(thread, folder, async () => {
+      const store = await thread.open({ leaseClass: '@leasehold/local', options: { folder } })
+      held.push(await createLease(store, 'ledger').acquire())
+    })
+    expect(held).toEqual([false])
+  })
+
   it('passes on what a store rejects with', async (test) => {
     const failed = await leaseOver(await openThread(test), 'unavailable')
       .acquire()
