@@ -4,12 +4,9 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../option-names.js'
 import { reasonOf } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { ThreadLink, type ThreadOptions } from './thread-link.js'
+import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import type { OpenedStore } from './thread-messages.js'
 import { type StoreThread, ThreadStore, threadFailed } from './thread-store.js'
-
-/** The options of a worker thread. */
-export type HeartbeatThreadOptions = ThreadOptions
 
 /** A store, named as a configuration names it. */
 export interface ThreadStoreOptions {
@@ -19,8 +16,9 @@ export interface ThreadStoreOptions {
   readonly options?: Readonly<Record<string, unknown>> | undefined
   /** The file to which a `./path.js` is relative; otherwise it is relative to the working directory. */
   readonly file?: string | undefined
-  /** For errors: where in a configuration the options stand, and the name of the first lease. */
+  /** For errors: where in a configuration the options stand. */
   readonly configPath?: string | undefined
+  /** For errors: the name of the first lease. */
   readonly leaseName?: string | undefined
 }
 

@@ -1,1 +1,2 @@
-export { HeartbeatThread, type HeartbeatThreadOptions, type ThreadStoreOptions } from './heartbeat-thread.js'
+export { HeartbeatThread, type ThreadStoreOptions } from './heartbeat-thread.js'
+export type { HeartbeatThreadOptions } from './thread-link.js'

@@ -20,8 +20,8 @@ const SILENT = 2_000
 /** After how long the thread is ended. Milliseconds in which this thread was alive. */
 const TOO_SILENT = 30_000
 
-/** The options of the worker thread that a user may set. */
-export type ThreadOptions = Pick<WorkerOptions, 'execArgv' | 'env' | 'resourceLimits'>
+/** The options of the worker thread. Unless given, it has the flags and the environment of the process. */
+export type HeartbeatThreadOptions = Pick<WorkerOptions, 'execArgv' | 'env' | 'resourceLimits'>
 
 /** The user of a lease whose engine is in the thread. */
 export interface LinkedLease {
@@ -65,7 +65,11 @@ export class ThreadLink {
   #silentFor = 0
 
   /** `onEnding`: the thread is not to be used any more. Throws if the thread cannot be started. */
-  constructor(options: ThreadOptions, onEnding: (link: ThreadLink) => void, onStoreClosed: (store: number) => void) {
+  constructor(
+    options: HeartbeatThreadOptions,
+    onEnding: (link: ThreadLink) => void,
+    onStoreClosed: (store: number) => void,
+  ) {
     const memory = createTimeMemory()
     this.time = new SharedTime(memory, 'reader')
     this.#onStoreClosed = onStoreClosed
