@@ -24,7 +24,7 @@ const consensus = ['packages/{etcd,consul}/test/**/*.test.ts', 'examples/{etcd,c
 const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
-const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
+const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation,thread-laws}.test.ts']
 
 /** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
 const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']

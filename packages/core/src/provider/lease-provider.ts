@@ -295,8 +295,9 @@ export class LeaseProvider implements AsyncDisposable {
     await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
       await (lease instanceof StoreLease ? lease.close() : lease.release())
     })
-    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close())
-    await this.#end(this.#threaded, (threaded) => threaded.close())
+    const threaded = this.#end(this.#threaded, (thread) => thread.close())
+    const inTime = this.#within(CLOSE_STORES_TIMEOUT, threaded, () => new Error('the thread did not end in time'))
+    await Promise.allSettled([this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close()), inTime])
   }
 
   /** Ends all values side by side; those that take too long are left behind. */

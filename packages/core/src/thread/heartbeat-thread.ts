@@ -1,12 +1,11 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../option-names.js'
 import { reasonOf } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import type { OpenedStore } from './thread-messages.js'
-import { type StoreThread, ThreadStore, threadFailed } from './thread-store.js'
+import { type StoreThread, ThreadStore } from './thread-store.js'
 
 /** A store, named as a configuration names it. */
 export interface ThreadStoreOptions {
@@ -58,15 +57,11 @@ export class HeartbeatThread implements AsyncDisposable {
     const spec = { leaseClass, file, path: configPath, options: copied(options, configPath, leaseName), leaseName }
     this.#serial += 1
     const id = this.#serial
-    try {
-      const link = this.#get()
-      const opened = (await link.ask({ type: 'open', store: id, spec }).answer) as OpenedStore
-      const store = new ThreadStore(this.#thread, id, spec, link, opened)
-      this.#stores.set(id, store)
-      return store
-    } catch (error) {
-      throw error instanceof LeaseError ? error : threadFailed(error, leaseName)
-    }
+    const link = this.#get()
+    const opened = (await link.ask({ type: 'open', store: id, spec }).answer) as OpenedStore
+    const store = new ThreadStore(this.#thread, id, spec, link, opened)
+    this.#stores.set(id, store)
+    return store
   }
 
   /** Ends the leases (holders are notified with `closed`), closes the stores, and ends the thread. */

@@ -7,6 +7,7 @@ import { detailsOf, parentLost, storeClosed } from '../engine/failures.js'
 import type { GrantEffect } from '../engine/grant-effect.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import { judge } from '../engine/preemption.js'
+import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { Fence } from '../self-fence/self-fence.js'
@@ -124,12 +125,10 @@ export class RemoteEngine implements Engine, LinkedLease {
       this.#rejectAll(error)
       return
     }
-    if (link instanceof Promise)
-      link.then(
-        (ready) => this.#sendClaims(ready, adopted),
-        (error) => this.#rejectAll(error),
-      )
-    else this.#sendClaims(link, adopted)
+    if (link instanceof Promise) {
+      const fail = (error: unknown): void => this.#rejectAll(isTransient(error) ? this.#ended(error) : error)
+      link.then((ready) => this.#sendClaims(ready, adopted), fail)
+    } else this.#sendClaims(link, adopted)
   }
 
   unclaim(claim: Claim): void {
@@ -389,6 +388,10 @@ export class RemoteEngine implements Engine, LinkedLease {
       { ...detailsOf(this.rules), cause },
     )
   }
+}
+
+function isTransient(error: unknown): boolean {
+  return !(error instanceof LeaseError) || error.code === 'unavailable'
 }
 
 function fromPortableResult(result: PortableResult): ReleaseResult {

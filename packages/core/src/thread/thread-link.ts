@@ -1,4 +1,5 @@
 import type { Worker, WorkerOptions } from 'node:worker_threads'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { LeaseSlots } from './lease-slots.js'
@@ -122,7 +123,7 @@ export class ThreadLink {
   ): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = this.nextNumber()
     const answer = new Promise<unknown>((resolve, reject) => {
-      if (this.#isEnded) reject(new Error('the heartbeat thread has ended'))
+      if (this.#isEnded) reject(threadEnded())
       else this.#pending.set(id, { resolve, reject, onItem })
     })
     if (onItem === undefined && !this.#isEnded) this.await(1)
@@ -235,14 +236,15 @@ export class ThreadLink {
     this.#isEnded = true
     this.slots.endAll()
     const reason = failure === undefined ? `exit code ${code}` : reasonOf(failure)
-    const error = new Error(
-      `the heartbeat thread has ended: ${reason}`,
-      failure === undefined ? {} : { cause: failure },
-    )
+    const error = threadEnded(reason, failure)
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error)
     for (const lease of [...this.#engaged.values()]) lease.onThreadEnded(error)
     this.#engaged.clear()
   }
+}
+
+function threadEnded(reason = 'it was closed', cause?: unknown): LeaseUnavailableError {
+  return new LeaseUnavailableError(`the heartbeat thread has ended: ${reason}`, cause === undefined ? {} : { cause })
 }
 
 /** The program of the thread, in the language of this file: compiled, or as it was written. */

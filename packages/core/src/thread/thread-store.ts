@@ -4,7 +4,6 @@ import { rulesOf } from '../engine/lease-rules.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
-import { reasonOf } from '../shown-value.js'
 import type { LeaseStore, StoreLimits } from '../store/lease-store.js'
 import type { StoreCall } from '../store/store-call.js'
 import { portableTimeouts } from '../timeout-settings.js'
@@ -207,12 +206,4 @@ function specOf(settings: LeaseSettings, kind: string | undefined): LeaseSpec {
 
 function detailsOf({ name, owner }: LeaseSettings, kind: string | undefined) {
   return { leaseName: name, owner, store: kind ?? 'custom' }
-}
-
-/** The failure of a thread that could not be started, or has ended. */
-export function threadFailed(cause: unknown, leaseName: string): LeaseUnavailableError {
-  return new LeaseUnavailableError(`the heartbeat thread of lease '${leaseName}' failed: ${reasonOf(cause)}`, {
-    leaseName,
-    cause,
-  })
 }
