@@ -24,7 +24,7 @@ const consensus = ['packages/{etcd,consul}/test/**/*.test.ts', 'examples/{etcd,c
 const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
-const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation}.test.ts']
+const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation,thread-laws}.test.ts']
 
 /** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
 const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
@@ -35,7 +35,8 @@ const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
-  'packages/local/test/{threads,processes,self-fence}.test.ts',
+  'packages/core/test/thread/{heartbeat-thread,laws,processes}.test.ts',
+  'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/actor/test/{linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',

@@ -15,6 +15,8 @@ export interface CreateLeaseOptions extends TimeoutOptions, StoreLeaseEnvironmen
   readonly childGrace?: number | undefined
   /** Ends a process that does not acknowledge the loss of the lease, see `LeaseSettings`. */
   readonly selfFence?: SelfFenceMode | undefined
+  /** For how long a heartbeat thread renews for a thread that shows no sign of life, see `LeaseSettings`. Milliseconds. */
+  readonly unresponsiveAfter?: number | undefined
 }
 
 /**
@@ -23,9 +25,9 @@ export interface CreateLeaseOptions extends TimeoutOptions, StoreLeaseEnvironmen
  */
 export function createLease(store: LeaseStore, name: string, options: CreateLeaseOptions = {}): StoreLease {
   checkOptionNames('createLease', options, createLeaseOptionNames, { leaseName: name })
-  const { owner, maxHold, childGrace, selfFence, clock, logger, random, parent } = options
+  const { owner, maxHold, childGrace, selfFence, unresponsiveAfter, clock, logger, random, parent } = options
   const timeouts = new TimeoutSettings(options)
-  const settings = new LeaseSettings({ name, owner, timeouts, maxHold, childGrace, selfFence })
+  const settings = new LeaseSettings({ name, owner, timeouts, maxHold, childGrace, selfFence, unresponsiveAfter })
   return new StoreLease(settings, store, { clock, logger, random, parent })
 }
 
@@ -39,6 +41,7 @@ export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   maxHold: true,
   childGrace: true,
   selfFence: true,
+  unresponsiveAfter: true,
   clock: true,
   logger: true,
   random: true,

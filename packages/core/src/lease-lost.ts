@@ -8,7 +8,9 @@
  * - `suspended`: the machine was suspended (or the VM paused) past the end of the validity
  * - `parent-lost`: the lease that this one stood under was lost
  * - `max-hold`: the grant was held for `maxHold`
- * - `closed`: the provider or the store was closed while the lease was held, or the thread of its `selfFence` ended
+ * - `unresponsive`: the main thread did not react for `unresponsiveAfter`, so the heartbeat thread stopped renewing
+ * - `closed`: the provider or the store was closed while the lease was held, or the thread of its `selfFence`, or the
+ *   heartbeat thread, ended
  */
 export type LeaseLostReason =
   | 'expired'
@@ -18,6 +20,7 @@ export type LeaseLostReason =
   | 'suspended'
   | 'parent-lost'
   | 'max-hold'
+  | 'unresponsive'
   | 'closed'
 
 /** The report of a loss, given exactly once for each grant. */

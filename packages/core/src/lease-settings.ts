@@ -29,6 +29,11 @@ export interface LeaseSettingsOptions {
    * with a clock of your own. A ttl of at least one second.
    */
   readonly selfFence?: SelfFenceMode | undefined
+  /**
+   * For how long the heartbeat thread renews the grant while the thread that uses the lease shows no sign of life, in
+   * milliseconds; 60 s unless given, at least 100 ms. Only for leases over a store of a `HeartbeatThread`.
+   */
+  readonly unresponsiveAfter?: number | undefined
   /** The provider's own block. */
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
@@ -47,11 +52,14 @@ export class LeaseSettings {
   declare readonly childGrace?: number
   /** Absent unless given. */
   declare readonly selfFence?: SelfFenceMode
+  /** Absent unless given. */
+  declare readonly unresponsiveAfter?: number
   /** Not enumerable, so that printing the settings prints no password. */
   declare readonly options: Readonly<Record<string, unknown>>
 
   constructor(given: LeaseSettingsOptions) {
     const { name, owner = createOwner(), timeouts, maxHold, retryInterval, childGrace, selfFence, options } = given
+    const { unresponsiveAfter } = given
     checkOptionNames('LeaseSettings', given, optionNames, { leaseName: name })
     checkLeaseName(name)
     checkOwner(owner)
@@ -62,6 +70,7 @@ export class LeaseSettings {
     this.retryInterval = retryInterval ?? DEFAULT_RETRY_INTERVAL
     if (childGrace !== undefined) this.childGrace = childGrace
     if (selfFence !== undefined) this.selfFence = checkedSelfFence(selfFence, this.timeouts)
+    if (unresponsiveAfter !== undefined) this.unresponsiveAfter = checkedUnresponsiveAfter(unresponsiveAfter)
     Object.defineProperty(this, 'options', { value: options ?? noOptions })
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
@@ -82,6 +91,7 @@ const optionNames: OptionNames<LeaseSettingsOptions> = {
   retryInterval: true,
   childGrace: true,
   selfFence: true,
+  unresponsiveAfter: true,
   options: true,
 }
 
@@ -93,6 +103,16 @@ function checkedSelfFence(mode: SelfFenceMode, { heartbeatTimeout }: TimeoutSett
   throw new LeaseConfigurationError(
     `selfFence needs a heartbeatTimeout of at least ${LEAST_FENCED_TTL} ms, not ${heartbeatTimeout}: raise it, or leave ` +
       'selfFence out',
+  )
+}
+
+/** The signs of life are not more frequent than is needed for this. Milliseconds. */
+const LEAST_UNRESPONSIVE_AFTER = 100
+
+function checkedUnresponsiveAfter(duration: number): number {
+  if (typeof duration === 'number' && duration >= LEAST_UNRESPONSIVE_AFTER) return duration
+  throw new LeaseConfigurationError(
+    `unresponsiveAfter must be at least ${LEAST_UNRESPONSIVE_AFTER} ms, or Infinity, not ${shownValue(duration)}`,
   )
 }
 

@@ -7,14 +7,13 @@ import {
 import type { Clock } from './clock.js'
 import { Departure } from './departure.js'
 import { Claim } from './engine/claims.js'
+import { createEngine, type Engine, heldIn } from './engine/engine.js'
 import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import type { EventOf } from './engine/engine-event.js'
-import { heldIn } from './engine/engine-state.js'
 import { type EngineEnvironment, guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
 import type { GrantEffect } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
-import { LeaseEngine } from './engine/lease-engine.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
 import { GrantUsers } from './grant-users.js'
@@ -28,13 +27,12 @@ import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
 import { longHoldOf, warnOnce } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
-import { forChildren } from './parent/child-grace.js'
 import { LeaseFamily } from './parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
 import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
-import { SelfFence } from './self-fence/self-fence.js'
+import { type Fence, SelfFence } from './self-fence/self-fence.js'
 import { SharedRenewal } from './shared-renewal.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
@@ -49,7 +47,7 @@ export class StoreLease extends Lease {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #engine: LeaseEngine
+  readonly #engine: Engine
   /** When to warn of a grant that is held for long. */
   #warnAt = Number.POSITIVE_INFINITY
   readonly #users = new GrantUsers()
@@ -62,7 +60,7 @@ export class StoreLease extends Lease {
   #runs: LeaseRuns | undefined
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
-  readonly #fence: SelfFence | undefined
+  readonly #fence: Fence | undefined
   readonly #workUnder = (grantId: string): Promise<void> | undefined => this.#runs?.under({ grantId })?.working
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
@@ -75,14 +73,14 @@ export class StoreLease extends Lease {
     const guarded = guardEnvironment(environment, (error) => this.#report(error))
     this.#clock = guarded.clock
     if (environment.parent !== undefined) this.#family = this.#createFamily(environment.parent, guarded)
-    const graced = forChildren(store, settings, guarded.clock)
     const parented = this.#family?.around(guarded) ?? guarded
     const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder: this.#workUnder }
-    this.#engine = new LeaseEngine(settings, graced, fenced, (effect) => this.#onGrant(effect))
-    this.#fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
+    this.#engine = createEngine(settings, store, fenced, (effect) => this.#onGrant(effect))
+    const fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
     })
+    this.#fence = fence && (this.#engine.fence ?? fence)
   }
 
   /** @internal */

@@ -118,14 +118,29 @@ function isRenewAt(strategy: TimeoutOptions['strategy']): strategy is RenewAt {
 }
 
 function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalStrategy {
-  if (isRenewAt(strategy)) return renewAtStrategy(strategy)
-  if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) return strategies[strategy]()
+  if (isRenewAt(strategy)) return called(strategy, renewAtStrategy(strategy))
+  if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) {
+    return called(strategy, strategies[strategy]())
+  }
   const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
   if (typeof strategy === 'object' && typeof check === 'function' && typeof plan === 'function') return strategy
   const given = typeof strategy === 'object' ? 'an object without check() and plan()' : shownValue(strategy)
   throw new LeaseConfigurationError(
     `strategy must be one of ${Object.keys(strategies).join(', ')}, { renewAt }, or a RenewalStrategy, not ${given}`,
   )
+}
+
+/** The key of the option that a strategy was made from. */
+const option = Symbol('leasehold.strategy')
+
+function called(name: RenewalStrategyName | RenewAt, strategy: RenewalStrategy): RenewalStrategy {
+  return Object.defineProperty(strategy, option, { value: name })
+}
+
+/** The options that make the same settings in another thread; `undefined` where the strategy is an object of the user. */
+export function portableTimeouts({ strategy, ...times }: TimeoutSettings): TimeoutOptions | undefined {
+  const { [option]: name } = strategy as { readonly [option]?: RenewalStrategyName | RenewAt }
+  return name === undefined ? undefined : { ...times, strategy: name }
 }
 
 /** The reason why the times do not suit the strategy; `undefined` if they do. The strategy may be the user's. */

@@ -73,6 +73,8 @@ export interface Held {
   readonly update?: Metadata | undefined
   /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */
   readonly changed?: boolean | undefined
+  /** True where the last heartbeat that was due was not sent, because the user of the lease showed no sign of life. */
+  readonly unresponsive?: boolean | undefined
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
   readonly failure: unknown
@@ -133,11 +135,6 @@ export function limitOf(state: EngineState): number {
 /** Whether the call with this number is under way; the answer to any other is stale. */
 export function awaits(state: EngineState, op: number): boolean {
   return state.phase !== 'idle' && state.call !== undefined && state.op === op
-}
-
-/** The state, if the lease is held; its validity may be over. */
-export function heldIn(state: EngineState): Held | undefined {
-  return state.phase === 'held' || state.phase === 'jeopardy' ? state : undefined
 }
 
 /** Whether the lease is held and its next heartbeat not planned yet. */

@@ -14,6 +14,8 @@ export interface EventContext {
   readonly random: number
   /** Whether the lease stands under a parent whose grant is not valid: it may neither hold nor get a grant. */
   readonly isParentLost: boolean
+  /** Whether the thread that uses the lease shows no sign of life: nothing is renewed for it. */
+  readonly isUnresponsive: boolean
 }
 
 /** The parent of a lease, as the engine of the lease sees it. */
@@ -37,6 +39,8 @@ export interface EngineEnvironment {
   readonly random: () => number
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
+  /** Whether the thread that uses the lease shows no sign of life, where the engine runs in another. */
+  readonly isUnresponsive?: (() => boolean) | undefined
   /** Of a self-fenced lease: the work under a grant that is in progress. The name is not freed before it has ended. */
   readonly workUnder?: ((grantId: string) => Promise<void> | undefined) | undefined
 }
@@ -82,5 +86,9 @@ export class CurrentContext implements EventContext {
 
   get isParentLost(): boolean {
     return this.#environment.parent?.isLost === true
+  }
+
+  get isUnresponsive(): boolean {
+    return this.#environment.isUnresponsive?.() === true
   }
 }

@@ -13,6 +13,9 @@ import { retryPause } from './pauses.js'
 /** However late a strategy plans a heartbeat, one attempt is made within this part of the validity. */
 const LATEST_HEARTBEAT = 0.95
 
+/** After which part of the validity that is left the user of the lease is looked at again, while it shows no sign of life. */
+const UNRESPONSIVE_LOOK = 0.1
+
 /** The lease is held, with or without its last heartbeat confirmed. */
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
   // A release asked for ends the grant without a word of loss, though its validity may be over.
@@ -73,6 +76,7 @@ export function becomeHeld(
     hasOtherTtl: undefined,
     update: undefined,
     changed: undefined,
+    unresponsive: undefined,
     failures: 0,
     failure: undefined,
     hasStray,
@@ -131,8 +135,13 @@ function endRead(state: Held, context: EventContext): Transition {
   return state.changed === true ? sendRead(looked, context) : quiet(looked)
 }
 
-/** Sends a heartbeat now. `dueAt`: when it was due. */
-export function sendHeartbeat(state: Held, dueAt: number, { rules, now }: EventContext): Transition {
+/** Sends a heartbeat now, unless the user of the lease shows no sign of life. `dueAt`: when it was due. */
+export function sendHeartbeat(state: Held, dueAt: number, context: EventContext): Transition {
+  const { rules, now } = context
+  if (context.isUnresponsive) {
+    const pause = Math.min((state.validUntil - now) * UNRESPONSIVE_LOOK, rules.heartbeatInterval)
+    return quiet({ ...state, heartbeatAt: now + Math.max(pause, 1), unresponsive: true })
+  }
   const op = state.op + 1
   const request = heartbeatOf(state)
   const effects: EngineEffect[] = [{ type: 'call', op, request }]
@@ -146,6 +155,7 @@ export function sendHeartbeat(state: Held, dueAt: number, { rules, now }: EventC
       op,
       call: { method: request.method, sentAt: now, limitAt },
       changed: undefined,
+      unresponsive: undefined,
     },
     effects,
   }
@@ -228,6 +238,7 @@ function expire(state: Held, { suspended }: EventContext): Transition {
 
 function whyExpired(state: Held, suspended: number): LeaseLostReason {
   if (state.validUntil === state.holdUntil) return 'max-hold'
+  if (state.unresponsive === true) return 'unresponsive'
   return suspended > state.suspended ? 'suspended' : 'expired'
 }
 

@@ -35,7 +35,8 @@ export function askedNotice(
   return notice
 }
 
-function judge({ when }: PreemptOptions, holder: LeaseRecord, rules: LeaseRules): boolean | LeaseError {
+/** Whether the caller wants the grant of this holder broken; or the error with which its claim is rejected. */
+export function judge({ when }: PreemptOptions, holder: LeaseRecord, rules: LeaseRules): boolean | LeaseError {
   let cause: unknown
   const answer = readGuarded(
     () => when(withJSON(holder)),

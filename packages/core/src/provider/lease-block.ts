@@ -22,6 +22,7 @@ export const settingKeys = {
   maxHold: 'max-hold',
   childGrace: 'child-grace',
   selfFence: 'self-fence',
+  unresponsiveAfter: 'unresponsive-after',
 } as const satisfies Record<
   keyof TimeoutOptions | Exclude<keyof LeaseSettingsOptions, 'name' | 'owner' | 'timeouts' | 'options'>,
   string
@@ -30,6 +31,7 @@ export const settingKeys = {
 /** The keys of a block that are not the provider's, in the camel case of the code; by Akka's names, and by the code's. */
 export const engineKeys: readonly string[] = [
   'leaseClass',
+  'heartbeatThread',
   ...Object.entries(settingKeys).flatMap(([name, key]) => [toCamelCase(key), name]),
 ]
 
@@ -69,7 +71,9 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
   })
   const [maxHold, retryInterval, childGrace] = [duration('maxHold'), duration('retryInterval'), duration('childGrace')]
   const selfFence = selfFenceFrom(setting('selfFence'))
-  return new LeaseSettings({ name, owner, timeouts, maxHold, retryInterval, childGrace, selfFence, options: block })
+  const unresponsiveAfter = duration('unresponsiveAfter')
+  const engine = { maxHold, retryInterval, childGrace, selfFence, unresponsiveAfter }
+  return new LeaseSettings({ name, owner, timeouts, ...engine, options: block })
 }
 
 /** Absent where it is switched off: HOCON reads a bare `off` as a text. The settings check other values. */

@@ -21,6 +21,7 @@ import { fileOfSetting, readLeaseBlock, toLeaseSettings } from './lease-block.js
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
 import { placeText, withPlace } from './setting-place.js'
+import { hasHeartbeatThread, ThreadedLeases } from './threaded-leases.js'
 import { unknownKeys } from './unknown-keys.js'
 
 /** How long a lease may take to be made, and a store to be opened, in milliseconds. */
@@ -61,6 +62,7 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #owner = createOwner()
   readonly #leases: Kept<Lease> = new Map()
   readonly #stores: Kept<LeaseStore> = new Map()
+  readonly #threaded = new ThreadedLeases()
   readonly #checked = new Set<string>()
   #closing: Promise<void> | undefined
 
@@ -200,7 +202,10 @@ export class LeaseProvider implements AsyncDisposable {
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
     this.#warnOfUnknownKeys(name, configPath, factory, optionKeys)
     const settings = toLeaseSettings(name, owner, block)
-    const made: unknown = await this.#call(factory, settings, configPath)
+    const make: LeaseFactory = hasHeartbeatThread(block, configPath)
+      ? (own, context) => this.#threaded.create(own, factory, this.#factories, file, context)
+      : factory
+    const made: unknown = await this.#call(make, settings, configPath)
     const missing = missingMethods(made)
     if (missing.length === 0) return { lease: made as Lease, settings }
     const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
@@ -290,7 +295,9 @@ export class LeaseProvider implements AsyncDisposable {
     await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
       await (lease instanceof StoreLease ? lease.close() : lease.release())
     })
-    await this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close())
+    const threaded = this.#end(this.#threaded, (thread) => thread.close())
+    const inTime = this.#within(CLOSE_STORES_TIMEOUT, threaded, () => new Error('the thread did not end in time'))
+    await Promise.allSettled([this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close()), inTime])
   }
 
   /** Ends all values side by side; those that take too long are left behind. */

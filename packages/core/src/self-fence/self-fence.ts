@@ -12,7 +12,24 @@ import { type Deadline, Watchdog } from './watchdog.js'
 const watchdog = new Watchdog()
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
-export class SelfFence {
+export interface Fence {
+  /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
+  enter(claim: () => Promise<boolean>): Promise<boolean> | undefined
+  /** Makes the claims that wait for the thread resolve with false. */
+  abandon(): void
+  /** A grant was obtained or renewed. `validUntil` is on the system clock. */
+  arm(validUntil: number): void
+  /** The grant was left: released, or handed off. */
+  disarm(): void
+  /**
+   * The loss of the grant was reported: the signal is aborted, and the callbacks have returned. It is acknowledged when the
+   * work of the run under the grant has ended.
+   */
+  acknowledge(work: Promise<void> | undefined): void
+}
+
+/** The fence that the watchdog of this thread keeps. */
+export class SelfFence implements Fence {
   readonly #rules: LeaseRules
   readonly #mode: SelfFenceMode
   readonly #time: number
@@ -49,18 +66,15 @@ export class SelfFence {
     }
   }
 
-  /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
   enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
     const starting = watchdog.start()
     return starting === undefined ? undefined : this.#startAndClaim(starting, claim)
   }
 
-  /** Makes the claims that wait for the thread resolve with false. */
   abandon(): void {
     this.#abandoned += 1
   }
 
-  /** A grant was obtained or renewed. `validUntil` is on the system clock. */
   arm(validUntil: number): void {
     try {
       this.#deadline ??= watchdog.add(this.#onEnded)
@@ -72,16 +86,11 @@ export class SelfFence {
     this.#set(validUntil + this.#time)
   }
 
-  /** The grant was left: released, or handed off. */
   disarm(): void {
     this.#deadline?.clear()
     this.#deadline = undefined
   }
 
-  /**
-   * The loss of the grant was reported: the signal is aborted, and the callbacks have returned. It is acknowledged when the
-   * work of the run under the grant has ended.
-   */
   acknowledge(work: Promise<void> | undefined): void {
     const deadline = this.#deadline
     if (deadline === undefined) return

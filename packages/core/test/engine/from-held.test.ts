@@ -1,6 +1,7 @@
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
+import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 import { acquiring, after, grant, held, releasing } from '../support/transitions.js'
 
@@ -214,6 +215,44 @@ describe('from held, the end of validity', () => {
       holdUntil: Number.POSITIVE_INFINITY,
       validUntil: 50 + VALIDITY,
     })
+  })
+})
+
+describe('from held, while its user shows no sign of life', () => {
+  const silent = { isUnresponsive: true }
+  const due = held({ heartbeatAt: 1_000 })
+
+  it('sends no heartbeat, looks again within the validity that is left, and ends as unresponsive', () => {
+    const { state, effects } = after(due, { type: 'tick' }, 1_000, silent)
+    expect(effects).toEqual([])
+    expect(state).toMatchObject({ phase: 'held', validUntil: VALIDITY, heartbeatAt: 1_000 + 0.1 * (VALIDITY - 1_000) })
+    const lost = { type: 'lost', grant, lost: { reason: 'unresponsive' } }
+    expect(after(state, { type: 'tick' }, VALIDITY, silent).effects).toEqual([takenBack, lost])
+    expect(after(state, { type: 'tick' }, VALIDITY).effects).toEqual([takenBack, lost])
+  })
+
+  it.each(['changed', 'renew'] as const)('sends none for the event %s either', (type) => {
+    expect(after(due, { type }, 500, silent).effects).toEqual([])
+  })
+
+  it('repeats no heartbeat that failed', () => {
+    const { state } = after(beating, failed, 1_100, silent)
+    expect(after({ ...state, heartbeatAt: 1_200 } as typeof beating, { type: 'tick' }, 1_200, silent).effects).toEqual(
+      [],
+    )
+  })
+
+  it('renews again after a sign of life, and may then expire for another reason', () => {
+    const { state } = after(due, { type: 'tick' }, 1_000, silent)
+    const { state: renewing, effects } = after(state, { type: 'tick' }, 5_000)
+    expect(effects).toContainEqual({ type: 'call', op: 2, request: { method: 'renew', grant } })
+    expect(after(renewing, { type: 'tick' }, VALIDITY).effects.at(-1)).toMatchObject({ lost: { reason: 'expired' } })
+  })
+
+  it('looks at a lease without an end every interval', () => {
+    const endless = held({ validUntil: Number.POSITIVE_INFINITY, heartbeatAt: 1_000 })
+    const { state } = after(endless, { type: 'tick' }, 1_000, silent)
+    expect(state).toMatchObject({ heartbeatAt: 1_000 + rules.heartbeatInterval })
   })
 })
 

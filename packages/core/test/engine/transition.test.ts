@@ -57,7 +57,7 @@ class World {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const context: EventContext = { rules, now: this.now, suspended: 0, random, isParentLost }
+    const context: EventContext = { rules, now: this.now, suspended: 0, random, isParentLost, isUnresponsive: false }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)
     const { state, effects } = transition(before, event, context)

@@ -19,7 +19,8 @@ export function after(
   now: number,
   context: Partial<EventContext> = {},
 ): Transition {
-  return transition(state, event, { rules, now, suspended: 0, random: longest, isParentLost: false, ...context })
+  const usual = { rules, now, suspended: 0, random: longest, isParentLost: false, isUnresponsive: false }
+  return transition(state, event, { ...usual, ...context })
 }
 
 /** A claim that was sent at 0 and has no answer. */

@@ -1,0 +1,60 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { LeaseSettings } from '../lease-settings.js'
+import { shownValue } from '../shown-value.js'
+import { StoreLease } from '../store-lease.js'
+import type { HeartbeatThread } from '../thread/heartbeat-thread.js'
+import type { LeaseBlock } from './lease-block.js'
+import type { LeaseFactory, LeaseFactoryContext } from './lease-factory.js'
+
+const ON: readonly unknown[] = ['on', true, 'true', 'yes']
+const OFF: readonly unknown[] = ['off', false, 'false', 'no', '', undefined, null]
+
+/** Whether the block of a lease asks for a heartbeat thread. Throws a `LeaseConfigurationError` for an unknown word. */
+export function hasHeartbeatThread({ heartbeatThread }: LeaseBlock, path: string): boolean {
+  if (ON.includes(heartbeatThread)) return true
+  if (OFF.includes(heartbeatThread)) return false
+  throw new LeaseConfigurationError(
+    `heartbeat-thread of '${path}' must be on or off, not ${shownValue(heartbeatThread)}`,
+  )
+}
+
+/** The leases of a provider whose heartbeats are sent by a thread. They have one thread for all. */
+export class ThreadedLeases {
+  /** Loaded for the first of them. */
+  #thread: Promise<HeartbeatThread> | undefined
+
+  /**
+   * The lease that the factory would make, with its store and its engine in the thread. `factories`: those that the
+   * `lease-class` may name, but a thread cannot load. `file`: where the `lease-class` was given.
+   */
+  async create(
+    settings: LeaseSettings,
+    factory: LeaseFactory,
+    factories: Readonly<Record<string, LeaseFactory>>,
+    file: string | undefined,
+    { configPath, clock, logger, share }: LeaseFactoryContext,
+  ): Promise<StoreLease> {
+    const { leaseClass, ...block } = settings.options
+    if (typeof leaseClass !== 'string' || Object.hasOwn(factories, leaseClass)) {
+      throw new LeaseConfigurationError(
+        `heartbeat-thread of '${configPath}' needs a lease-class that names a module, because a function cannot be passed to ` +
+          'a thread: name the module that exports it, or switch heartbeat-thread off',
+        { leaseName: settings.name, owner: settings.owner },
+      )
+    }
+    const keys = factory.optionKeys ?? Object.keys(block).toSorted()
+    const key = JSON.stringify(['heartbeat-thread', leaseClass, file, keys.map((name) => block[name] ?? null)])
+    const store = await share(key, async () => {
+      this.#thread ??= import('../thread/heartbeat-thread.js').then(({ HeartbeatThread }) => new HeartbeatThread())
+      const thread = await this.#thread
+      return await thread.open({ leaseClass, options: block, file, configPath, leaseName: settings.name })
+    })
+    return new StoreLease(settings, store, { clock, logger })
+  }
+
+  /** Ends the thread. The leases and their stores are closed before. */
+  async close(): Promise<void> {
+    const thread = await this.#thread
+    await thread?.close()
+  }
+}

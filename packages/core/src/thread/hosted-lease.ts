@@ -1,0 +1,249 @@
+import { Deferred } from '../deferred.js'
+import { Claim } from '../engine/claims.js'
+import { heldIn } from '../engine/engine.js'
+import type { EventOf } from '../engine/engine-event.js'
+import type { EngineEnvironment } from '../engine/event-context.js'
+import type { GrantEffect } from '../engine/grant-effect.js'
+import { LeaseEngine } from '../engine/lease-engine.js'
+import type { LeaseLost } from '../lease-lost.js'
+import { LeaseSettings } from '../lease-settings.js'
+import { forChildren } from '../parent/child-grace.js'
+import { SelfFence } from '../self-fence/self-fence.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import { systemClock } from '../system-clock.js'
+import { TimeoutSettings } from '../timeout-settings.js'
+import { toPortable } from './portable-error.js'
+import type { AskedOfGrant, ClaimSpec, LeaseNews, LeaseSpec } from './thread-messages.js'
+
+/** The thread, as one of its leases sees it. */
+export interface LeaseHost {
+  /** A number that no other grant of the thread has. */
+  nextNumber(): number
+  /** For how long the user of the leases has shown no sign of life, in milliseconds. */
+  userSilence(): number
+  /** Writes the end of the validity, on the system clock of this thread, to the shared memory. */
+  write(number: number, validUntil: number): void
+  end(): void
+  news(number: number, news: LeaseNews): void
+  settled(claim: number, refusedFor: string | undefined, error: unknown): void
+  judge(claim: number, holder: LeaseRecord): void
+}
+
+/** The engine of one lease whose user is in another thread. */
+export class HostedLease {
+  readonly #host: LeaseHost
+  readonly #engine: LeaseEngine
+  readonly #fence: SelfFence | undefined
+  readonly #claims = new Map<number, Claim>()
+  readonly #ids = new Map<Claim, number>()
+  /** Of the last grant that the user was notified of. */
+  #number = 0
+  /** The grant that is held, or whose loss is being reported, where the user has to acknowledge its loss. */
+  #fenced: string | undefined
+  /** By the numbers of the grants whose losses are not acknowledged yet. */
+  readonly #unacknowledged = new Map<number, Deferred<void>>()
+
+  constructor(spec: LeaseSpec, store: LeaseStore, host: LeaseHost) {
+    this.#host = host
+    const { unresponsiveAfter, timeouts, ...given } = spec
+    const settings = new LeaseSettings({ ...given, timeouts: new TimeoutSettings(timeouts) })
+    const environment: EngineEnvironment = {
+      clock: systemClock,
+      random: () => Math.random(),
+      isUnresponsive: () => host.userSilence() > unresponsiveAfter,
+      workUnder: (grantId) => this.#workUnder(grantId),
+    }
+    const graced = forChildren(store, settings, systemClock)
+    this.#engine = new LeaseEngine(settings, graced, environment, (effect) => this.#onGrant(effect))
+    this.#fence = SelfFence.of(settings, this.#engine.rules, systemClock, () => {
+      this.#engine.dispatch({ type: 'end', reason: 'closed' })
+    })
+  }
+
+  claim({ id, wait, wishes, period }: ClaimSpec, adopted: Grant | undefined): void {
+    // The user's clock was ahead by a suspend that this thread had not seen: its validity is over.
+    if (heldIn(this.#engine.state) !== undefined) this.#engine.dispatch({ type: 'end', reason: 'suspended' })
+    const when = (holder: LeaseRecord): boolean => {
+      this.#host.judge(id, { ...holder })
+      return false
+    }
+    const preempt = period === undefined ? {} : { preempt: { period, when } }
+    const waitUntil = wait === undefined ? Number.NEGATIVE_INFINITY : systemClock.now() + wait
+    const claim = new Claim(waitUntil, { ...wishes, ...preempt })
+    this.#claims.set(id, claim)
+    this.#ids.set(claim, id)
+    const begin = async (): Promise<boolean> => {
+      if (this.#claims.has(id)) this.#engine.claim(claim, adopted)
+      return await claim.promise
+    }
+    const settle = (error?: unknown): void => {
+      if (this.#forgetClaim(claim)) this.#host.settled(id, this.#engine.refusedFor, error)
+    }
+    const outcome = this.#fence?.enter(begin) ?? begin()
+    outcome.then((isGranted) => isGranted || settle(), settle)
+  }
+
+  unclaim(id: number): void {
+    const claim = this.#claims.get(id)
+    if (claim === undefined) return
+    this.#forgetClaim(claim)
+    this.#engine.unclaim(claim)
+  }
+
+  /** The caller wants this grant of the holder broken: the store is asked again, and then the grant is broken. */
+  judged(id: number, grantId: string): void {
+    const claim = this.#claims.get(id)
+    if (claim === undefined) return
+    claim.judged = { grantId, breaks: true }
+    this.#engine.dispatch({ type: 'turn' })
+  }
+
+  /** The user holds nothing: ends the attempt, and frees a grant that it may have produced meanwhile. */
+  async abandon(): Promise<void> {
+    this.#fence?.abandon()
+    for (const claim of this.#ids.keys()) this.#forgetClaim(claim)
+    this.unwanted(this.#number)
+    await this.#engine.abandon()
+  }
+
+  /** Ends a grant that the user has not taken. */
+  unwanted(number: number): void {
+    if (!this.#holds(number)) return
+    this.#leave()
+    this.#engine.dispatch({ type: 'release' })
+  }
+
+  ask(number: number, event: AskedOfGrant): void {
+    switch (event.type) {
+      case 'release':
+      case 'hand-off':
+        void this.#release(number, event)
+        return
+      case 'children-released':
+        this.#engine.dispatch(event)
+        return
+      default:
+        if (this.#holds(number)) this.#engine.dispatch(event)
+    }
+  }
+
+  acknowledged(number: number): void {
+    this.#unacknowledged.get(number)?.resolve()
+    this.#unacknowledged.delete(number)
+  }
+
+  /** Ends the lease: its user is notified, and its grant is released. */
+  async close(): Promise<void> {
+    this.#engine.dispatch({ type: 'end', reason: 'closed' })
+    await this.#engine.abandon()
+  }
+
+  #holds(number: number): boolean {
+    return number === this.#number && heldIn(this.#engine.state) !== undefined
+  }
+
+  async #release(number: number, event: EventOf<'release' | 'hand-off'>): Promise<void> {
+    if (this.#holds(number)) {
+      this.#leave()
+      this.#engine.dispatch(event)
+      // The validity of a hand-off was over: it was lost instead.
+      if (this.#engine.state.phase === 'releasing' || event.type === 'release') return
+    }
+    const released = (news: Extract<LeaseNews, { type: 'released' }>['result']): void =>
+      this.#host.news(number, { type: 'released', result: news })
+    if (event.type === 'hand-off') return released({ ended: 'held' })
+    // The loss and the request have crossed: what is left of the grant is being freed.
+    try {
+      await this.#engine.abandon()
+      released({ ended: 'gone' })
+    } catch (error) {
+      released({ ended: 'unknown', error: toPortable(error) })
+    }
+  }
+
+  /** The grant is given up: its validity ends here, before the store is asked. */
+  #leave(): void {
+    this.#host.end()
+    this.#fence?.disarm()
+    this.#fenced = undefined
+  }
+
+  #onGrant(effect: GrantEffect): void {
+    switch (effect.type) {
+      case 'granted': {
+        this.#number = this.#host.nextNumber()
+        if (this.#fence !== undefined) this.#fenced = effect.grant.grantId
+        this.#write()
+        const claims = effect.claims.flatMap((claim) => this.#ids.get(claim) ?? [])
+        for (const claim of effect.claims) this.#forgetClaim(claim)
+        this.#news({ type: 'granted', number: this.#number, grant: effect.grant, previous: effect.previous, claims })
+        return
+      }
+      case 'renewed':
+        this.#write()
+        this.#news(effect)
+        return
+      case 'recovered':
+        this.#news(effect)
+        return
+      case 'updated':
+        this.#news({ type: 'updated', error: effect.error === undefined ? undefined : toPortable(effect.error) })
+        return
+      case 'jeopardy': {
+        const { cause, latency, begins } = effect
+        this.#news({ type: 'jeopardy', cause: cause === undefined ? undefined : toPortable(cause), latency, begins })
+        return
+      }
+      case 'lost':
+        this.#onLost(effect.lost)
+        return
+      case 'released': {
+        const { result } = effect
+        const portable = result.ended === 'unknown' ? { ended: result.ended, error: toPortable(result.error) } : result
+        this.#news({ type: 'released', result: portable })
+        return
+      }
+      case 'fault':
+        this.#news({ type: 'fault', error: toPortable(effect.error) })
+    }
+  }
+
+  #onLost({ reason, owner, cause }: LeaseLost): void {
+    this.#host.end()
+    this.#news({ type: 'lost', reason, owner, cause: cause === undefined ? undefined : toPortable(cause) })
+    if (this.#fenced === undefined) return
+    this.#fence?.acknowledge(this.#acknowledgement().promise)
+    this.#fenced = undefined
+  }
+
+  /** A self-fenced grant is not freed before the user has acknowledged its loss. */
+  #workUnder(grantId: string): Promise<void> | undefined {
+    return grantId === this.#fenced ? this.#acknowledgement().promise : undefined
+  }
+
+  #acknowledgement(): Deferred<void> {
+    const known = this.#unacknowledged.get(this.#number)
+    if (known !== undefined) return known
+    const acknowledgement = new Deferred<void>()
+    this.#unacknowledged.set(this.#number, acknowledgement)
+    return acknowledgement
+  }
+
+  #write(): void {
+    const held = heldIn(this.#engine.state)
+    if (held === undefined) return
+    this.#host.write(this.#number, held.validUntil)
+    this.#fence?.arm(held.validUntil)
+  }
+
+  #news(news: LeaseNews): void {
+    this.#host.news(this.#number, news)
+  }
+
+  #forgetClaim(claim: Claim): boolean {
+    const id = this.#ids.get(claim)
+    this.#ids.delete(claim)
+    return id !== undefined && this.#claims.delete(id)
+  }
+}

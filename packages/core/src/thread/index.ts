@@ -1,0 +1,2 @@
+export { HeartbeatThread, type ThreadStoreOptions } from './heartbeat-thread.js'
+export type { HeartbeatThreadOptions } from './thread-link.js'

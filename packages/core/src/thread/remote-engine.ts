@@ -1,0 +1,399 @@
+import type { Claim } from '../engine/claims.js'
+import type { Engine, SeenState } from '../engine/engine.js'
+import type { ReleaseResult } from '../engine/engine-effect.js'
+import type { EngineEvent } from '../engine/engine-event.js'
+import type { EngineEnvironment } from '../engine/event-context.js'
+import { detailsOf, parentLost, storeClosed } from '../engine/failures.js'
+import type { GrantEffect } from '../engine/grant-effect.js'
+import type { LeaseRules } from '../engine/lease-rules.js'
+import { judge } from '../engine/preemption.js'
+import { LeaseError } from '../errors/lease-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import type { LeaseLost } from '../lease-lost.js'
+import type { Fence } from '../self-fence/self-fence.js'
+import { reasonOf } from '../shown-value.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import { fromPortable } from './portable-error.js'
+import { RemoteClaims } from './remote-claims.js'
+import { remoteFence } from './remote-fence.js'
+import type { LinkedLease, ThreadLink } from './thread-link.js'
+import type { AskedOfGrant, LeaseNews, LeaseSpec, PortableResult, Reply } from './thread-messages.js'
+
+/** The store of the lease, as its engine sees it. */
+export interface RemoteStore {
+  readonly group: Engine['group']
+  readonly isClosed: boolean
+  /** The thread in which the store is open, or will be. Rejects with a typed error. */
+  link(): ThreadLink | Promise<ThreadLink>
+  /** The number of the store in the thread. */
+  readonly id: number
+  engage(engine: RemoteEngine, isEngaged: boolean): void
+}
+
+/** The place of a lease in one life of the thread. */
+interface Seat {
+  readonly link: ThreadLink
+  readonly lease: number
+  readonly slot: number
+}
+
+/** The grant that the user was notified of. Its end lies in the shared memory. */
+interface SeenGrant {
+  readonly number: number
+  readonly grant: Grant
+  phase: 'held' | 'jeopardy' | 'releasing'
+}
+
+const idle: SeenState = { phase: 'idle' }
+const releasing: SeenState = { phase: 'releasing' }
+
+/** The engine of a lease, as its user sees it: the engine itself runs in the heartbeat thread. */
+export class RemoteEngine implements Engine, LinkedLease {
+  readonly rules: LeaseRules
+  readonly fence?: Fence
+  readonly #spec: LeaseSpec
+  readonly #store: RemoteStore
+  readonly #environment: EngineEnvironment
+  readonly #onGrant: (effect: GrantEffect) => void
+  #seat: Seat | undefined
+  readonly #claims = new RemoteClaims()
+  #seen: SeenGrant | undefined
+  #refusedFor: string | undefined
+  /** Of the last grant whose loss was reported. */
+  #lostNumber = 0
+  #isAwaiting: ThreadLink | undefined
+
+  constructor(
+    spec: LeaseSpec,
+    rules: LeaseRules,
+    store: RemoteStore,
+    environment: EngineEnvironment,
+    onGrant: (effect: GrantEffect) => void,
+  ) {
+    this.#spec = spec
+    this.rules = rules
+    this.#store = store
+    this.#environment = environment
+    this.#onGrant = onGrant
+    if (spec.selfFence === undefined) return
+    this.fence = remoteFence(
+      () => this.#lostNumber,
+      (number) => this.#acknowledge(number),
+    )
+  }
+
+  get group(): Engine['group'] {
+    return this.#store.group
+  }
+
+  get unresponsiveAfter(): number {
+    return this.#spec.unresponsiveAfter
+  }
+
+  get state(): SeenState {
+    const seen = this.#seen
+    if (seen === undefined) return idle
+    const { phase, grant, number } = seen
+    return phase === 'releasing' ? releasing : { phase, grant, validUntil: this.#validUntil(number) }
+  }
+
+  get refusedFor(): string | undefined {
+    return this.#refusedFor
+  }
+
+  get isQuiet(): boolean {
+    return this.#seen === undefined && this.#claims.isEmpty
+  }
+
+  claim(claim: Claim, adopted?: Grant): void {
+    if (this.#store.isClosed) {
+      claim.unlisten?.()
+      claim.reject(storeClosed(this.rules))
+      return
+    }
+    const { parent } = this.#environment
+    parent?.join()
+    // Callers that share an attempt share its parent's grant.
+    if (this.isQuiet) parent?.bind()
+    this.#refusedFor = undefined
+    this.#claims.add(claim)
+    this.#store.engage(this, true)
+    let link: ThreadLink | Promise<ThreadLink>
+    try {
+      link = this.#store.link()
+    } catch (error) {
+      this.#rejectAll(error)
+      return
+    }
+    if (link instanceof Promise) {
+      const fail = (error: unknown): void => this.#rejectAll(isTransient(error) ? this.#ended(error) : error)
+      link.then((ready) => this.#sendClaims(ready, adopted), fail)
+    } else this.#sendClaims(link, adopted)
+  }
+
+  unclaim(claim: Claim): void {
+    const id = this.#claims.remove(claim)
+    const seat = this.#seat
+    if (id !== undefined) seat?.link.post({ type: 'unclaim', lease: seat.lease, claim: id })
+    this.#settle()
+  }
+
+  async abandon(): Promise<void> {
+    const dropped = this.#takeAll()
+    const seat = this.#seat
+    try {
+      if (seat !== undefined && !seat.link.isEnded) {
+        await seat.link.ask({ type: 'abandon', lease: seat.lease }).answer.catch((error) => {
+          throw seat.link.isEnded ? this.#ended(error) : error
+        })
+      }
+      for (const claim of dropped) claim.resolve(false)
+    } catch (error) {
+      for (const claim of dropped) claim.reject(error)
+      throw error
+    }
+  }
+
+  dispatch(event: EngineEvent): void {
+    const seen = this.#seen
+    if (seen === undefined) return
+    switch (event.type) {
+      case 'release':
+      case 'hand-off':
+        if (seen.phase === 'releasing') return
+        seen.phase = 'releasing'
+        this.#ask(seen.number, event)
+        this.#settle()
+        return
+      case 'children-released':
+      case 'update':
+      case 'renew':
+        this.#ask(seen.number, event)
+        return
+      case 'end':
+        if (seen.phase === 'releasing') return
+        this.#ask(seen.number, event)
+        this.#lose(seen, { reason: event.reason })
+    }
+  }
+
+  onParentLost(): void {
+    if (this.#environment.parent?.isLost === true) this.dispatch({ type: 'end', reason: 'parent-lost' })
+    this.#dropClaims(parentLost(this.rules))
+  }
+
+  onStoreClosed(): void {
+    const seen = this.#seen
+    if (seen !== undefined && seen.phase !== 'releasing') this.#lose(seen, { reason: 'closed' })
+    this.#rejectAll(storeClosed(this.rules))
+  }
+
+  onSilent(): void {
+    const seen = this.#seen
+    if (seen === undefined || seen.phase === 'releasing') return
+    if (this.#validUntil(seen.number) > this.#environment.clock.now()) return
+    this.#ask(seen.number, { type: 'end', reason: 'expired' })
+    this.#lose(seen, { reason: 'expired' })
+  }
+
+  onThreadEnded(cause: Error): void {
+    const seen = this.#seen
+    this.#seat = undefined
+    this.#isAwaiting = undefined
+    const error = this.#ended(cause)
+    if (seen?.phase === 'releasing') this.#onReleased({ ended: 'unknown', error })
+    else if (seen !== undefined) this.#lose(seen, { reason: 'closed', cause: error })
+    this.#rejectAll(error)
+  }
+
+  receive(reply: Extract<Reply, { type: 'news' | 'settled' | 'judge' }>): void {
+    switch (reply.type) {
+      case 'settled':
+        this.#onSettled(reply)
+        return
+      case 'judge':
+        this.#judge(reply.claim, reply.holder)
+        return
+      default:
+        this.#onNews(reply.number, reply.news)
+    }
+  }
+
+  #sendClaims(link: ThreadLink, adopted: Grant | undefined): void {
+    const claims = this.#claims.send(this.#environment.clock.now())
+    if (claims.length === 0) return
+    const seat = this.#takeSeat(link)
+    for (const claim of claims) link.post({ type: 'claim', lease: seat.lease, claim, adopted })
+    this.#settle()
+  }
+
+  #takeSeat(link: ThreadLink): Seat {
+    let seat = this.#seat
+    if (seat?.link !== link) {
+      seat = { link, ...link.register(this) }
+      this.#seat = seat
+      link.post({ type: 'lease', lease: seat.lease, slot: seat.slot, store: this.#store.id, spec: this.#spec })
+    }
+    link.engage(seat.lease, this)
+    return seat
+  }
+
+  #onNews(number: number, news: LeaseNews): void {
+    const seen = this.#seen
+    if (news.type === 'granted') {
+      this.#onGranted(news)
+      return
+    }
+    if (news.type === 'fault') {
+      this.#onGrant({ type: 'fault', error: fromPortable(news.error) })
+      return
+    }
+    // Of a grant that is over here, because its loss was reported, or the grant was not wanted.
+    if (seen?.number !== number) return
+    if (news.type === 'released') {
+      this.#onReleased(fromPortableResult(news.result))
+      return
+    }
+    // Its loss and its release have crossed; the answer to the release follows.
+    if (seen.phase === 'releasing') return
+    switch (news.type) {
+      case 'renewed':
+        seen.phase = 'held'
+        this.#onGrant(news)
+        return
+      case 'recovered':
+        this.#onGrant(news)
+        return
+      case 'updated':
+        this.#onGrant(
+          news.error === undefined ? { type: 'updated' } : { type: 'updated', error: fromPortable(news.error) },
+        )
+        return
+      case 'jeopardy':
+        seen.phase = 'jeopardy'
+        this.#onGrant({ ...news, cause: news.cause && fromPortable(news.cause) })
+        return
+      case 'lost': {
+        const { reason, owner, cause } = news
+        const shown = owner === undefined ? {} : { owner }
+        this.#lose(seen, { reason, ...shown, ...(cause === undefined ? {} : { cause: fromPortable(cause) }) })
+      }
+    }
+  }
+
+  #onGranted({ number, grant, previous, claims: ids }: Extract<LeaseNews, { type: 'granted' }>): void {
+    const claims = ids.flatMap((id) => this.#claims.take(id) ?? [])
+    const isParentLost = this.#environment.parent?.isLost === true
+    if (claims.length === 0 || isParentLost) {
+      const seat = this.#seat
+      seat?.link.post({ type: 'unwanted', lease: seat.lease, number })
+      for (const claim of claims) claim.reject(parentLost(this.rules))
+      this.#settle()
+      return
+    }
+    this.#seen = { number, grant, phase: 'held' }
+    for (const claim of claims) claim.resolve(true)
+    this.#onGrant({ type: 'granted', grant, previous, claims })
+    this.#settle()
+  }
+
+  #onSettled({ claim: id, refusedFor, error }: Extract<Reply, { type: 'settled' }>): void {
+    this.#refusedFor = refusedFor
+    const claim = this.#claims.take(id)
+    if (error === undefined) claim?.resolve(false)
+    else claim?.reject(fromPortable(error))
+    this.#settle()
+  }
+
+  #onReleased(result: ReleaseResult): void {
+    this.#seen = undefined
+    this.#onGrant({ type: 'released', result })
+    this.#settle()
+  }
+
+  #lose({ grant, number }: SeenGrant, lost: LeaseLost): void {
+    this.#seen = undefined
+    this.#lostNumber = number
+    this.#onGrant({ type: 'lost', grant, lost })
+    this.#settle()
+  }
+
+  #judge(id: number, holder: LeaseRecord): void {
+    const claim = this.#claims.get(id)
+    const seat = this.#seat
+    if (claim?.preempt === undefined || seat === undefined) return
+    const breaks = judge(claim.preempt, holder, this.rules)
+    if (breaks === true) {
+      seat.link.post({ type: 'judged', lease: seat.lease, claim: id, grantId: holder.grantId })
+    } else if (breaks !== false) {
+      claim.reject(breaks)
+      this.unclaim(claim)
+    }
+  }
+
+  #ask(number: number, event: AskedOfGrant): void {
+    const seat = this.#seat
+    seat?.link.post({ type: 'ask', lease: seat.lease, number, event })
+  }
+
+  /** On the clock of this thread. Never later than the thread has confirmed it. */
+  #validUntil(number: number): number {
+    const seat = this.#seat
+    if (seat === undefined) return Number.NEGATIVE_INFINITY
+    const until = seat.link.slots.read(seat.slot, number)
+    return Number.isFinite(until) ? seat.link.time.toSystem(until) : until
+  }
+
+  /** Gives the attempt up; a grant that it produces is not wanted. */
+  #dropClaims(error: unknown): void {
+    const hadClaims = !this.#claims.isEmpty
+    const seat = this.#seat
+    this.#rejectAll(error)
+    if (hadClaims && seat !== undefined) seat.link.ask({ type: 'abandon', lease: seat.lease }).answer.catch(() => {})
+  }
+
+  #rejectAll(error: unknown): void {
+    for (const claim of this.#takeAll()) claim.reject(error)
+  }
+
+  #takeAll(): readonly Claim[] {
+    const claims = this.#claims.takeAll()
+    this.#settle()
+    return claims
+  }
+
+  /** Keeps the process alive while an answer is awaited, and lets go of the thread and the parent when nothing is held. */
+  #settle(): void {
+    const seat = this.#seat
+    const awaits = this.#claims.areAwaited || this.#seen?.phase === 'releasing' ? seat?.link : undefined
+    if (awaits !== this.#isAwaiting) {
+      awaits?.await(1)
+      this.#isAwaiting?.await(-1)
+      this.#isAwaiting = awaits
+    }
+    if (!this.isQuiet) return
+    this.#store.engage(this, false)
+    if (seat !== undefined) seat.link.disengage(seat.lease)
+    this.#environment.parent?.leave()
+  }
+
+  #acknowledge(number: number): void {
+    const seat = this.#seat
+    seat?.link.post({ type: 'acknowledged', lease: seat.lease, number })
+  }
+
+  #ended(cause: unknown): LeaseUnavailableError {
+    return new LeaseUnavailableError(
+      `lease '${this.rules.name}': ${reasonOf(cause)}. Acquire it again: that starts a new thread`,
+      { ...detailsOf(this.rules), cause },
+    )
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  return !(error instanceof LeaseError) || error.code === 'unavailable'
+}
+
+function fromPortableResult(result: PortableResult): ReleaseResult {
+  return result.ended === 'unknown' ? { ended: 'unknown', error: fromPortable(result.error) } : result
+}

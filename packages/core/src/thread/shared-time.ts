@@ -1,0 +1,126 @@
+import { BOOT_STEP, bootOffset, monotonicNanoseconds, systemClock } from '../system-clock.js'
+
+/** How often the two clocks of a thread are compared: the shortest look counts. */
+const LOOKS = 8
+
+/** The signs of life of the user, and of the heartbeat thread: instants. Then how long the machine was suspended. In nanoseconds. */
+const WORDS = 3
+const USER = 0
+const THREAD = 1
+const SUSPENDED = 2
+
+/** The memory by which the threads agree on the time. */
+export interface TimeMemory {
+  readonly words: SharedArrayBuffer
+  /** How far the boot clock was ahead of the monotonic one when the memory was made; see {@link bootOffset}. */
+  readonly bootOffset: number | undefined
+}
+
+export function createTimeMemory(): TimeMemory {
+  return { words: new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT), bootOffset: bootOffset() }
+}
+
+/**
+ * One axis of time, in milliseconds, that the threads of a process read alike. `performance.now` has an origin of its own in each
+ * thread; the monotonic clock of the machine has one for all. A suspend is counted as soon as any of the threads has seen it,
+ * so that no thread that reads a deadline is behind the one that wrote it.
+ */
+export class SharedTime {
+  readonly #words: BigInt64Array
+  /** Added to the thread's own monotonic time. */
+  readonly #offset: number
+  /** The suspended time that the system clock of this thread had counted at the beginning. */
+  readonly #before: number
+  /** The suspended time between the making of the memory and the beginning in this thread. */
+  readonly #missed: number
+
+  /** `role`: an error of the two clocks' comparison makes a deadline earlier for its reader, and for its writer too. */
+  constructor(memory: TimeMemory, role: 'reader' | 'writer') {
+    this.#words = new BigInt64Array(memory.words)
+    this.#offset = offsetFor(role)
+    this.#before = suspendedTime()
+    const ahead = ((bootOffset() ?? 0) - (memory.bootOffset ?? 0)) / 1e6
+    this.#missed = ahead > BOOT_STEP ? ahead + BOOT_STEP : 0
+  }
+
+  /** Monotonic, suspend counted. */
+  now(): number {
+    const own = ownTime() + this.#offset
+    const seen = suspendedTime() - this.#before + this.#missed
+    const known = this.#read(SUSPENDED)
+    if (seen <= known) return own + known
+    this.#raise(SUSPENDED, seen)
+    return own + seen
+  }
+
+  /** An instant of the system clock of this thread, on the shared axis. A pause within this method makes it earlier. */
+  fromSystem(instant: number): number {
+    return this.now() + (instant - systemClock.now())
+  }
+
+  /** An instant of the shared axis, on the system clock of this thread. A pause within this method makes it earlier. */
+  toSystem(instant: number): number {
+    return systemClock.now() + (instant - this.now())
+  }
+
+  /** The user of the leases is alive now. */
+  showUser(): void {
+    this.#raise(USER, this.now())
+  }
+
+  /** The heartbeat thread is alive now. */
+  showThread(): void {
+    this.#raise(THREAD, this.now())
+  }
+
+  /** For how long the user of the leases has shown no sign of life, in milliseconds. */
+  get userSilence(): number {
+    return this.now() - this.#read(USER)
+  }
+
+  /** When the heartbeat thread last showed a sign of life. */
+  get threadSeenAt(): number {
+    return this.#read(THREAD)
+  }
+
+  #read(word: number): number {
+    return Number(Atomics.load(this.#words, word)) / 1e6
+  }
+
+  /** Never lowers the word: two threads may write it at once. */
+  #raise(word: number, milliseconds: number): void {
+    const value = BigInt(Math.ceil(milliseconds * 1e6))
+    let known = Atomics.load(this.#words, word)
+    while (known < value) {
+      const found = Atomics.compareExchange(this.#words, word, known, value)
+      if (found === known) return
+      known = found
+    }
+  }
+}
+
+/** The monotonic time of this thread, without suspends, in milliseconds. */
+function ownTime(): number {
+  return systemClock.now() - suspendedTime()
+}
+
+/** As of the last look at the system clock. */
+function suspendedTime(): number {
+  return systemClock.suspended?.() ?? 0
+}
+
+/** What has to be added to the thread's own time to get that of the machine, from the least interrupted of a few looks. */
+function offsetFor(role: 'reader' | 'writer'): number {
+  let offset = 0
+  let shortest = Number.POSITIVE_INFINITY
+  for (let look = 0; look < LOOKS; look += 1) {
+    const before = ownTime()
+    const machine = Number(monotonicNanoseconds()) / 1e6
+    const after = ownTime()
+    if (after - before >= shortest) continue
+    shortest = after - before
+    // It lies between the two: a reader takes the later time for now, a writer the earlier.
+    offset = machine - (role === 'reader' ? before : after)
+  }
+  return offset
+}

@@ -1,0 +1,174 @@
+import type { Wishes } from '../engine/claims.js'
+import type { ReleaseResult } from '../engine/engine-effect.js'
+import type { EventOf } from '../engine/engine-event.js'
+import type { SelfFenceMode } from '../self-fence/fence-times.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
+import type { StoreLimits } from '../store/lease-store.js'
+import type { TimeoutOptions } from '../timeout-settings.js'
+import type { PortableError } from './portable-error.js'
+import type { TimeMemory } from './shared-time.js'
+
+/** The data that the thread is started with. */
+export interface ThreadData {
+  readonly time: TimeMemory
+  readonly slots: SharedArrayBuffer
+}
+
+/** A store, by the name that a configuration gives it. */
+export interface StoreSpec {
+  readonly leaseClass: string
+  /** The file of the configuration, to which the path of a module is relative. */
+  readonly file: string | undefined
+  /** The path in the configuration, for errors. */
+  readonly path: string
+  /** The block of the lease, its keys in the camel case of the code. */
+  readonly options: Readonly<Record<string, unknown>>
+  readonly leaseName: string
+}
+
+/** The settings of a lease. */
+export interface LeaseSpec {
+  readonly name: string
+  readonly owner: string
+  readonly timeouts: TimeoutOptions
+  readonly maxHold: number
+  readonly childGrace: number | undefined
+  readonly selfFence: SelfFenceMode | undefined
+  readonly unresponsiveAfter: number
+}
+
+/** The methods of a store that are called from the other thread. `close` takes no call. */
+export type StoreMethod =
+  | 'acquire'
+  | 'renew'
+  | 'release'
+  | 'read'
+  | 'update'
+  | 'change'
+  | 'break'
+  | 'withdraw'
+  | 'renewMany'
+  | 'list'
+  | 'watch'
+  | 'watchGrant'
+
+/** The place of the `StoreCall` among the arguments of each method. */
+export const callPlaces: Readonly<Record<StoreMethod, number>> = {
+  acquire: 1,
+  renew: 1,
+  release: 1,
+  read: 1,
+  update: 2,
+  change: 2,
+  break: 2,
+  withdraw: 2,
+  renewMany: 1,
+  list: 1,
+  watch: 1,
+  watchGrant: 1,
+}
+
+/** The description of a store that was opened. */
+export interface OpenedStore {
+  readonly kind: string | undefined
+  readonly limits: StoreLimits
+  readonly methods: readonly StoreMethod[]
+}
+
+/** A caller of `acquire`. */
+export interface ClaimSpec {
+  readonly id: number
+  /** In milliseconds; `undefined` for a caller that tries once. */
+  readonly wait: number | undefined
+  readonly wishes: Wishes
+  /** The notice of a caller that preempts. */
+  readonly period: number | undefined
+}
+
+/** The events of a lease that its user asks for. */
+export type AskedOfGrant = EventOf<'release' | 'hand-off' | 'children-released' | 'update' | 'renew' | 'end'>
+
+/** From the user of the leases to the thread. Those with an `id` are answered. */
+export type Request =
+  | { readonly type: 'open'; readonly id: number; readonly store: number; readonly spec: StoreSpec }
+  | { readonly type: 'close'; readonly id: number; readonly store: number }
+  | {
+      readonly type: 'call'
+      readonly id: number
+      readonly store: number
+      readonly method: StoreMethod
+      readonly args: readonly unknown[]
+      readonly timeout: number
+    }
+  | { readonly type: 'abort'; readonly id: number }
+  | {
+      readonly type: 'lease'
+      readonly lease: number
+      readonly store: number
+      readonly slot: number
+      readonly spec: LeaseSpec
+    }
+  | { readonly type: 'forget'; readonly lease: number }
+  | { readonly type: 'claim'; readonly lease: number; readonly claim: ClaimSpec; readonly adopted: Grant | undefined }
+  | { readonly type: 'unclaim'; readonly lease: number; readonly claim: number }
+  /** The answer to `judge`. */
+  | { readonly type: 'judged'; readonly lease: number; readonly claim: number; readonly grantId: string }
+  /** The user holds nothing, and no caller waits any more. */
+  | { readonly type: 'abandon'; readonly id: number; readonly lease: number }
+  | { readonly type: 'ask'; readonly lease: number; readonly number: number; readonly event: AskedOfGrant }
+  /** A grant whose callers have gone. */
+  | { readonly type: 'unwanted'; readonly lease: number; readonly number: number }
+  /** The loss of a self-fenced grant was reported, and the work under it has ended. */
+  | { readonly type: 'acknowledged'; readonly lease: number; readonly number: number }
+  /** Ends all leases and closes the stores; then the thread ends. */
+  | { readonly type: 'stop' }
+
+/** What happened to a lease. */
+export type LeaseNews =
+  | {
+      readonly type: 'granted'
+      readonly number: number
+      readonly grant: Grant
+      readonly previous: Metadata | undefined
+      readonly claims: readonly number[]
+    }
+  | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
+  | { readonly type: 'recovered'; readonly grant: Grant }
+  | { readonly type: 'updated'; readonly error: PortableError | undefined }
+  | {
+      readonly type: 'jeopardy'
+      readonly cause: PortableError | undefined
+      readonly latency: number | undefined
+      readonly begins: boolean
+    }
+  | {
+      readonly type: 'lost'
+      readonly reason: EventOf<'end'>['reason']
+      readonly owner: string | undefined
+      readonly cause: PortableError | undefined
+    }
+  | { readonly type: 'released'; readonly result: PortableResult }
+  | { readonly type: 'fault'; readonly error: PortableError }
+
+export type PortableResult =
+  | Exclude<ReleaseResult, { readonly ended: 'unknown' }>
+  | { readonly ended: 'unknown'; readonly error: PortableError }
+
+/** From the thread to the user of the leases. */
+export type Reply =
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: PortableError }
+  /** One value of a store's iterable. */
+  | { readonly type: 'item'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'store-closed'; readonly store: number }
+  /** `number`: of the grant that it is about. */
+  | { readonly type: 'news'; readonly lease: number; readonly number: number; readonly news: LeaseNews }
+  | {
+      readonly type: 'settled'
+      readonly lease: number
+      readonly claim: number
+      readonly refusedFor: string | undefined
+      readonly error: PortableError | undefined
+    }
+  /** A caller that preempts is to be asked about this holder. */
+  | { readonly type: 'judge'; readonly lease: number; readonly claim: number; readonly holder: LeaseRecord }

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { fromSource } from './support/thread-options.js'
+
+const program = fileURLToPath(new URL('programs/holder.ts', import.meta.url))
+
+describe.concurrent('a lease of a heartbeat thread', () => {
+  it.for([
+    ['main', 'the main thread'],
+    ['worker', 'a worker thread'],
+    ['cluster', 'a child of a cluster'],
+  ] as const)('(%s) is held in %s while that is blocked, and does not keep the process alive', async ([place]) => {
+    const args = [...(fromSource.execArgv ?? []), program, place]
+    // It resolves when the process has ended by itself.
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 100_000 })
+    expect(JSON.parse(stdout)).toEqual({ isGranted: true, isHeld: true, token: '1' })
+  })
+})
+
+describe.concurrent('a self-fenced lease of a heartbeat thread', () => {
+  it('is kept while the process is blocked, and its loss ends a process that stays blocked', async () => {
+    const args = [...(fromSource.execArgv ?? []), fileURLToPath(new URL('programs/fenced.ts', import.meta.url))]
+    const ended = await promisify(execFile)(process.execPath, args, { timeout: 100_000 }).catch(
+      (error: unknown) => error,
+    )
+    expect(ended).toMatchObject({ signal: 'SIGKILL', killed: false })
+    const { stdout } = ended as { stdout: string }
+    expect(stdout.trim().split('\n')).toEqual(['held after a block: true', 'alive after a loss: closed', 'blocked'])
+  })
+})

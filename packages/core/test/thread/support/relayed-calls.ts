@@ -1,0 +1,28 @@
+import type { PortableError } from '../../../src/thread/portable-error.js'
+import type { OpenedStore, StoreMethod } from '../../../src/thread/thread-messages.js'
+
+/** From a relay in the thread of a test to the store that it stands for. */
+export type RelayRequest =
+  | {
+      readonly type: 'call'
+      readonly id: number
+      readonly store: string
+      readonly method: StoreMethod
+      readonly args: readonly unknown[]
+      readonly timeout: number
+    }
+  | { readonly type: 'abort'; readonly id: number }
+  | { readonly type: 'close'; readonly store: string }
+
+export type RelayReply =
+  | { readonly type: 'item'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: PortableError }
+  | { readonly type: 'closed'; readonly store: string }
+
+/** The options of a relay. */
+export interface RelayOptions {
+  readonly channel: string
+  readonly store: string
+  readonly opened: OpenedStore
+}
