@@ -36,8 +36,9 @@ it.skipIf(!isLinux)('finds the same with the program ps, as on macOS', async () 
 })
 
 it.skipIf(!isLinux)('does not count a process that has ended and whose exit status nobody has read', async () => {
-  // Its parent becomes a program that reads no exit status.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  // It ends when its parent has become a program that reads no exit status.
+  const child = 'until grep -q sleep /proc/$$/comm; do :; done'
+  const parent = spawn('sh', ['-c', `(${child}) & echo $!; exec sleep 60`], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void parent.kill('SIGKILL'))
   const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)))
   const alive = () => readProcesses({ runId: 'none', since: '' }).some((entry) => entry.pid === pid)
