@@ -128,7 +128,6 @@ export class EtcdClient {
     call: StoreCall,
     isRepeatable: boolean,
   ): Promise<T> {
-    const members = isRepeatable ? this.#members : this.#members.slice(0, 1)
     const prefer = async (member: Member, own: StoreCall): Promise<T> => {
       const answer = await attempt(member, own)
       if (this.#members[0] !== member) {
@@ -136,7 +135,9 @@ export class EtcdClient {
       }
       return answer
     }
-    return failOver(members, prefer, this.clock, PATIENCE, call)
+    const [first] = this.#members
+    if (!isRepeatable && first !== undefined) return prefer(first, call)
+    return failOver(this.#members, prefer, this.clock, PATIENCE, call)
   }
 
   async #authenticate(name: string, password: string): Promise<string> {

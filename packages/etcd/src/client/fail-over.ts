@@ -2,11 +2,18 @@ import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { isTransient } from './rpc-error.js'
 
+/** Each round over the members has so many times the patience of the round before. */
+const GROWTH = 3
+
 /**
  * Sends a request to the first of the members, and to the next one when a member fails, or has not answered after `patience`
  * milliseconds: a dead or slow member does not delay the request by more than that. The first answer counts, and the
  * others are cancelled. A definitive error counts as an answer. Rejects with the error of the last member, or with the
  * reason of the abort. A request may so be executed more than once.
+ *
+ * After the last member it begins again with the first, and is more patient in each round. Members pass requests on to
+ * their leader. If the leader hangs, the request is lost with it, or waits for it for 7 s, though the cluster has another
+ * leader after a second.
  */
 export function failOver<M, T>(
   members: readonly M[],
@@ -18,37 +25,41 @@ export function failOver<M, T>(
   return new Promise((resolve, reject) => {
     const calls: AbortableCall[] = []
     let failures = 0
+    let isSettled = false
     let cancelTimer = (): void => {}
+    let removeListener = (): void => {}
 
-    function finish(settle: () => void): void {
+    function finish(settle: () => void, reason: unknown): void {
+      isSettled = true
       removeListener()
       cancelTimer()
       settle()
-      for (const one of calls) one.abort(new Error('another member has answered'))
+      for (const one of calls) one.abort(reason)
     }
 
     function next(): void {
       cancelTimer()
-      const member = members[calls.length]
+      const member = members[calls.length % members.length]
       if (member === undefined) return
       const own = new AbortableCall(call.timeout)
       calls.push(own)
-      if (calls.length < members.length) cancelTimer = clock.schedule(patience, next)
+      cancelTimer = clock.schedule(patience * GROWTH ** Math.floor(calls.length / members.length), next)
       attempt(member, own).then(
-        (answer) => finish(() => resolve(answer)),
+        (answer) => finish(() => resolve(answer), new Error('another member has answered')),
         (error: unknown) => {
-          failures += 1
-          if (!isTransient(error) || failures === members.length) finish(() => reject(error))
-          else if (failures === calls.length) next()
+          if (!isSettled) fail(error, own)
         },
       )
     }
 
-    const removeListener = call.onAbort(() => {
-      cancelTimer()
-      reject(call.signal.reason)
-      for (const one of calls) one.abort(call.signal.reason)
-    })
-    if (!call.aborted) next()
+    function fail(error: unknown, own: AbortableCall): void {
+      failures += 1
+      const isLast = failures === calls.length && calls.length >= members.length
+      if (!isTransient(error) || isLast) finish(() => reject(error), error)
+      else if (own === calls.at(-1) && calls.length % members.length !== 0) next()
+    }
+
+    removeListener = call.onAbort(() => finish(() => reject(call.signal.reason), call.signal.reason))
+    if (!isSettled) next()
   })
 }

@@ -1,63 +1,49 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js'
-import { type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { Clock } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import type { LeaseAnswer } from './api.js'
+import { type KeepAliveCall, KeepAliveStream } from './keep-alive-stream.js'
 
-interface Asked {
-  readonly resolve: (answer: LeaseAnswer) => void
-  readonly reject: (error: unknown) => void
-}
+/** A stream that has been silent for so many milliseconds, while it owes an answer, takes no more keep-alives. */
+const STALLED = 800
 
-type Stream = ClientDuplexStream<{ readonly ID: string }, LeaseAnswer>
-
-/** The keep-alives of one member, over one stream. The server answers those of a lease in their order. */
+/**
+ * The keep-alives of one member, over one stream. A follower passes them on to its leader, one after the other. If the
+ * leader hangs, the follower waits for it for 7 s, also when the cluster has another leader; a new stream goes to that
+ * one. So a stalled stream is replaced. It stays open for as long as a caller waits for it, because it may only be slow.
+ */
 export class KeepAlives {
-  readonly #open: () => Stream
-  #stream: Stream | undefined
-  #asked = new Map<string, Asked[]>()
+  readonly #open: () => KeepAliveCall
+  readonly #clock: Clock
+  readonly #streams = new Set<KeepAliveStream>()
+  #current: KeepAliveStream | undefined
 
-  constructor(open: () => Stream) {
+  constructor(open: () => KeepAliveCall, clock: Clock) {
     this.#open = open
+    this.#clock = clock
   }
 
   /** Rejects with the error that ended the stream, or with the reason of the abort. */
   send(ID: string, call: StoreCall): Promise<LeaseAnswer> {
     if (call.aborted) return Promise.reject(call.signal.reason)
-    const stream = this.#stream ?? this.#begin()
-    const answer = new Promise<LeaseAnswer>((resolve, reject) => {
-      const asked = this.#asked.get(ID) ?? []
-      asked.push({ resolve, reject })
-      this.#asked.set(ID, asked)
-    })
-    stream.write({ ID })
-    return untilAborted(answer, call)
+    if (this.#current !== undefined && this.#current.silence >= STALLED) {
+      this.#current.retire()
+      this.#current = undefined
+    }
+    this.#current ??= this.#begin()
+    return this.#current.send(ID, call)
   }
 
-  /** Ends the stream, with all that was asked: for a stream that is silent. */
+  /** Ends all streams, and rejects all that was asked. */
   end(error: unknown): void {
-    const stream = this.#stream
-    if (stream === undefined) return
-    this.#drop(stream, error)
-    stream.cancel()
+    for (const stream of [...this.#streams]) stream.end(error)
   }
 
-  #begin(): Stream {
-    const stream = this.#open()
-    this.#stream = stream
-    stream.on('data', (answer: LeaseAnswer) => {
-      const asked = this.#asked.get(answer.ID)
-      asked?.shift()?.resolve(answer)
-      if (asked?.length === 0) this.#asked.delete(answer.ID)
+  #begin(): KeepAliveStream {
+    const stream = new KeepAliveStream(this.#open(), this.#clock, () => {
+      this.#streams.delete(stream)
+      if (this.#current === stream) this.#current = undefined
     })
-    stream.on('error', (error) => this.#drop(stream, error))
-    stream.on('end', () => this.#drop(stream, new Error('the member has ended the stream of keep-alives')))
+    this.#streams.add(stream)
     return stream
-  }
-
-  #drop(stream: Stream, error: unknown): void {
-    if (this.#stream !== stream) return
-    const asked = [...this.#asked.values()].flat()
-    this.#stream = undefined
-    this.#asked = new Map()
-    for (const { reject } of asked) reject(error)
   }
 }

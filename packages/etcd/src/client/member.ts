@@ -37,7 +37,7 @@ export class Member {
   }
 
   keepAlive(Loaded: ChannelClass, ID: string, token: string | undefined, call: StoreCall): Promise<LeaseAnswer> {
-    this.#keepAlives ??= new KeepAlives(() => this.#open(Loaded).stream('keepAlive', token))
+    this.#keepAlives ??= new KeepAlives(() => this.#open(Loaded).stream('keepAlive', token), this.#clock)
     return this.#heard(this.#keepAlives.send(ID, call), call)
   }
 
