@@ -32,7 +32,9 @@ interface Place {
   readonly port: number
   readonly peerPort: number
   readonly dir: string
+  /** The members and their peer URLs, as etcd writes them. */
   readonly cluster: string
+  readonly state: 'new' | 'existing'
   readonly options: EtcdServerOptions
 }
 
@@ -60,11 +62,8 @@ export class EtcdServer {
   /** The members of one cluster; resolves when they have a leader. */
   static async cluster(size: number, options: EtcdServerOptions = {}): Promise<readonly EtcdServer[]> {
     const places: Omit<Place, 'cluster'>[] = []
-    for (let count = 0; count < size; count += 1) {
-      const dir = mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
-      places.push({ name: `m${count}`, port: await freePort(), peerPort: await freePort(), dir, options })
-    }
-    const cluster = places.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(',')
+    for (let count = 0; count < size; count += 1) places.push(await freshPlace(`m${count}`, 'new', options))
+    const cluster = places.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join(',')
     const servers = places.map((place) => new EtcdServer({ ...place, cluster }))
     try {
       await Promise.all(servers.map((server) => server.#spawn()))
@@ -74,6 +73,43 @@ export class EtcdServer {
       for (const server of servers) await server.stop()
       throw error
     }
+  }
+
+  /** Adds a member to the cluster of this one; resolves when the new one answers. */
+  async addMember(name: string, options: EtcdServerOptions = {}): Promise<EtcdServer> {
+    const place = await freshPlace(name, 'existing', options)
+    const added = await this.#change('add', name, `--peer-urls=${peerUrl(place.peerPort)}`)
+    const [, cluster = ''] = /^ETCD_INITIAL_CLUSTER="(.*)"$/m.exec(added) ?? []
+    const server = new EtcdServer({ ...place, cluster })
+    try {
+      await server.start()
+      return server
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /** Removes another member from the cluster. That one ends by itself. */
+  async removeMember(other: EtcdServer): Promise<void> {
+    const line = (await this.ctl('member', 'list')).split('\n').find((text) => text.includes(` ${other.url},`))
+    const [id] = line?.split(',') ?? []
+    if (id === undefined) throw new Error(`${other.url} is no member of the cluster`)
+    await this.#change('remove', id)
+  }
+
+  /** A cluster refuses changes until its members have been connected for 5 s. */
+  async #change(...args: readonly string[]): Promise<string> {
+    let output = ''
+    await eventually('the cluster takes a change', async () => {
+      output = await this.ctl('member', ...args)
+      return true
+    })
+    return output
+  }
+
+  get hasEnded(): boolean {
+    return this.#running().hasEnded
   }
 
   get pid(): number {
@@ -137,12 +173,13 @@ export class EtcdServer {
 
   async #spawn(): Promise<void> {
     if (etcdProgram.path === undefined) throw new Error(etcdProgram.whyNot)
-    const { name, peerPort, dir, cluster, options } = this.#place
-    const peer = `http://127.0.0.1:${peerPort}`
+    const { name, peerPort, dir, cluster, state, options } = this.#place
+    const peer = peerUrl(peerPort)
     const args = [
       ...['--name', name, '--data-dir', join(dir, 'data'), '--log-level', 'warn', '--unsafe-no-fsync'],
       ...['--listen-client-urls', this.url, '--advertise-client-urls', this.url],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', cluster],
+      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+      ...['--initial-cluster', cluster, '--initial-cluster-state', state],
       ...(options.args ?? []),
     ]
     this.#process = await ServerProcess.spawn(etcdProgram.path, args, join(dir, 'etcd.log'))
@@ -161,6 +198,15 @@ export class EtcdServer {
       throw new Error(`etcd did not start: ${readFileSync(join(dir, 'etcd.log'), 'utf8').slice(-2_000)}`)
     }
   }
+}
+
+async function freshPlace(name: string, state: Place['state'], options: EtcdServerOptions) {
+  const dir = mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
+  return { name, port: await freePort(), peerPort: await freePort(), dir, state, options }
+}
+
+function peerUrl(peerPort: number): string {
+  return `http://127.0.0.1:${peerPort}`
 }
 
 /** A server that wants certificates of its clients is not asked for more. */

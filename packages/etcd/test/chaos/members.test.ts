@@ -1,18 +1,7 @@
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
-import type { EtcdServer } from '@leasehold/testing/etcd-server'
 import { describe, it } from 'vitest'
-import { heartbeats, type Player, passed, Scene, warmUp } from '../support/scene.js'
-
-async function leaderOf(members: readonly EtcdServer[]): Promise<EtcdServer> {
-  for (const member of members) if (await member.isLeader()) return member
-  throw new Error('no member is the leader')
-}
-
-async function hasRenewed(player: Player, more: number): Promise<void> {
-  const before = heartbeats(player)
-  await eventually(`${more} more heartbeats`, async () => heartbeats(player) >= before + more)
-}
+import { hasRenewed, leaderOf, passed, Scene, warmUp } from '../support/scene.js'
 
 /** A cluster, a holder and a waiter, each over all members. */
 async function begin(scene: Scene) {

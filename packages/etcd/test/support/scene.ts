@@ -9,7 +9,7 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { EtcdClient, type EtcdClientOptions, EtcdLeaseStore } from '@leasehold/etcd'
-import { silentLogger } from '@leasehold/testing'
+import { eventually, silentLogger } from '@leasehold/testing'
 import { EtcdServer, type EtcdServerOptions } from '@leasehold/testing/etcd-server'
 import { TcpProxy } from '@leasehold/testkit'
 
@@ -108,6 +108,17 @@ function isValidRival({ lease }: Player, { lease: own }: Player): boolean {
 /** How many heartbeats were confirmed. */
 export function heartbeats({ events }: Player): number {
   return events.filter((event) => event === 'renewed').length
+}
+
+/** Resolves after so many more heartbeats. */
+export async function hasRenewed(player: Player, more: number): Promise<void> {
+  const before = heartbeats(player)
+  await eventually(`${more} more heartbeats`, async () => heartbeats(player) >= before + more)
+}
+
+export async function leaderOf(members: readonly EtcdServer[]): Promise<EtcdServer> {
+  for (const member of members) if (await member.isLeader()) return member
+  throw new Error('no member is the leader')
 }
 
 export function claimOf(grantId: string, request: Partial<AcquireRequest> = {}): AcquireRequest {
