@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConsulLeaseStore } from '@leasehold/consul'
-import { systemClock } from '@leasehold/core'
+import { type Clock, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { eventually } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { LOCK_FLAGS } from '../src/kv-entry.js'
 import { FOREVER, never, Scene, TIMES } from './support/scene.js'
@@ -78,8 +79,11 @@ describeConsul('waiters', () => {
   })
 })
 
+/** An answer to a blocking query; `undefined`: none ever comes. */
+type Answer = { readonly index: number; readonly isHeld: boolean } | undefined
+
 /** An agent that answers blocking queries from a script, and notes the index of each. */
-async function scripted(answers: readonly { readonly index: number; readonly isHeld: boolean }[]) {
+async function scripted(answers: readonly Answer[], clock: Clock = systemClock) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://agent')
@@ -101,7 +105,7 @@ async function scripted(answers: readonly { readonly index: number; readonly isH
   const { port } = server.address() as AddressInfo
   return {
     asked,
-    store: new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${port}`] }),
+    store: new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${port}`], clock }),
     close: () => server.closeAllConnections(),
   }
 }
@@ -120,6 +124,44 @@ describe('a blocking query', () => {
     call.abort()
     expect((await turns.next()).done).toBe(true)
     expect(call.listeners).toBe(0)
+    await agent.store.close()
+    agent.close()
+  })
+
+  it('whose time ends without a change is sent again, and wakes nobody', async () => {
+    const agent = await scripted([
+      { index: 7, isHeld: true },
+      { index: 7, isHeld: true },
+      { index: 7, isHeld: true },
+      { index: 8, isHeld: false },
+      undefined,
+    ])
+    const call = new AbortableCall()
+    const turns = agent.store.watch('job', call)[Symbol.asyncIterator]()
+    expect(await turns.next()).toEqual({ done: false, value: undefined })
+    expect(agent.asked.slice(0, 4)).toEqual(['0', '7', '7', '7'])
+    call.abort()
+    await agent.store.close()
+    agent.close()
+  })
+
+  it('that is not answered a minute long is given up and sent again: the waiter is notified', async () => {
+    const clock = new VirtualClock()
+    const agent = await scripted([{ index: 7, isHeld: true }, undefined, { index: 9, isHeld: false }], clock)
+    const call = new AbortableCall()
+    const turn = agent.store.watch('job', call)[Symbol.asyncIterator]().next()
+    await eventually('the query hangs', async () => agent.asked.length === 2)
+    await clock.advance(35_000)
+    // An agent may hold a query for 30 s and a sixteenth more.
+    expect(agent.asked.length).toBe(2)
+    await clock.advance(25_000)
+    await eventually('the query is sent again', async () => {
+      await clock.advance(100)
+      return agent.asked.length === 3
+    })
+    expect(await turn).toEqual({ done: false, value: undefined })
+    expect(agent.asked[2]).toBe('0')
+    call.abort()
     await agent.store.close()
     agent.close()
   })
