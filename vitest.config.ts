@@ -98,13 +98,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        // They mostly wait for leases and sessions to expire, and for servers. A test is tried again, because an election, or
-        // a flush of the server's log, on a busy machine can take longer than a ttl.
+        // They mostly wait for leases and sessions to expire, and for servers.
         test: {
           name: 'consensus',
           include: consensus,
           exclude: clusters,
-          retry: 2,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },

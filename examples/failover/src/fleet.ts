@@ -94,10 +94,6 @@ export class Fleet {
     throw new Error(`no worker sent a report '${type}'`)
   }
 
-  onReport(listener: (worker: WorkerProcess, report: Report) => void): void {
-    this.#reports.on('report', listener)
-  }
-
   sendToAll(order: Order): void {
     for (const worker of this.workers) worker.send(order)
   }

@@ -64,6 +64,8 @@ export function behindProxies(server: () => ConsulServer): StoreSubject {
           const way = await TcpProxy.to(server().port)
           const store = new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${way.port}`], prefix, minTtl: MIN_TTL })
           ways.set(store, way)
+          // Connected before the trial, because connecting must not use up the ttl.
+          await store.read('unused', never)
           return store
         },
         cutOff: (store) => ways.get(store)?.blackHole(),

@@ -50,10 +50,14 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
   }),
   ...grantedStoreLawsOf('expiry', ['clients'], {
     async 'a client that has just connected does not take over a held name'(trial, grant, one) {
-      await trial.pass(trial.ttl * 0.9)
-      await one.renew(grant, trial.call)
-      await trial.pass(trial.ttl * 0.9)
-      await trial.refused(await trial.open())
+      await trial.pass(trial.ttl * 0.6)
+      const renewedAt = trial.clock.now()
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+      await trial.pass(trial.ttl * 0.6)
+      const { granted } = await trial.acquire(await trial.open())
+      // On a machine that is busy, real time may have gone on for longer.
+      const passed = trial.clock.now() - renewedAt
+      assert(!granted || passed >= trial.ttl, `granted ${Math.round(passed)} ms after a heartbeat of the holder`)
     },
   }),
   ...storeLawsOf('process death', ['processes'], {
