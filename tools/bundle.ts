@@ -19,11 +19,13 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
   const programs = Object.values(manifest.bin ?? {}).map((file) =>
     join(folder, file.replace('/dist/', '/src/').replace(/\.js$/, '.ts')),
   )
+  // The programs of threads, which no module imports.
+  const threads = filesBelow(join(folder, 'src'), '-program.ts')
   const dist = join(folder, 'dist')
   for (const old of filesBelow(dist, '.js', '.js.map', '.txt')) rmSync(old)
   const { dependencies = {}, peerDependencies = {} } = manifest
   const { metafile } = await build({
-    entryPoints: [...entries, ...programs],
+    entryPoints: [...entries, ...programs, ...threads],
     outdir: dist,
     outbase: join(folder, 'src'),
     bundle: true,

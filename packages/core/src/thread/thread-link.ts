@@ -247,8 +247,9 @@ function threadEnded(reason = 'it was closed', cause?: unknown): LeaseUnavailabl
   return new LeaseUnavailableError(`the heartbeat thread has ended: ${reason}`, cause === undefined ? {} : { cause })
 }
 
-/** The program of the thread, in the language of this file: compiled, or as it was written. */
+/** The program of the thread, in the language of this file. In the published package, this code may be in the folder above. */
 function programUrl(): URL {
   const { url } = import.meta
-  return new URL(`./thread-program${url.slice(url.lastIndexOf('.'))}`, url)
+  const folder = /\/thread\/[^/]+$/.test(url) ? '.' : './thread'
+  return new URL(`${folder}/thread-program${url.slice(url.lastIndexOf('.'))}`, url)
 }
