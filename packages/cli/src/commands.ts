@@ -5,6 +5,7 @@ import { completion } from './declarations/completion.js'
 import { config } from './declarations/config.js'
 import { durations } from './declarations/durations.js'
 import { list } from './declarations/list.js'
+import { migrate } from './declarations/migrate.js'
 import { release } from './declarations/release.js'
 import { run } from './declarations/run.js'
 import { status } from './declarations/status.js'
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   command(breakCommand, async () => (await import('./commands/break.js')).breakOne),
   command(release, async () => (await import('./commands/release.js')).releaseOne),
   command(verify, async () => (await import('./commands/verify.js')).verifyStore),
+  command(migrate, async () => (await import('./commands/migrate.js')).migrateStore),
   command(config, async () => (await import('./commands/config.js')).printConfig),
   command(durations, async () => (await import('./commands/durations.js')).printDurations),
   command(advise, async () => (await import('./commands/advise.js')).printAdvice),

@@ -36,6 +36,7 @@ import {
 } from './answers.js'
 import { adapterFor } from './client/client-adapter.js'
 import type { PostgresClient } from './client/postgres-client.js'
+import { migrate } from './migrate.js'
 import { LATER, type Request } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
 import { toColumn } from './sql-text.js'
@@ -94,6 +95,8 @@ export class PostgresLeaseStore implements LeaseStore {
     ordered: true,
     metadata: 4_096,
   }
+  readonly #client: PostgresClient
+  readonly #names: TableNames
   readonly #queue: OperationQueue
   readonly #messages: MessageListeners
   readonly #turns: Turns
@@ -107,6 +110,8 @@ export class PostgresLeaseStore implements LeaseStore {
     checkOptionNames<PostgresLeaseStoreOptions>('PostgresLeaseStore', options, optionNames, { store: this.kind })
     const { listen = client, clock = systemClock, schema, table } = options
     const adapter = adapterFor(client)
+    this.#client = client
+    this.#names = { ...(schema && { schema }), ...(table && { table }) }
     this.#clock = clock
     this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
     const channel = `leasehold_${nanoid()}`
@@ -115,6 +120,11 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#turns = new Turns(listening, clock, channel, this.#messages, (message, call) =>
       adapter.run(`select pg_notify('${channel}', '${message}')`, call),
     )
+  }
+
+  /** Creates the tables and functions of this store, or brings older ones up to date, as the function `migrate` does. */
+  async migrate(): Promise<void> {
+    await migrate(this.#client, this.#names)
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {

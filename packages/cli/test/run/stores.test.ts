@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
@@ -8,10 +7,8 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { RedisServer } from '@leasehold/testing/redis-server'
-import { afterAll, beforeAll, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
 import { leaseFolder, leasehold, start, written } from '../support/leasehold-program.js'
-
-const guide = new URL('../../../../docs/guide/cli.md', import.meta.url)
 
 interface TestServer {
   stop(): Promise<void>
@@ -23,12 +20,6 @@ interface ServedStore {
   readonly describe: (title: string, tests: () => void) => void
   /** The server, and the URL of the store on it. */
   readonly serve: () => Promise<readonly [TestServer, string]>
-}
-
-/** The SQL of the tables in PostgreSQL, as the guide of the command line prints it. */
-function tables(): string {
-  const script = /node --input-type=module -e "([^"]+)"/.exec(readFileSync(guide, 'utf8'))?.[1] ?? ''
-  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
 }
 
 const stores: readonly ServedStore[] = [
@@ -45,7 +36,9 @@ const stores: readonly ServedStore[] = [
     describe: describePostgres,
     serve: async () => {
       const server = await PostgresServer.start()
-      await server.query(tables())
+      const args = ['migrate', '--store', server.url]
+      const { code, output, errors } = await leasehold(args, { folder: tmpdir() })
+      expect({ code, output, errors }).toEqual({ code: 0, output: 'the tables are up to date\n', errors: '' })
       return [server, server.url]
     },
   },
