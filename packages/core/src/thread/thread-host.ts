@@ -27,6 +27,7 @@ export class ThreadHost {
   readonly #leases = new Map<number, HostedLease>()
   readonly #calls = new Map<number, HostedCall>()
   #numbers = 0
+  #isStopping = false
 
   constructor(data: ThreadData, send: (replies: readonly Reply[]) => void, onStopped: () => void) {
     this.#time = new SharedTime(data.time, 'writer')
@@ -110,7 +111,11 @@ export class ThreadHost {
   async #open(id: number, spec: StoreSpec): Promise<unknown> {
     const store = await openStore(spec)
     this.#stores.set(id, store)
-    store.closed?.addEventListener('abort', () => this.#post({ type: 'store-closed', store: id }), { once: true })
+    const onClosed = (): void => {
+      // At the end of the thread its user may open the store again, in the next one.
+      if (!this.#isStopping) this.#post({ type: 'store-closed', store: id })
+    }
+    store.closed?.addEventListener('abort', onClosed, { once: true })
     return describeStore(store)
   }
 
@@ -179,6 +184,7 @@ export class ThreadHost {
   }
 
   async #stop(): Promise<void> {
+    this.#isStopping = true
     const leases = [...this.#leases.values()].map((lease) => lease.close())
     await within(STOP_TIMEOUT, leases)
     await within(

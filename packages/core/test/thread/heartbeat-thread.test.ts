@@ -1,7 +1,14 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import { createLease, type LeaseLost, type LeaseStore, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import {
+  createLease,
+  type LeaseLost,
+  type LeaseStore,
+  LeaseUnavailableError,
+  MemoryLeaseStore,
+  systemClock,
+} from '@leasehold/core'
 import { HeartbeatThread, type HeartbeatThreadOptions } from '@leasehold/core/thread'
 import { temporaryFolder } from '@leasehold/testing'
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest'
@@ -167,6 +174,31 @@ describe('a heartbeat thread', () => {
       retryAfter: 5,
       cause: { name: 'RangeError', message: 'the first cause' },
     })
+  })
+
+  it('ends when no lease has needed it for a while, and is started again', async (test) => {
+    const looks: (() => void)[] = []
+    const { schedule } = systemClock
+    vi.spyOn(systemClock, 'schedule').mockImplementation((delay, task) => {
+      if (delay !== 10_000) return schedule(delay, task)
+      looks.push(task)
+      return () => {}
+    })
+    const store = await openThread(test)
+    const { lease, acquire } = leaseOver(store, 'idle')
+    await acquire()
+    looks.shift()?.()
+    expect(lease.checkLease()).toBe(true)
+    await lease.release()
+    const [worker] = threads
+    if (worker === undefined) throw new Error('no thread')
+    const exited = once(worker, 'exit')
+    looks.shift()?.()
+    await exited
+    expect(await acquire()).toBe(true)
+    expect(threads).toHaveLength(2)
+    expect(lease.checkLease()).toBe(true)
+    await lease.release()
   })
 
   it('ends its leases, releases them and ends when it is closed', async () => {
