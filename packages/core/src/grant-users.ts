@@ -26,6 +26,11 @@ export class GrantUsers {
   begin(grant: RunGrant, claims: readonly Claim[]): void {
     this.#onLost = noCallbacks
     this.#isKept = false
+    this.join(grant, claims)
+  }
+
+  /** These callers share the current grant. */
+  join(grant: RunGrant, claims: readonly Claim[]): void {
     for (const { run, onLost } of claims) {
       if (run === undefined) this.keep(onLost)
       else run.begin(grant)

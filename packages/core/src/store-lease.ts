@@ -323,6 +323,9 @@ export class StoreLease extends Lease {
         this.#users.begin(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
+      case 'joined':
+        this.#users.join(effect.grant, effect.claims)
+        return
       case 'renewed':
         this.#armFence()
         this.#renewal?.onHeartbeat(effect)

@@ -10,6 +10,8 @@ export type GrantEffect =
       readonly previous: Metadata | undefined
       readonly claims: readonly Claim[]
     }
+  /** The grant in force was obtained for these callers too. Only of an engine in another thread. */
+  | { readonly type: 'joined'; readonly grant: Grant; readonly claims: readonly Claim[] }
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>

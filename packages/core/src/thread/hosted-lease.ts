@@ -61,9 +61,16 @@ export class HostedLease {
     })
   }
 
-  claim({ id, wait, wishes, period }: ClaimSpec, adopted: Grant | undefined): void {
-    // The user's clock was ahead by a suspend that this thread had not seen: its validity is over.
-    if (heldIn(this.#engine.state) !== undefined) this.#engine.dispatch({ type: 'end', reason: 'suspended' })
+  claim({ id, wait, wishes, period }: ClaimSpec, adopted: Grant | undefined, over: number | undefined): void {
+    if (heldIn(this.#engine.state) !== undefined) {
+      if (over !== this.#number) {
+        // The user did not know yet that the lease was granted to earlier callers.
+        this.#news({ type: 'joined', claim: id })
+        return
+      }
+      // The user's clock was ahead by a suspend that this thread had not seen: its validity is over.
+      this.#engine.dispatch({ type: 'end', reason: 'suspended' })
+    }
     const when = (holder: LeaseRecord): boolean => {
       this.#host.judge(id, { ...holder })
       return false

@@ -51,6 +51,11 @@ export class RemoteClaims {
     return [...this.#claims.keys()].flatMap((id) => this.take(id) ?? [])
   }
 
+  /** The thread is to be asked again. */
+  resend(id: number): void {
+    if (this.#claims.has(id)) this.#unsent.add(id)
+  }
+
   /** The claims that are to be sent now. */
   send(now: number): readonly ClaimSpec[] {
     const ids = [...this.#unsent]

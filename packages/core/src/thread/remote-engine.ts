@@ -3,21 +3,21 @@ import type { Engine, SeenState } from '../engine/engine.js'
 import type { ReleaseResult } from '../engine/engine-effect.js'
 import type { EngineEvent } from '../engine/engine-event.js'
 import type { EngineEnvironment } from '../engine/event-context.js'
-import { detailsOf, parentLost, storeClosed } from '../engine/failures.js'
+import { detailsOf, isDefinitive, parentLost, storeClosed } from '../engine/failures.js'
 import type { GrantEffect } from '../engine/grant-effect.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import { judge } from '../engine/preemption.js'
-import { LeaseError } from '../errors/lease-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { Fence } from '../self-fence/self-fence.js'
 import { reasonOf } from '../shown-value.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import { effectOf, lossOf, resultOf } from './news-effects.js'
 import { fromPortable } from './portable-error.js'
 import { RemoteClaims } from './remote-claims.js'
 import { remoteFence } from './remote-fence.js'
 import type { LinkedLease, ThreadLink } from './thread-link.js'
-import type { AskedOfGrant, LeaseNews, LeaseSpec, PortableResult, Reply } from './thread-messages.js'
+import type { AskedOfGrant, LeaseNews, LeaseSpec, Reply } from './thread-messages.js'
 
 /** The store of the lease, as its engine sees it. */
 export interface RemoteStore {
@@ -126,7 +126,8 @@ export class RemoteEngine implements Engine, LinkedLease {
       return
     }
     if (link instanceof Promise) {
-      const fail = (error: unknown): void => this.#rejectAll(isTransient(error) ? this.#ended(error) : error)
+      // Definitive errors, such as those of the configuration, stay as they are.
+      const fail = (error: unknown): void => this.#rejectAll(isDefinitive(error) ? error : this.#ended(error))
       link.then((ready) => this.#sendClaims(ready, adopted), fail)
     } else this.#sendClaims(link, adopted)
   }
@@ -223,7 +224,9 @@ export class RemoteEngine implements Engine, LinkedLease {
     const claims = this.#claims.send(this.#environment.clock.now())
     if (claims.length === 0) return
     const seat = this.#takeSeat(link)
-    for (const claim of claims) link.post({ type: 'claim', lease: seat.lease, claim, adopted })
+    // Its validity is over here: the thread may not have seen a suspend yet.
+    const over = this.#seen?.number
+    for (const claim of claims) link.post({ type: 'claim', lease: seat.lease, claim, adopted, over })
     this.#settle()
   }
 
@@ -248,37 +251,41 @@ export class RemoteEngine implements Engine, LinkedLease {
       this.#onGrant({ type: 'fault', error: fromPortable(news.error) })
       return
     }
-    // Of a grant that is over here, because its loss was reported, or the grant was not wanted.
-    if (seen?.number !== number) return
-    if (news.type === 'released') {
-      this.#onReleased(fromPortableResult(news.result))
+    // Of a grant that is over here: its loss was reported, it was not wanted, or its loss and its release have crossed.
+    if (seen?.number !== number || (seen.phase === 'releasing' && news.type !== 'released')) {
+      if (news.type === 'joined') this.#claimAgain(news.claim)
       return
     }
-    // Its loss and its release have crossed; the answer to the release follows.
-    if (seen.phase === 'releasing') return
     switch (news.type) {
+      case 'joined':
+        this.#onJoined(seen, news.claim)
+        return
+      case 'lost':
+        this.#lose(seen, lossOf(news))
+        return
+      case 'released':
+        this.#onReleased(resultOf(news.result))
+        return
       case 'renewed':
-        seen.phase = 'held'
-        this.#onGrant(news)
-        return
-      case 'recovered':
-        this.#onGrant(news)
-        return
-      case 'updated':
-        this.#onGrant(
-          news.error === undefined ? { type: 'updated' } : { type: 'updated', error: fromPortable(news.error) },
-        )
-        return
       case 'jeopardy':
-        seen.phase = 'jeopardy'
-        this.#onGrant({ ...news, cause: news.cause && fromPortable(news.cause) })
-        return
-      case 'lost': {
-        const { reason, owner, cause } = news
-        const shown = owner === undefined ? {} : { owner }
-        this.#lose(seen, { reason, ...shown, ...(cause === undefined ? {} : { cause: fromPortable(cause) }) })
-      }
+        seen.phase = news.type === 'renewed' ? 'held' : 'jeopardy'
     }
+    this.#onGrant(effectOf(news))
+  }
+
+  /** The grant that the caller would share was ended here meanwhile. */
+  #claimAgain(id: number): void {
+    this.#claims.resend(id)
+    if (this.#seat !== undefined) this.#sendClaims(this.#seat.link, undefined)
+  }
+
+  /** A caller came when the grant was on its way. */
+  #onJoined({ grant }: SeenGrant, id: number): void {
+    const claim = this.#claims.take(id)
+    if (claim === undefined) return
+    claim.resolve(true)
+    this.#onGrant({ type: 'joined', grant, claims: [claim] })
+    this.#settle()
   }
 
   #onGranted({ number, grant, previous, claims: ids }: Extract<LeaseNews, { type: 'granted' }>): void {
@@ -388,12 +395,4 @@ export class RemoteEngine implements Engine, LinkedLease {
       { ...detailsOf(this.rules), cause },
     )
   }
-}
-
-function isTransient(error: unknown): boolean {
-  return !(error instanceof LeaseError) || error.code === 'unavailable'
-}
-
-function fromPortableResult(result: PortableResult): ReleaseResult {
-  return result.ended === 'unknown' ? { ended: 'unknown', error: fromPortable(result.error) } : result
 }

@@ -88,7 +88,7 @@ export class ThreadHost {
     const lease = this.#leases.get(request.lease)
     switch (request.type) {
       case 'claim':
-        if (lease !== undefined) lease.claim(request.claim, request.adopted)
+        if (lease !== undefined) lease.claim(request.claim, request.adopted, request.over)
         else this.#refuse(request.lease, request.claim.id)
         return
       case 'unclaim':

@@ -109,7 +109,14 @@ export type Request =
       readonly spec: LeaseSpec
     }
   | { readonly type: 'forget'; readonly lease: number }
-  | { readonly type: 'claim'; readonly lease: number; readonly claim: ClaimSpec; readonly adopted: Grant | undefined }
+  /** `over`: the number of a grant whose validity is over for its user. */
+  | {
+      readonly type: 'claim'
+      readonly lease: number
+      readonly claim: ClaimSpec
+      readonly adopted: Grant | undefined
+      readonly over: number | undefined
+    }
   | { readonly type: 'unclaim'; readonly lease: number; readonly claim: number }
   /** The answer to `judge`. */
   | { readonly type: 'judged'; readonly lease: number; readonly claim: number; readonly grantId: string }
@@ -132,6 +139,8 @@ export type LeaseNews =
       readonly previous: Metadata | undefined
       readonly claims: readonly number[]
     }
+  /** A caller came when the grant was held already. */
+  | { readonly type: 'joined'; readonly claim: number }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
   | { readonly type: 'recovered'; readonly grant: Grant }
   | { readonly type: 'updated'; readonly error: PortableError | undefined }

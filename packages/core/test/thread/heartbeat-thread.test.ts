@@ -151,6 +151,36 @@ describe('a heartbeat thread that dies', () => {
   })
 })
 
+describe('a caller that comes when the grant is on its way', () => {
+  it('shares the grant, and hears of its loss', async (test) => {
+    const { lease, losses, acquire } = leaseOver(await openThread(test), 'shared')
+    const first = acquire()
+    const acquired = vi.fn()
+    lease.on('acquired', acquired)
+    // The thread grants the lease meanwhile, and this one does not know it yet.
+    await Promise.resolve()
+    block(500)
+    expect([await acquire(), await first]).toEqual([true, true])
+    expect(acquired).toHaveBeenCalledOnce()
+    expect(lease.checkLease()).toBe(true)
+    expect(losses).toEqual([])
+    await lease.close()
+    expect(losses).toEqual([{ reason: 'closed' }, { reason: 'closed' }])
+  })
+
+  it('is a run that leaves the lease held', async (test) => {
+    const { lease, acquire } = leaseOver(await openThread(test), 'shared run')
+    const first = acquire()
+    await Promise.resolve()
+    block(500)
+    const tokens = await lease.run(async ({ fencingToken }) => [fencingToken, lease.fencingToken])
+    expect(tokens[0]).toBe(tokens[1])
+    expect(await first).toBe(true)
+    expect(lease.checkLease()).toBe(true)
+    await lease.release()
+  })
+})
+
 describe('a heartbeat thread', () => {
   it('keeps the lease of the example of its guide, over a provider that it loads', async (test) => {
     const thread = new HeartbeatThread()
