@@ -18,7 +18,7 @@ import { failureOf } from './failure-of.js'
 import { Heartbeats } from './heartbeats.js'
 import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
-import { holderIn, lockIn, type NameState, toLeaseRecord } from './name-state.js'
+import { holderIn, lockIn, type NameState, toWholeRecord } from './name-state.js'
 import { NameTable, type Plan } from './name-table.js'
 import { ServerLeases } from './server-leases.js'
 import { Turns } from './turns.js'
@@ -116,7 +116,7 @@ export class EtcdLeaseStore implements LeaseStore {
     this.#checks.name(name, call)
     return await this.#run('read', name, call, async () => {
       const state = await this.#names.read(name, undefined, call)
-      return toLeaseRecord(name, state, await this.#leases.remaining(state.first, call))
+      return toWholeRecord(name, state, await this.#leases.remaining(state.first, call))
     })
   }
 

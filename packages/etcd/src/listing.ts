@@ -3,7 +3,7 @@ import type { StoreCall } from '@leasehold/core/store'
 import type { KeyValue } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import type { KeySpace } from './key-space.js'
-import { type Claim, claimIn, type LeaseNote, noteIn, toLeaseRecord } from './name-state.js'
+import { type Claim, claimIn, type LeaseNote, noteIn, toWholeRecord } from './name-state.js'
 import type { ServerLeases } from './server-leases.js'
 
 /** How many keys one request reads. */
@@ -12,6 +12,8 @@ const PAGE = 500
 interface Found {
   note: LeaseNote | undefined
   first: Claim | undefined
+  /** How many keys are in its line. */
+  inLine: number
 }
 
 interface Source {
@@ -27,12 +29,12 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
   // Many names share a server lease.
   const remaining = new Map<string, number | undefined>()
 
-  async function recordOf(name: string, { note, first }: Found): Promise<LeaseRecord | undefined> {
+  async function recordOf(name: string, { note, first, inLine }: Found): Promise<LeaseRecord | undefined> {
     if (first !== undefined && !remaining.has(first.lease)) {
       remaining.set(first.lease, await leases.remaining(first, call))
     }
-    const state = { note, first, noteRevision: '0', own: undefined, revision: 0n }
-    return toLeaseRecord(name, state, remaining.get(first?.lease ?? ''))
+    const state = { note, first, inLine, noteRevision: '0', own: undefined, revision: 0n }
+    return toWholeRecord(name, state, remaining.get(first?.lease ?? ''))
   }
 
   for await (const kv of keysOf(client, keys, prefix, call)) {
@@ -45,8 +47,9 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
       const record = await recordOf(name, one)
       if (record !== undefined) yield record
     }
-    const one = found.get(at.name) ?? { note: undefined, first: undefined }
+    const one = found.get(at.name) ?? { note: undefined, first: undefined, inLine: 0 }
     found.set(at.name, one)
+    if (at.isClaim) one.inLine += 1
     if (!at.isClaim) one.note = noteIn(kv)
     else if (one.first === undefined || BigInt(kv.createRevision) < BigInt(one.first.createRevision)) {
       one.first = claimIn(kv)

@@ -40,6 +40,8 @@ export interface NameState {
   readonly first: Claim | undefined
   /** The claim under the grant id for which the state was read. */
   readonly own: Claim | undefined
+  /** How many keys are in the line; `undefined` if the state was written, not read. */
+  readonly inLine?: number
   /** The revision of the store when it was read. */
   readonly revision: bigint
 }
@@ -63,6 +65,7 @@ export function readsOf(keys: KeySpace, name: string, grantId: string | undefine
 /** Throws a `LeaseConfigurationError` if the key of the record holds other data. */
 export function stateIn(name: string, { header, responses }: TxnResponse): NameState {
   const [record, first, own] = responses.map(({ responseRange }) => responseRange?.kvs[0])
+  const inLine = Number(responses[1]?.responseRange?.count ?? 0)
   const note = record && noteIn(record)
   if (record !== undefined && note === undefined) {
     throw new LeaseConfigurationError(
@@ -75,6 +78,7 @@ export function stateIn(name: string, { header, responses }: TxnResponse): NameS
     noteRevision: record?.modRevision ?? '0',
     first: first && claimIn(first),
     own: own && claimIn(own),
+    inLine,
     revision: BigInt(header.revision),
   }
 }
@@ -116,6 +120,14 @@ export function lockIn({ first }: NameState): Claim | undefined {
 export function holdingClaim(state: NameState, grantId: string): Claim | undefined {
   const { first } = state
   return first?.note !== undefined && 'held' in first.note && first.note.held === grantId ? first : undefined
+}
+
+/** The record with the number of those that wait, as answers to `read` and `list` have it. */
+export function toWholeRecord(name: string, state: NameState, remaining: number | undefined): LeaseRecord | undefined {
+  const record = toLeaseRecord(name, state, remaining)
+  const { inLine } = state
+  if (record === undefined || inLine === undefined) return record
+  return { ...record, waiters: lockIn(state) === undefined ? inLine : inLine - 1 }
 }
 
 /** `remaining`: milliseconds until the lock can end, where they are known. */

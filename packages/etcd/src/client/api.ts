@@ -30,6 +30,8 @@ interface RangeResponse {
   readonly header: Header | null
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
+  /** Of all keys in the range, also where `limit` cuts the answer short. */
+  readonly count: string
 }
 
 interface PutRequest {

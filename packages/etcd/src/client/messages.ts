@@ -26,7 +26,12 @@ const messages = {
     keysOnly: [8, 'bool'],
     maxCreateRevision: [13, 'int64'],
   },
-  RangeResponse: { header: [1, 'ResponseHeader'], kvs: [2, 'KeyValue', 'repeated'], more: [3, 'bool'] },
+  RangeResponse: {
+    header: [1, 'ResponseHeader'],
+    kvs: [2, 'KeyValue', 'repeated'],
+    more: [3, 'bool'],
+    count: [4, 'int64'],
+  },
   PutRequest: { key: [1, 'bytes'], value: [2, 'bytes'], lease: [3, 'int64'] },
   PutResponse: { header: [1, 'ResponseHeader'] },
   DeleteRangeRequest: { key: [1, 'bytes'], rangeEnd: [2, 'bytes'] },
