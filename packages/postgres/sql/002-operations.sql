@@ -307,13 +307,25 @@ begin
 end
 $$;
 
+-- How many wait in the queue of a name and are alive.
+create or replace function "leasehold"."leases_waiting_1"(p_name text) returns bigint
+language plpgsql as $$
+begin
+  return (
+    select count(*) from "leasehold"."leases_waiters" w
+      where w.name = p_name and not w.watches and w.kept_until > clock_timestamp()
+  );
+end
+$$;
+
 create or replace function "leasehold"."leases_read_1"(p_name text) returns json
 language plpgsql as $$
 declare
   v_lease "leasehold"."leases";
 begin
   select l.* into v_lease from "leasehold"."leases" l where l.name = p_name;
-  return case when found then "leasehold"."leases_record_1"(v_lease, clock_timestamp()) end;
+  if not found then return null; end if;
+  return json_build_array("leasehold"."leases_record_1"(v_lease, clock_timestamp()), "leasehold"."leases_waiting_1"(p_name));
 end
 $$;
 
@@ -426,7 +438,12 @@ $$;
 -- A page of records by name, after a name.
 create or replace function "leasehold"."leases_list_1"(p_prefix text, p_after text, p_limit integer) returns json
 language sql volatile as $$
-  select coalesce(json_agg("leasehold"."leases_record_1"(l, clock_timestamp())), '[]')
+  select coalesce(
+    json_agg(
+      json_build_array("leasehold"."leases_record_1"(l, clock_timestamp()), "leasehold"."leases_waiting_1"(l.name))
+    ),
+    '[]'
+  )
   from (
     select o.* from "leasehold"."leases" o
     -- No name is longer than 1,024 bytes: 256 of the largest character.

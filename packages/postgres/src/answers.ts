@@ -24,6 +24,9 @@ export type RecordAnswer = readonly [
   name: string,
 ]
 
+/** The answer of `leases_read_1`, and an item of that of `leases_list_1`. */
+export type ReadAnswer = readonly [record: RecordAnswer, waiters: number]
+
 /** The answer of `leases_acquire_1` and `leases_change_1`. */
 export type GrantAnswer =
   | readonly ['granted', fencingToken: string, ttl: number | null, previous: Metadata | null, reason: string | null]
@@ -43,7 +46,7 @@ export type ReleaseAnswer = readonly ['released'] | readonly ['unreleased', hold
 /** A grant that has no fencing token yet. */
 export type Claim = Pick<Grant, 'name' | 'owner' | 'grantId'>
 
-export function recordOf(answer: RecordAnswer): LeaseRecord {
+function recordOf(answer: RecordAnswer): LeaseRecord {
   const [
     state,
     grantId,
@@ -72,6 +75,10 @@ export function recordOf(answer: RecordAnswer): LeaseRecord {
     grantedAt,
     renewals,
   }
+}
+
+export function readRecordOf([record, waiters]: ReadAnswer): LeaseRecord {
+  return { ...recordOf(record), waiters }
 }
 
 export function grantOutcome(answer: GrantAnswer, claim: Claim): AcquireOutcome {

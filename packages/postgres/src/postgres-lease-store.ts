@@ -26,10 +26,11 @@ import { nanoid } from 'nanoid'
 import {
   type GrantAnswer,
   grantOutcome,
+  type ReadAnswer,
   type RecordAnswer,
   type ReleaseAnswer,
   type RenewAnswer,
-  recordOf,
+  readRecordOf,
   releaseOutcome,
   renewOutcome,
   toDuration,
@@ -175,7 +176,7 @@ export class PostgresLeaseStore implements LeaseStore {
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     return await this.#run('read', name, [toColumn(name)], call, (answer) =>
-      answer === null ? undefined : recordOf(answer as RecordAnswer),
+      answer === null ? undefined : readRecordOf(answer as ReadAnswer),
     )
   }
 
@@ -185,11 +186,11 @@ export class PostgresLeaseStore implements LeaseStore {
     let after = ''
     while (true) {
       const args = [toColumn(prefix), after, PAGE]
-      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly RecordAnswer[], true)
-      for (const record of page) yield recordOf(record)
+      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly ReadAnswer[], true)
+      for (const answer of page) yield readRecordOf(answer)
       const last = page.at(-1)
       if (last === undefined || page.length < PAGE) return
-      after = last[12]
+      after = last[0][12]
     }
   }
 

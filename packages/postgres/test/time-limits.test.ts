@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
@@ -99,7 +100,7 @@ describePostgres('the time limit of a call', () => {
       await pool.end()
     })
 
-    it('by postgres.js, and cancels the statement', async () => {
+    it('by postgres.js, and the statement ends by itself', async () => {
       const sql = postgres(server.url, { max: 1 })
       const store = new PostgresLeaseStore(sql)
       const grant = await granted(store)
@@ -107,6 +108,25 @@ describePostgres('the time limit of a call', () => {
       expect(await limited((call) => store.release(grant, call))).toMatchObject({ message: 'too late' })
       expect(await sql`select 1 as one`).toMatchObject([{ one: 1 }])
       await row.unlock()
+      await store.close()
+      await sql.end()
+    })
+
+    it('by postgres.js, and leaves the answers of other statements on the connection to them', async () => {
+      const sql = postgres(server.url, { max: 1 })
+      const store = new PostgresLeaseStore(sql)
+      await granted(store)
+      const slow = sql.unsafe('select pg_sleep(2)').execute()
+      const early = new AbortableCall()
+      const reading = store.read('job', early).catch((error: unknown) => error)
+      // By now the first two are sent, and the server works on the first.
+      await sleep(100)
+      const later = sql.unsafe('select 42 as number').execute()
+      await sleep(100)
+      early.abort(new Error('too early'))
+      expect(await reading).toMatchObject({ message: 'too early' })
+      expect(await later).toMatchObject([{ number: 42 }])
+      await slow
       await store.close()
       await sql.end()
     })

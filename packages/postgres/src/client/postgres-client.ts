@@ -24,6 +24,8 @@ export interface PgPool {
 
 /** A statement of postgres.js that is on its way. */
 export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
+  /** `null` until it is sent. */
+  readonly state?: unknown
   cancel(): void
 }
 

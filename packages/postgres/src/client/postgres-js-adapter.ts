@@ -1,6 +1,6 @@
 import { untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter } from './connection.js'
-import type { PostgresJs } from './postgres-client.js'
+import type { PostgresJs, PostgresJsQuery } from './postgres-client.js'
 
 export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {
   return {
@@ -8,9 +8,10 @@ export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {
     async run(text, call) {
       if (call.aborted) throw call.signal.reason
       const query = sql.unsafe(text)
-      const removeListener = call.onAbort(() => query.cancel())
+      const answer = new Promise<readonly unknown[]>((resolve, reject) => query.then(resolve, reject))
+      const removeListener = call.onAbort(() => void takeBack(query))
       try {
-        return await untilAborted(Promise.resolve(query), call)
+        return await untilAborted(answer, call)
       } finally {
         removeListener()
       }
@@ -31,4 +32,14 @@ export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {
       return { ping: () => Promise.resolve(), close }
     },
   }
+}
+
+/**
+ * Takes a statement back that waits for a connection. One that was sent ends by itself. The library sends statements to a
+ * busy connection too, and if one of them is cancelled before its turn, the connection mixes up the answers of all later ones.
+ */
+async function takeBack(query: PostgresJsQuery): Promise<void> {
+  // The library hands a statement to a connection in the next microtask.
+  await undefined
+  if (query.state === null) query.cancel()
 }
