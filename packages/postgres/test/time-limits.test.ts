@@ -183,6 +183,35 @@ describePostgres('the time limit of a call', () => {
     await pool.end()
   })
 
+  it('gives a single Client one statement at a time: it cannot run two', async () => {
+    const pool = poolTo(server, { max: 1 })
+    const client = await pool.connect()
+    let underWay = 0
+    let most = 0
+    const store = new PostgresLeaseStore(
+      {
+        query: async (text: string) => {
+          underWay += 1
+          most = Math.max(most, underWay)
+          try {
+            return await client.query(text)
+          } finally {
+            underWay -= 1
+          }
+        },
+        connect: () => {},
+        on: () => {},
+        removeListener: () => {},
+      },
+      { listen: false },
+    )
+    await Promise.all(Array.from({ length: 200 }, () => granted(store)))
+    expect(most).toBe(1)
+    await store.close()
+    client.release()
+    await pool.end()
+  })
+
   it('rejects operations under way, and later ones, when the store is closed', async () => {
     const pool = poolTo(server, { max: 1 })
     const store = new PostgresLeaseStore(pool)

@@ -82,6 +82,7 @@ function ignore(): void {}
 /** All statements share the client, which runs them one after the other. */
 export function pgClientAdapter(client: PgClient): ClientAdapter {
   return {
+    connections: 1,
     async run(text, call) {
       if (call.aborted) throw call.signal.reason
       const { rows } = await untilAborted(client.query(text), call)
