@@ -13,7 +13,7 @@ import {
 } from '@leasehold/core'
 import { Once, type OnceOptions } from '@leasehold/recipes'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 /** A store in memory whose limits or methods differ. */
 function memory({ metadata, ...methods }: { metadata?: number; update?: undefined } = {}): LeaseStore {
@@ -75,21 +75,24 @@ describe('Once', () => {
     await expect(nested).rejects.toThrow(LeaseConflictError)
   })
 
-  it('does not mark a key for work whose grant was lost, while the work of another run is in progress', async () => {
-    const store = new MemoryLeaseStore()
-    const once = new Once(store)
+  it('does not mark a key for work whose grant was lost, while another run on the same lease does it again', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const once = new Once(store, { clock })
     const endings: ((outcome: string) => void)[] = []
     const work = (): Promise<string> => new Promise((resolve) => endings.push(resolve))
-    const lost = once.run('key', work)
-    await vi.waitFor(() => expect(endings).toHaveLength(1))
-    await breakLease(store, 'key', { period: 0 })
-    await expect(lost).rejects.toThrow(LeaseLostError)
-    const second = once.run('key', work)
-    await vi.waitFor(() => expect(endings).toHaveLength(2))
+    const lost = expect(once.run('key', work)).rejects.toThrow(LeaseLostError)
+    const second = once.run('key', work, { wait: Number.POSITIVE_INFINITY })
+    await clock.settle()
+    await breakLease(store, 'key', { period: 0, clock })
+    await clock.advance(60_000)
+    await lost
+    expect(endings).toHaveLength(2)
     endings[0]?.('of the lost run')
-    await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(60_000)
     expect(await once.read('key')).toBeUndefined()
     endings[1]?.('of the second run')
+    await clock.settle()
     expect(await second).toBe('of the second run')
   })
 
