@@ -61,6 +61,7 @@ export class HeartbeatThread implements AsyncDisposable {
     const opened = (await link.ask({ type: 'open', store: id, spec }).answer) as OpenedStore
     const store = new ThreadStore(this.#thread, id, spec, link, opened)
     this.#stores.set(id, store)
+    store.closed.addEventListener('abort', () => void this.#stores.delete(id), { once: true })
     return store
   }
 

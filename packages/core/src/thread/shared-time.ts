@@ -21,9 +21,9 @@ export function createTimeMemory(): TimeMemory {
 }
 
 /**
- * One axis of time, in milliseconds, that the threads of a process read alike. `performance.now` has an origin of its own in each
- * thread; the monotonic clock of the machine has one for all. A suspend is counted as soon as any of the threads has seen it,
- * so that no thread that reads a deadline is behind the one that wrote it.
+ * The time in milliseconds, the same in all threads of a process. Their `performance.now` may begin at different instants, but the
+ * monotonic clock of the machine is the same for all. When one thread has seen that the machine was suspended, all count it:
+ * otherwise a thread that has not seen it would take a deadline of another for later than it is.
  */
 export class SharedTime {
   readonly #words: BigInt64Array
