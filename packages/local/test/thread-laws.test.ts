@@ -1,25 +1,9 @@
-import { HeartbeatThread } from '@leasehold/core/thread'
 import { LocalLeaseStore } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import type { StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws } from '@leasehold/testkit/vitest'
-import { afterAll, beforeAll } from 'vitest'
-import { Relays } from '../../core/test/thread/support/relays.js'
-import { fromSource } from '../../core/test/thread/support/thread-options.js'
+import { relayedStores } from '../../core/test/thread/support/relays.js'
 import { threadedLaws, threadedLeases } from '../../core/test/thread/support/threaded-leases.js'
-
-let thread: HeartbeatThread
-let relays: Relays
-
-beforeAll(() => {
-  thread = new HeartbeatThread(fromSource)
-  relays = new Relays()
-})
-
-afterAll(async () => {
-  await thread.close()
-  relays.close()
-})
 
 const local: StoreSubject = {
   name: 'local',
@@ -39,11 +23,4 @@ const local: StoreSubject = {
   },
 }
 
-describeLeaseLaws(
-  threadedLeases(
-    local,
-    () => thread,
-    () => relays,
-  ),
-  threadedLaws,
-)
+describeLeaseLaws(threadedLeases(local, relayedStores()), threadedLaws)

@@ -1,24 +1,8 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
 import type { StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws } from '@leasehold/testkit/vitest'
-import { afterAll, beforeAll } from 'vitest'
-import { Relays } from './support/relays.js'
-import { fromSource } from './support/thread-options.js'
+import { relayedStores } from './support/relays.js'
 import { threadedLaws, threadedLeases } from './support/threaded-leases.js'
-
-let thread: HeartbeatThread
-let relays: Relays
-
-beforeAll(() => {
-  thread = new HeartbeatThread(fromSource)
-  relays = new Relays()
-})
-
-afterAll(async () => {
-  await thread.close()
-  relays.close()
-})
 
 const memory: StoreSubject = {
   name: 'memory',
@@ -31,11 +15,4 @@ const memory: StoreSubject = {
   },
 }
 
-describeLeaseLaws(
-  threadedLeases(
-    memory,
-    () => thread,
-    () => relays,
-  ),
-  threadedLaws,
-)
+describeLeaseLaws(threadedLeases(memory, relayedStores()), threadedLaws)

@@ -1,5 +1,4 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
 import type { StoreSubject } from '@leasehold/testkit'
 import {
   onceLaws,
@@ -12,23 +11,10 @@ import {
   semaphoreLaws,
 } from '@leasehold/testkit/recipes'
 import { describeRecipeLaws } from '@leasehold/testkit/vitest'
-import { afterAll, beforeAll } from 'vitest'
-import { Relays } from '../../../core/test/thread/support/relays.js'
-import { fromSource } from '../../../core/test/thread/support/thread-options.js'
+import { relayedStores } from '../../../core/test/thread/support/relays.js'
 import { Once, ReadWriteLease, Semaphore } from '../../src/index.js'
 
-let thread: HeartbeatThread
-let relays: Relays
-
-beforeAll(() => {
-  thread = new HeartbeatThread(fromSource)
-  relays = new Relays()
-})
-
-afterAll(async () => {
-  await thread.close()
-  relays.close()
-})
+const openRelayed = relayedStores()
 
 const store: StoreSubject = {
   name: 'a heartbeat thread',
@@ -44,9 +30,7 @@ const store: StoreSubject = {
 /** Makes the recipe over the store of the place, as it is open in the thread. The trial awaits it. */
 function inThread<R>(place: RecipePlace, make: (place: Pick<RecipePlace, 'store' | 'leaseOptions'>) => R): R {
   const { random: _, ...leaseOptions } = place.leaseOptions
-  const made = relays
-    .open(thread, place.store)
-    .then((opened) => make({ store: opened as typeof place.store, leaseOptions }))
+  const made = openRelayed(place.store).then((opened) => make({ store: opened as typeof place.store, leaseOptions }))
   return made as R
 }
 

@@ -1,15 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import { BroadcastChannel } from 'node:worker_threads'
 import type { LeaseStore } from '@leasehold/core'
-import type { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/core/thread'
+import { afterAll, beforeAll } from 'vitest'
 import { describeStore, HostedCall } from '../../../src/thread/hosted-store.js'
 import { toPortable } from '../../../src/thread/portable-error.js'
 import type { RelayOptions, RelayReply, RelayRequest } from './relayed-calls.js'
+import { fromSource } from './thread-options.js'
 
 const relayModule = `${new URL('relay-lease.ts', import.meta.url).pathname}#relayLease`
 
+/** Opens a store of this thread in a heartbeat thread: its calls come back to it. */
+export type OpenRelayed = (store: LeaseStore) => Promise<LeaseStore>
+
+/** Starts a heartbeat thread before the tests of a file, and ends it after them. */
+export function relayedStores(): OpenRelayed {
+  let thread: HeartbeatThread
+  let relays: Relays
+  beforeAll(() => {
+    thread = new HeartbeatThread(fromSource)
+    relays = new Relays()
+  })
+  afterAll(async () => {
+    await thread.close()
+    relays.close()
+  })
+  return (store) => relays.open(thread, store)
+}
+
 /** Stores of this thread, for the engines in a heartbeat thread. */
-export class Relays {
+class Relays {
   readonly #name = randomUUID()
   readonly #channel = new BroadcastChannel(this.#name)
   readonly #stores = new Map<string, LeaseStore>()

@@ -1,8 +1,7 @@
 import { type Lease, LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
-import type { HeartbeatThread } from '@leasehold/core/thread'
 import { silentLogger } from '@leasehold/testing'
 import { type LeaseSubject, leaseLaws, leasesOver, type StoreSubject } from '@leasehold/testkit'
-import type { Relays } from './relays.js'
+import type { OpenRelayed } from './relays.js'
 
 /** The laws of leases, except one: an error from another thread is a copy, so that the cause is not the same object. */
 export const threadedLaws = leaseLaws.filter(
@@ -13,11 +12,7 @@ export const threadedLaws = leaseLaws.filter(
  * Leases over a store, with their engines in a heartbeat thread. The thread gets a relay of the disturbed store, so that all
  * faults of the laws happen to the engines there.
  */
-export function threadedLeases(
-  subject: StoreSubject,
-  thread: () => HeartbeatThread,
-  relays: () => Relays,
-): LeaseSubject {
+export function threadedLeases(subject: StoreSubject, openRelayed: OpenRelayed): LeaseSubject {
   const direct = leasesOver(subject)
   return {
     ...direct,
@@ -38,7 +33,7 @@ export function threadedLeases(
           opened.push(client)
           const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
           const disturbed = disturb(closingWith(client, async () => await store.close()))
-          const store = await relays().open(thread(), disturbed)
+          const store = await openRelayed(disturbed)
           return new StoreLease(settings, store, { logger: silentLogger, parent })
         },
         ...(backend.delete === undefined ? {} : { delete: (name: string) => backend.delete?.(name) }),
