@@ -333,6 +333,7 @@ $$;
 create or replace function "leasehold"."leases_release_1"(p_name text, p_grant text, p_metadata json) returns json
 language plpgsql as $$
 declare
+  v_has_expiry boolean;
   v_is_awaited boolean;
 begin
   perform "leasehold"."leases_lock_1"(p_name, false);
@@ -340,11 +341,11 @@ begin
       state = 'available', locked_until = '-infinity', metadata = coalesce(p_metadata, l.metadata),
       break_reason = case when p_metadata is null then l.break_reason end
     where l.name = p_name and l.grant_id = p_grant and l.state <> 'available'
-    returning exists (select from "leasehold"."leases_waiters" w where w.name = p_name) into v_is_awaited;
+    returning l.ttl is not null, exists (select from "leasehold"."leases_waiters" w where w.name = p_name)
+    into v_has_expiry, v_is_awaited;
   if not found then return json_build_array('unreleased', "leasehold"."leases_holder_1"(p_name)); end if;
-  if not v_is_awaited then return '["released"]'; end if;
-  perform "leasehold"."leases_wake_1"(p_name);
-  return '["released", "awaited"]';
+  if v_is_awaited then perform "leasehold"."leases_wake_1"(p_name); end if;
+  return case when v_has_expiry then '["released", "expires"]' else '["released"]' end;
 end
 $$;
 
@@ -462,8 +463,8 @@ declare
   v_operation text;
   v_answer json;
   v_answers json[] := '{}';
-  -- Whether every operation is a release to a waiter.
-  v_is_hand_over boolean := true;
+  -- Whether the answers may be sent before the changes are on disk.
+  v_is_early boolean := true;
 begin
   -- A standby may lag behind: its answers would be of the past.
   if current_setting('transaction_read_only')::boolean then
@@ -502,11 +503,11 @@ begin
       v_answer := json_build_array('unknown');
     end if;
     v_answers := v_answers || v_answer;
-    v_is_hand_over := v_is_hand_over and v_operation = 'release' and v_call ->> 3 is null and v_answer ->> 1 = 'awaited';
+    v_is_early := v_is_early and v_operation = 'release' and v_call ->> 3 is null and v_answer ->> 1 = 'expires';
   end loop;
-  -- The waiter is notified before the release is on disk, because its grant writes both. If the server crashes in between,
-  -- the lease expires instead. Metadata that a holder leaves are always written first.
-  if v_is_hand_over then perform set_config('synchronous_commit', 'off', true); end if;
+  -- A release waits for no disk: the next grant writes both. If the server crashes before, the lease expires instead. Metadata
+  -- that a holder leaves, and the release of a lease that never expires, are written first.
+  if v_is_early then perform set_config('synchronous_commit', 'off', true); end if;
   return array_to_json(v_answers)::text;
 end
 $$;

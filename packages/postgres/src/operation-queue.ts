@@ -13,7 +13,7 @@ import type { SqlNames } from './table-names.js'
 const STATEMENTS = 4
 
 /** How many operations share a statement: few statements while few are wanted, and none that takes long. */
-const SMALLEST = 8
+const SMALLEST = 32
 const LARGEST = 64
 
 /** How long operations that share a statement wait for a row that is locked, in milliseconds. */
