@@ -15,7 +15,11 @@ const kubernetes = ['packages/kubernetes/test/**/*.test.ts', 'examples/kubernete
 const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
 
 /** The stores on etcd and Consul, on real servers: `npm run test:consensus`. */
-const consensus = ['packages/{etcd,consul}/test/**/*.test.ts', 'examples/{etcd,consul}/test/**/*.test.ts']
+const consensus = [
+  'packages/{etcd,consul}/test/**/*.test.ts',
+  'packages/recipes/test/servers/{etcd,consul}-laws.test.ts',
+  'examples/{etcd,consul}/test/**/*.test.ts',
+]
 
 /**
  * Clusters of three whose members are killed and stopped: `npm run test:clusters`. An election on a busy machine can take
@@ -30,7 +34,11 @@ const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation,threa
 const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
 
 /** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
-const postgres = ['packages/postgres/test/**/*.test.ts', 'examples/postgres/test/**/*.test.ts']
+const postgres = [
+  'packages/postgres/test/**/*.test.ts',
+  'packages/recipes/test/servers/postgres-laws.test.ts',
+  'examples/postgres/test/**/*.test.ts',
+]
 
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [

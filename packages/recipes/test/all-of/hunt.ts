@@ -4,6 +4,6 @@ import { memorySubject } from '@leasehold/testing/memory-subject'
 import { allOfLaws } from '@leasehold/testkit/recipes'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
-import { jointUnderLaw } from './under-law.js'
+import { jointUnderLaw } from './subject.js'
 
 await hunt({ laws: allOfLaws, subjects: onEach([memorySubject, casSubject], jointUnderLaw), scenario })

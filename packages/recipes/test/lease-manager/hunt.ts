@@ -4,6 +4,6 @@ import { memorySubject } from '@leasehold/testing/memory-subject'
 import { leaseManagerLaws } from '@leasehold/testkit/recipes'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
-import { managerUnderLaw } from './under-law.js'
+import { managerUnderLaw } from './subject.js'
 
 await hunt({ laws: leaseManagerLaws, subjects: onEach([memorySubject, casSubject], managerUnderLaw), scenario })

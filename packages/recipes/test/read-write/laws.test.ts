@@ -1,16 +1,6 @@
-import { type ReadWriteLawOptions, type ReadWriteUnderTest, readWriteLaws } from '@leasehold/testkit/recipes'
+import { readWriteLaws } from '@leasehold/testkit/recipes'
 import { describeRecipeLaws } from '@leasehold/testkit/vitest'
-import { ReadWriteLease } from '../../src/index.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
+import { readWriteLease } from './subject.js'
 
-for (const store of storesInVirtualTime) {
-  describeRecipeLaws<ReadWriteUnderTest, ReadWriteLawOptions>(
-    {
-      name: 'ReadWriteLease',
-      store,
-      create: ({ store: client, name, leaseOptions }, options) =>
-        new ReadWriteLease(client, { ...leaseOptions, ...options, name }),
-    },
-    readWriteLaws,
-  )
-}
+for (const store of storesInVirtualTime) describeRecipeLaws({ ...readWriteLease, store }, readWriteLaws)

@@ -1,16 +1,6 @@
-import { type SemaphoreLawOptions, type SemaphoreUnderTest, semaphoreLaws } from '@leasehold/testkit/recipes'
+import { semaphoreLaws } from '@leasehold/testkit/recipes'
 import { describeRecipeLaws } from '@leasehold/testkit/vitest'
-import { Semaphore } from '../../src/index.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
+import { semaphore } from './subject.js'
 
-for (const store of storesInVirtualTime) {
-  describeRecipeLaws<SemaphoreUnderTest, SemaphoreLawOptions>(
-    {
-      name: 'Semaphore',
-      store,
-      create: ({ store: client, name, leaseOptions }, options) =>
-        new Semaphore(client, { ...leaseOptions, ...options, name }),
-    },
-    semaphoreLaws,
-  )
-}
+for (const store of storesInVirtualTime) describeRecipeLaws({ ...semaphore, store }, semaphoreLaws)

@@ -86,6 +86,8 @@ export interface PlaceOptions {
 export class RecipeTrial<Recipe, Options> {
   readonly name = `law-${randomUUID()}`
   readonly ttl: number
+  /** How long a name stays taken after the last heartbeat of its holder, in milliseconds. */
+  readonly longest: number
   readonly time: PassingTime
   readonly #subject: RecipeSubject<Recipe, Options>
   readonly #backend: StoreBackend
@@ -102,6 +104,7 @@ export class RecipeTrial<Recipe, Options> {
     this.#subject = subject
     this.time = time
     this.ttl = ttlOf(subject.store)
+    this.longest = this.ttl * (subject.store.freesAfter ?? 1)
     this.#backend = backend
     this.#places = places
   }
@@ -159,12 +162,12 @@ export class RecipeTrial<Recipe, Options> {
   }
 
   /** Lets time pass while a call is under way; fails where that takes longer than any call may. */
-  during<T>(promise: Promise<T>, longest = 6 * this.ttl): Promise<T> {
+  during<T>(promise: Promise<T>, longest = 5 * this.ttl + this.longest): Promise<T> {
     return this.time.until(promise, longest)
   }
 
   /** Lets time pass until a condition is true. */
-  async until(description: string, isTrue: () => boolean, longest = 6 * this.ttl): Promise<void> {
+  async until(description: string, isTrue: () => boolean, longest = 5 * this.ttl + this.longest): Promise<void> {
     const step = this.ttl / 200
     for (let passed = 0; !isTrue(); passed += step) {
       if (passed > longest) assert.fail(`not within ${longest} ms: ${description}`)

@@ -125,7 +125,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
 
   'a tick that its holder could not record is run by another instance': async (trial) => {
     const runs = new Runs()
-    const every = 3 * trial.ttl
+    const every = 2 * trial.ttl + trial.longest
     const place = await trial.place()
     const { update } = place.store
     let isCut = false
@@ -143,7 +143,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     await trial.until('a holder that cannot record', () => isCut)
     assert.equal(runs.ticks.length, 0)
     // Before the next tick.
-    await trial.until('the other one runs the tick', () => runs.ticks.length === 1, 2.5 * trial.ttl)
+    await trial.until('the other one runs the tick', () => runs.ticks.length === 1, 1.5 * trial.ttl + trial.longest)
     assert.equal(runs.ticks[0]?.owner, other.leaseOptions.owner)
   },
 

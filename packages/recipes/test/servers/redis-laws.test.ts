@@ -1,20 +1,13 @@
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
-import { leaseManagerLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
+import { describeAllRecipes } from '../support/all-recipes.js'
 import { redisSubject } from '../support/store-subjects.js'
-import { managerUnderLaw } from './under-law.js'
 
-describeRedis('LeaseManager on a Redis server:', () => {
+describeRedis('on a Redis server:', () => {
   let server: RedisServer
   const clients: Redis[] = []
-  const connect = (port: number): Redis => {
-    const client = new Redis(port, '127.0.0.1')
-    clients.push(client)
-    return client
-  }
 
   beforeAll(async () => {
     server = await RedisServer.start()
@@ -25,5 +18,14 @@ describeRedis('LeaseManager on a Redis server:', () => {
     await server.stop()
   })
 
-  describeRecipeLaws({ ...managerUnderLaw, store: redisSubject(() => server, connect) }, leaseManagerLaws)
+  describeAllRecipes(
+    redisSubject(
+      () => server,
+      (port) => {
+        const client = new Redis(port)
+        clients.push(client)
+        return client
+      },
+    ),
+  )
 })
