@@ -30,9 +30,8 @@ async function work({ signal }: { readonly signal: AbortSignal }): Promise<void>
 }
 
 // Keeps the process alive, which waits for nothing else once the thread has ended.
-const kept = setInterval(() => {}, 60_000)
+const kept = sleep(6 * TTL)
 const outcome = await lease.run(work).catch((error) => error)
 print(`lost: ${outcome?.reason}`)
-await sleep(2 * TTL)
+await kept
 print('alive')
-clearInterval(kept)
