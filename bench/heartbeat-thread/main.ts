@@ -1,108 +1,88 @@
 /**
- * How many leases a process loses while its event loop is blocked, with and without a heartbeat thread, and the cost of the
- * thread. Prints the tables; `--write` writes the page into `docs`.
+ * Processes that are blocked, or work past their locks: locks lost with and without a heartbeat thread, overlaps of work with
+ * and without a self-fence, beside other libraries; and the cost of the thread. Prints the tables, and fails where a bound of
+ * ours is not kept. `--only blocked,fenced,cost` measures some of it, `--write` writes the pages and charts into `docs`.
  */
-import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
-import { blocks, type Cost, type Task, TTL } from './task.js'
+import { RedisServer } from '@leasehold/testing/redis-server'
+import { toSvg } from '../redis/report/chart.js'
+import type { Chart } from '../redis/report/number-report.js'
+import { installRivals } from '../redis/rivals.js'
+import { reportBlocked } from './blocked/report-blocked.js'
+import { ChildProgram } from './child-program.js'
+import type { Place } from './contenders/contender.js'
+import { reportCost } from './cost/report-cost.js'
+import { reportFenced } from './fenced/report-fenced.js'
 
-/** Leases of each process that is blocked. */
-const LEASES = 20
-const BLOCKED_TTLS = [0.5, 1, 2, 10]
-const COUNTS = [1, 1_000, 100_000]
-const SECONDS = 20
+const docs = new URL('../../docs/', import.meta.url)
 
-/** Builds the program below the packages that it imports. */
-async function buildWorker(folder: string): Promise<string> {
-  mkdirSync(folder, { recursive: true })
-  const outfile = join(folder, 'worker.mjs')
-  const entry = fileURLToPath(new URL('worker.ts', import.meta.url))
-  await build({ entryPoints: [entry], outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' })
-  return outfile
-}
-
-async function run(program: string, task: Task): Promise<unknown> {
-  const args = ['--expose-gc', '--max-old-space-size=4096', program, JSON.stringify(task)]
-  const { stdout } = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  return JSON.parse(await text(stdout))
-}
-
-async function lossRows(program: string, folder: string): Promise<string[]> {
-  const rows: string[] = []
-  for (const block of blocks) {
-    for (const ttls of BLOCKED_TTLS) {
-      const lost = async (isThreaded: boolean): Promise<string> => {
-        const task: Task = { type: 'blocked', isThreaded, block, ttls, folder, leases: LEASES }
-        return `${await run(program, task)} of ${LEASES}`
-      }
-      rows.push(`| ${block} | ${ttls} | ${await lost(false)} | ${await lost(true)} |`)
-      console.log(rows.at(-1))
-    }
-  }
-  return rows
-}
-
-async function costRows(program: string): Promise<string[]> {
-  const rows: string[] = []
-  for (const leases of COUNTS) {
-    for (const isThreaded of [false, true]) {
-      const cost = (await run(program, { type: 'cost', isThreaded, leases, seconds: SECONDS })) as Cost
-      const figures = [cost.start, cost.memory, cost.cpu, cost.checkLease].map((figure) =>
-        figure.toFixed(figure < 10 ? 1 : 0),
-      )
-      rows.push(
-        `| ${[leases.toLocaleString('en'), isThreaded ? 'a thread' : 'the main thread', ...figures].join(' | ')} |`,
-      )
-      console.log(rows.at(-1))
-    }
-  }
-  return rows
-}
-
-function page(losses: readonly string[], costs: readonly string[]): string {
+function head(title: string): readonly string[] {
   const [cpu] = cpus()
   const machine = `Node ${process.version}, ${process.platform} ${release()}, ${cpus().length} × ${cpu?.model.trim()}`
   return [
-    '# Benchmark of the heartbeat thread',
+    `# ${title}`,
     '',
-    'Measured by `npm run bench:heartbeat-thread -- --write`.',
+    'Measured by `npm run bench:heartbeat-thread -- --write`, with a `redis-server` of its own without files.',
     '',
     `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}. The load of the machine was ${loadavg()[1]?.toFixed(0)}.`,
     '',
-    '## Leases lost by a blocked process',
-    '',
-    `A process holds ${LEASES} leases of \`@leasehold/local\` with a ttl of ${TTL} ms. Then its event loop is blocked. The table has`,
-    'the leases whose `checkLease()` is `false` in the first instruction after the block.',
-    '',
-    '| blocked by | for ttls | heartbeats from the main thread: lost | from a thread: lost |',
-    '|---|---|---|---|',
-    ...losses,
-    '',
-    '## Cost',
-    '',
-    'Leases over a store in memory, with a ttl of 60 s and a heartbeat every 10 s. The start is the time to make all lease objects',
-    'and to get the first grant, which includes the start of the thread. A figure of memory below 5 MB is within the noise. The',
-    'memory is the resident memory that was added, and the CPU time is that of the whole process, of one core.',
-    '',
-    '| leases | heartbeats from | start, ms | memory, MB | CPU, % | `checkLease`, ns |',
-    '|---|---|---|---|---|---|',
-    ...costs,
-    '',
-  ].join('\n')
+  ]
 }
 
-const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } })
-const built = fileURLToPath(new URL('../../node_modules/.cache/leasehold-bench', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
-const program = await buildWorker(built)
-const costs = await costRows(program)
-const losses = await lossRows(program, folder)
-rmSync(folder, { recursive: true })
-if (values.write)
-  writeFileSync(new URL('../../docs/benchmarks-heartbeat-thread.md', import.meta.url), page(losses, costs))
+function publish(name: string, text: readonly string[], chart: Chart): void {
+  writeFileSync(new URL(`${name}.md`, docs), text.join('\n'))
+  writeFileSync(new URL(`${name}.svg`, docs), toSvg(chart.title, [chart]))
+}
+
+async function measure(parts: readonly string[], place: Place, write: boolean): Promise<readonly string[]> {
+  const program = await ChildProgram.build()
+  const failures: string[] = []
+  const costs = parts.includes('cost') ? await reportCost(program) : []
+  console.log(costs.join('\n'))
+  if (parts.includes('blocked')) {
+    const { body, chart, failures: lost } = await reportBlocked(program, place)
+    failures.push(...lost)
+    console.log(body.join('\n'))
+    const picture = ['![Locks lost by a blocked process](benchmarks-heartbeat-thread.svg)', '']
+    const text = [...head('Benchmark of the heartbeat thread'), ...picture, ...body, ...costs]
+    if (write) publish('benchmarks-heartbeat-thread', text, chart)
+  }
+  if (parts.includes('fenced')) {
+    const { body, chart, failures: overlapping } = await reportFenced(program, place)
+    failures.push(...overlapping)
+    console.log(body.join('\n'))
+    const intro = [
+      'Two processes that ignore every signal: for how long the first one works after the second one began to work.',
+      '',
+      '![The longest overlap of work](benchmarks-self-fence.svg)',
+      '',
+    ]
+    if (write) publish('benchmarks-self-fence', [...head('Benchmark of the self-fence'), ...intro, ...body], chart)
+  }
+  return failures
+}
+
+async function main(parts: readonly string[], write: boolean): Promise<void> {
+  installRivals()
+  const server = await RedisServer.start()
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
+  try {
+    const failures = await measure(parts, { folder, port: server.port }, write)
+    for (const failure of failures) console.error(`Bound not kept: ${failure}`)
+    process.exitCode = failures.length === 0 ? 0 : 1
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const all = ['cost', 'blocked', 'fenced']
+const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
+const parts = values.only?.split(',') ?? all
+if (values.write && parts.length < all.length) throw new Error('the pages are of one run: --write goes without --only')
+await main(parts, values.write)
+// Some libraries go on for ever with what is under way.
+process.exit()

@@ -18,6 +18,8 @@ import type { NumberReport } from './report/number-report.js'
 import { installRivals } from './rivals.js'
 import { serverVersion } from './server-meter.js'
 
+const TITLE = 'Locks on Redis: @leasehold/redis and three other libraries'
+
 const numbers: Readonly<Record<string, (port: number) => Promise<NumberReport>>> = {
   overlap: reportOverlap,
   'hand-over': reportHandOver,
@@ -58,7 +60,13 @@ function publish(where: string, reports: readonly NumberReport[]): void {
   const docs = new URL('../../docs/', import.meta.url)
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(new URL('benchmarks-redis.md', docs), toDocument(where, date, reports))
-  writeFileSync(new URL('benchmarks-redis.svg', docs), toSvg(reports.flatMap(({ charts }) => charts)))
+  writeFileSync(
+    new URL('benchmarks-redis.svg', docs),
+    toSvg(
+      TITLE,
+      reports.flatMap(({ charts }) => charts),
+    ),
+  )
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })

@@ -2,12 +2,12 @@ import type { Clock } from '../clock.js'
 import { detailsOf } from '../engine/failures.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
-import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
+import type { Deadline } from './deadlines.js'
 import { acknowledgeTime, type SelfFenceMode } from './fence-times.js'
-import { type Deadline, Watchdog } from './watchdog.js'
+import { type DeadlineKeeper, Watchdog } from './watchdog.js'
+import { WatchdogEntry } from './watchdog-entry.js'
 
 const watchdog = new Watchdog()
 
@@ -28,27 +28,41 @@ export interface Fence {
   acknowledge(work: Promise<void> | undefined): void
 }
 
-/** The fence that the watchdog of this thread keeps. */
+/** When to ask the process to end that is to be killed at an instant; `Infinity` where it is not asked. */
+export function askAtFor(mode: SelfFenceMode, killAt: number, ttl: number): number {
+  return mode === 'exit' ? killAt - acknowledgeTime(ttl) / 2 : Number.POSITIVE_INFINITY
+}
+
+/** The fence of a lease whose engine runs in this thread. */
 export class SelfFence implements Fence {
   readonly #rules: LeaseRules
   readonly #mode: SelfFenceMode
   readonly #time: number
   readonly #onEnded: () => void
+  readonly #keeper: DeadlineKeeper
+  readonly #entry: WatchdogEntry
   #deadline: Deadline | undefined
   #killAt = Number.POSITIVE_INFINITY
-  #abandoned = 0
 
   /** The fence of a lease, if its settings ask for one. See the constructor. */
-  static of({ selfFence }: LeaseSettings, rules: LeaseRules, clock: Clock, onEnded: () => void): SelfFence | undefined {
-    return selfFence === undefined ? undefined : new SelfFence(selfFence, rules, clock, onEnded)
+  static of(
+    { selfFence }: LeaseSettings,
+    rules: LeaseRules,
+    clock: Clock,
+    onEnded: () => void,
+    keeper: DeadlineKeeper = watchdog,
+  ): SelfFence | undefined {
+    return selfFence === undefined ? undefined : new SelfFence(selfFence, rules, clock, onEnded, keeper)
   }
 
   /**
    * `onEnded`: the thread that ends the process has ended by itself. Throws a `LeaseConfigurationError` where the process
    * cannot be ended.
    */
-  constructor(mode: SelfFenceMode, rules: LeaseRules, clock: Clock, onEnded: () => void) {
+  constructor(mode: SelfFenceMode, rules: LeaseRules, clock: Clock, onEnded: () => void, keeper: DeadlineKeeper) {
     this.#rules = rules
+    this.#keeper = keeper
+    this.#entry = new WatchdogEntry(rules)
     this.#mode = mode
     this.#time = acknowledgeTime(rules.ttl)
     this.#onEnded = onEnded
@@ -66,18 +80,23 @@ export class SelfFence implements Fence {
     }
   }
 
+  /** The place of the deadline that is armed. */
+  get place(): number | undefined {
+    return this.#deadline?.place
+  }
+
   enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
-    const starting = watchdog.start()
-    return starting === undefined ? undefined : this.#startAndClaim(starting, claim)
+    const starting = this.#keeper.start()
+    return starting === undefined ? undefined : this.#entry.enter(starting, claim)
   }
 
   abandon(): void {
-    this.#abandoned += 1
+    this.#entry.abandon()
   }
 
   arm(validUntil: number): void {
     try {
-      this.#deadline ??= watchdog.add(this.#onEnded)
+      this.#deadline ??= this.#keeper.add(this.#onEnded)
     } catch {
       // The thread had ended while the lease waited for its turn, and cannot be started again.
       queueMicrotask(this.#onEnded)
@@ -103,19 +122,8 @@ export class SelfFence implements Fence {
     void work.then(() => deadline.clear())
   }
 
-  async #startAndClaim(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
-    const abandoned = this.#abandoned
-    try {
-      await starting
-    } catch (cause) {
-      const message = `the thread of selfFence could not be started: ${reasonOf(cause)}`
-      throw new LeaseUnavailableError(message, { ...detailsOf(this.#rules), cause })
-    }
-    return abandoned === this.#abandoned && (await claim())
-  }
-
   #set(killAt: number): void {
     this.#killAt = killAt
-    this.#deadline?.set(this.#mode === 'exit' ? killAt - this.#time / 2 : Number.POSITIVE_INFINITY, killAt)
+    this.#deadline?.set(askAtFor(this.#mode, killAt, this.#rules.ttl), killAt)
   }
 }

@@ -9,6 +9,7 @@ import type { LeaseLost } from '../lease-lost.js'
 import { LeaseSettings } from '../lease-settings.js'
 import { forChildren } from '../parent/child-grace.js'
 import { SelfFence } from '../self-fence/self-fence.js'
+import type { DeadlineKeeper } from '../self-fence/watchdog.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
@@ -26,6 +27,7 @@ export interface LeaseHost {
   write(number: number, validUntil: number): void
   end(): void
   news(number: number, news: LeaseNews): void
+  readonly keeper: DeadlineKeeper
   settled(claim: number, refusedFor: string | undefined, error: unknown): void
   judge(claim: number, holder: LeaseRecord): void
 }
@@ -56,9 +58,8 @@ export class HostedLease {
     }
     const graced = forChildren(store, settings, systemClock)
     this.#engine = new LeaseEngine(settings, graced, environment, (effect) => this.#onGrant(effect))
-    this.#fence = SelfFence.of(settings, this.#engine.rules, systemClock, () => {
-      this.#engine.dispatch({ type: 'end', reason: 'closed' })
-    })
+    // The watchdog belongs to the user's thread, which is told if it ends.
+    this.#fence = SelfFence.of(settings, this.#engine.rules, systemClock, () => {}, host.keeper)
   }
 
   claim({ id, wait, wishes, period }: ClaimSpec, adopted: Grant | undefined, over: number | undefined): void {
@@ -87,8 +88,7 @@ export class HostedLease {
     const settle = (error?: unknown): void => {
       if (this.#forgetClaim(claim)) this.#host.settled(id, this.#engine.refusedFor, error)
     }
-    const outcome = this.#fence?.enter(begin) ?? begin()
-    outcome.then((isGranted) => isGranted || settle(), settle)
+    begin().then((isGranted) => isGranted || settle(), settle)
   }
 
   unclaim(id: number): void {
@@ -108,7 +108,6 @@ export class HostedLease {
 
   /** The user holds nothing: ends the attempt, and frees a grant that it may have produced meanwhile. */
   async abandon(): Promise<void> {
-    this.#fence?.abandon()
     for (const claim of this.#ids.keys()) this.#forgetClaim(claim)
     this.unwanted(this.#number)
     await this.#engine.abandon()
@@ -184,7 +183,8 @@ export class HostedLease {
         this.#write()
         const claims = effect.claims.flatMap((claim) => this.#ids.get(claim) ?? [])
         for (const claim of effect.claims) this.#forgetClaim(claim)
-        this.#news({ type: 'granted', number: this.#number, grant: effect.grant, previous: effect.previous, claims })
+        const { grant, previous } = effect
+        this.#news({ type: 'granted', number: this.#number, grant, previous, claims, place: this.#fence?.place })
         return
       }
       case 'renewed':

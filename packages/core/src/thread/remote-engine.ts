@@ -9,13 +9,12 @@ import type { LeaseRules } from '../engine/lease-rules.js'
 import { judge } from '../engine/preemption.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseLost } from '../lease-lost.js'
-import type { Fence } from '../self-fence/self-fence.js'
 import { reasonOf } from '../shown-value.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import { effectOf, lossOf, resultOf } from './news-effects.js'
 import { fromPortable } from './portable-error.js'
 import { RemoteClaims } from './remote-claims.js'
-import { remoteFence } from './remote-fence.js'
+import { RemoteFence } from './remote-fence.js'
 import type { LinkedLease, ThreadLink } from './thread-link.js'
 import type { AskedOfGrant, LeaseNews, LeaseSpec, Reply } from './thread-messages.js'
 
@@ -50,7 +49,7 @@ const releasing: SeenState = { phase: 'releasing' }
 /** The engine of a lease, as its user sees it: the engine itself runs in the heartbeat thread. */
 export class RemoteEngine implements Engine, LinkedLease {
   readonly rules: LeaseRules
-  readonly fence?: Fence
+  readonly fence?: RemoteFence
   readonly #spec: LeaseSpec
   readonly #store: RemoteStore
   readonly #environment: EngineEnvironment
@@ -59,8 +58,6 @@ export class RemoteEngine implements Engine, LinkedLease {
   readonly #claims = new RemoteClaims()
   #seen: SeenGrant | undefined
   #refusedFor: string | undefined
-  /** Of the last grant whose loss was reported. */
-  #lostNumber = 0
   #isAwaiting: ThreadLink | undefined
 
   constructor(
@@ -76,10 +73,8 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#environment = environment
     this.#onGrant = onGrant
     if (spec.selfFence === undefined) return
-    this.fence = remoteFence(
-      () => this.#lostNumber,
-      (number) => this.#acknowledge(number),
-    )
+    const onEnded = (): void => this.dispatch({ type: 'end', reason: 'closed' })
+    this.fence = new RemoteFence(spec.selfFence, rules, () => store.link(), onEnded)
   }
 
   get group(): Engine['group'] {
@@ -238,6 +233,7 @@ export class RemoteEngine implements Engine, LinkedLease {
       link.post({ type: 'lease', lease: seat.lease, slot: seat.slot, store: this.#store.id, spec: this.#spec })
     }
     link.engage(seat.lease, this)
+    this.fence?.engage(link)
     return seat
   }
 
@@ -288,7 +284,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#settle()
   }
 
-  #onGranted({ number, grant, previous, claims: ids }: Extract<LeaseNews, { type: 'granted' }>): void {
+  #onGranted({ number, grant, previous, claims: ids, place }: Extract<LeaseNews, { type: 'granted' }>): void {
     const claims = ids.flatMap((id) => this.#claims.take(id) ?? [])
     const isParentLost = this.#environment.parent?.isLost === true
     if (claims.length === 0 || isParentLost) {
@@ -299,6 +295,11 @@ export class RemoteEngine implements Engine, LinkedLease {
       return
     }
     this.#seen = { number, grant, phase: 'held' }
+    const seat = this.#seat
+    if (place !== undefined && seat !== undefined) {
+      const acknowledge = (): void => seat.link.post({ type: 'acknowledged', lease: seat.lease, number })
+      this.fence?.granted({ link: seat.link, place, acknowledge })
+    }
     for (const claim of claims) claim.resolve(true)
     this.#onGrant({ type: 'granted', grant, previous, claims })
     this.#settle()
@@ -314,13 +315,13 @@ export class RemoteEngine implements Engine, LinkedLease {
 
   #onReleased(result: ReleaseResult): void {
     this.#seen = undefined
+    this.fence?.left()
     this.#onGrant({ type: 'released', result })
     this.#settle()
   }
 
-  #lose({ grant, number }: SeenGrant, lost: LeaseLost): void {
+  #lose({ grant }: SeenGrant, lost: LeaseLost): void {
     this.#seen = undefined
-    this.#lostNumber = number
     this.#onGrant({ type: 'lost', grant, lost })
     this.#settle()
   }
@@ -381,12 +382,8 @@ export class RemoteEngine implements Engine, LinkedLease {
     if (!this.isQuiet) return
     this.#store.engage(this, false)
     if (seat !== undefined) seat.link.disengage(seat.lease)
+    this.fence?.disengage()
     this.#environment.parent?.leave()
-  }
-
-  #acknowledge(number: number): void {
-    const seat = this.#seat
-    seat?.link.post({ type: 'acknowledged', lease: seat.lease, number })
   }
 
   #ended(cause: unknown): LeaseUnavailableError {

@@ -1,4 +1,6 @@
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { Deadlines } from '../self-fence/deadlines.js'
+import type { DeadlineKeeper } from '../self-fence/watchdog.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
 import { HostedLease, type LeaseHost } from './hosted-lease.js'
@@ -21,6 +23,7 @@ type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>
 export class ThreadHost {
   readonly #time: SharedTime
   readonly #slots: LeaseSlots
+  readonly #keeper: DeadlineKeeper
   readonly #outbox: Outbox<Reply>
   readonly #onStopped: () => void
   readonly #stores = new Map<number, LeaseStore>()
@@ -32,6 +35,9 @@ export class ThreadHost {
   constructor(data: ThreadData, send: (replies: readonly Reply[]) => void, onStopped: () => void) {
     this.#time = new SharedTime(data.time, 'writer')
     this.#slots = new LeaseSlots(data.slots)
+    const deadlines = new Deadlines(data.deadlines, (instant) => this.#time.fromSystem(instant))
+    // The user's thread has started the watchdog before a claim comes here.
+    this.#keeper = { start: () => undefined, add: () => deadlines.add() }
     this.#outbox = new Outbox(send, (reply, error) => {
       if ('id' in reply) this.#post({ type: 'error', id: reply.id, error: toPortable(error) })
     })
@@ -146,6 +152,7 @@ export class ThreadHost {
       userSilence: () => this.#time.userSilence,
       write: (number, validUntil) => this.#slots.write(slot, number, this.#time.fromSystem(validUntil)),
       end: () => this.#slots.end(slot),
+      keeper: this.#keeper,
       news: (number, news) => {
         this.#post({ type: 'news', lease, number, news })
         // Its callers see the outcome before anything that follows it.

@@ -1,5 +1,7 @@
 import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { createDeadlineMemory, Deadlines } from '../self-fence/deadlines.js'
+import { Watchdog } from '../self-fence/watchdog.js'
 import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { LeaseSlots } from './lease-slots.js'
@@ -45,6 +47,11 @@ interface Pending {
 export class ThreadLink {
   readonly time: SharedTime
   readonly slots = new LeaseSlots()
+  /** Of the self-fenced grants. The thread sets them, and this one ends those whose losses are acknowledged. */
+  readonly deadlines: Deadlines
+  readonly watchdog: Watchdog
+  /** Of the deadlines for which this thread answers when the heartbeat thread has ended. */
+  readonly places = new Set<number>()
   readonly #worker: Worker
   readonly #outbox: Outbox<Request>
   readonly #onStoreClosed: (store: number) => void
@@ -73,8 +80,11 @@ export class ThreadLink {
   ) {
     const memory = createTimeMemory()
     this.time = new SharedTime(memory, 'reader')
+    const deadlines = new Deadlines(createDeadlineMemory(), (instant) => this.time.fromSystem(instant))
+    this.deadlines = deadlines
+    this.watchdog = new Watchdog(() => ({ deadlines, bootOffset: memory.bootOffset }))
     this.#onStoreClosed = onStoreClosed
-    const workerData: ThreadData = { time: memory, slots: this.slots.memory }
+    const workerData: ThreadData = { time: memory, slots: this.slots.memory, deadlines: deadlines.memory }
     const { Worker } = process.getBuiltinModule('node:worker_threads')
     this.#worker = new Worker(programUrl(), { ...options, name: 'leasehold heartbeats', workerData })
     this.#worker.unref()
@@ -240,6 +250,8 @@ export class ThreadLink {
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error)
     for (const lease of [...this.#engaged.values()]) lease.onThreadEnded(error)
     this.#engaged.clear()
+    // Of grants that this thread had not seen, or had left.
+    this.deadlines.clearExcept(this.places)
   }
 }
 

@@ -12,6 +12,7 @@ import type { TimeMemory } from './shared-time.js'
 export interface ThreadData {
   readonly time: TimeMemory
   readonly slots: SharedArrayBuffer
+  readonly deadlines: SharedArrayBuffer
 }
 
 /** A store, by the name that a configuration gives it. */
@@ -138,6 +139,8 @@ export type LeaseNews =
       readonly grant: Grant
       readonly previous: Metadata | undefined
       readonly claims: readonly number[]
+      /** Of the deadline of a self-fenced grant. */
+      readonly place: number | undefined
     }
   /** A caller came when the grant was held already. */
   | { readonly type: 'joined'; readonly claim: number }

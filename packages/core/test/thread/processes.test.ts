@@ -30,3 +30,27 @@ describe.concurrent('a self-fenced lease of a heartbeat thread', () => {
     expect(stdout.trim().split('\n')).toEqual(['held after a block: true', 'alive after a loss: closed', 'blocked'])
   })
 })
+
+/** Runs the program with a heartbeat thread that fails: the signal that ended it, and the last line that it printed. */
+async function runDeserted(failure: string, code: string) {
+  const program = fileURLToPath(new URL('programs/deserted.ts', import.meta.url))
+  const args = [...(fromSource.execArgv ?? []), program, failure, code]
+  const ended: unknown = await promisify(execFile)(process.execPath, args, { timeout: 100_000 }).catch((error) => error)
+  const { stdout, signal = null } = ended as { stdout: string; signal?: string }
+  return [stdout.trim().split('\n').at(-1), signal]
+}
+
+describe.concurrent('a process whose heartbeat thread fails while a self-fenced lease is held', () => {
+  it.for([
+    ['throws', 'blocks', 'working'],
+    ['hangs', 'blocks', 'working'],
+    // The run has ended, and its work goes on.
+    ['throws', 'ignores', 'lost: closed'],
+  ])('(%s) is ended if it %s', async ([failure = '', code = '', last]) => {
+    expect(await runDeserted(failure, code)).toEqual([last, 'SIGKILL'])
+  })
+
+  it('(throws) lives on if it obeys the signal of its run', async () => {
+    expect(await runDeserted('throws', 'obeys')).toEqual(['alive', null])
+  })
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { BroadcastChannel } from 'node:worker_threads'
 import { type LeaseFactory, type LeaseStore, StoreLease } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
@@ -16,11 +17,9 @@ interface Pending {
   readonly onItem: (value: unknown) => void
 }
 
-let serial = 0
-
 function createRelay({ channel: name, store, opened }: RelayOptions): LeaseStore {
   const channel = new BroadcastChannel(name)
-  const pending = new Map<number, Pending>()
+  const pending = new Map<string, Pending>()
   const closed = new AbortController()
   const post = (request: RelayRequest): void => channel.postMessage(request)
   channel.onmessage = (event) => {
@@ -38,8 +37,7 @@ function createRelay({ channel: name, store, opened }: RelayOptions): LeaseStore
   }
   const send = (method: StoreMethod, args: readonly unknown[], onItem: (value: unknown) => void): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      serial += 1
-      const id = serial
+      const id = randomUUID()
       const place = callPlaces[method]
       const call = (args[place] ?? new AbortableCall()) as StoreCall
       pending.set(id, { end: (error, value) => (error === undefined ? resolve(value) : reject(error)), onItem })
@@ -63,7 +61,7 @@ function createRelay({ channel: name, store, opened }: RelayOptions): LeaseStore
     closed: closed.signal,
     close: async () => {
       closed.abort()
-      post({ type: 'close', store })
+      // The store itself stays open: the next thread may open it again.
       channel.close()
     },
   }

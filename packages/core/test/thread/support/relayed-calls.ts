@@ -5,19 +5,18 @@ import type { OpenedStore, StoreMethod } from '../../../src/thread/thread-messag
 export type RelayRequest =
   | {
       readonly type: 'call'
-      readonly id: number
+      readonly id: string
       readonly store: string
       readonly method: StoreMethod
       readonly args: readonly unknown[]
       readonly timeout: number
     }
-  | { readonly type: 'abort'; readonly id: number }
-  | { readonly type: 'close'; readonly store: string }
+  | { readonly type: 'abort'; readonly id: string }
 
 export type RelayReply =
-  | { readonly type: 'item'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'error'; readonly id: number; readonly error: PortableError }
+  | { readonly type: 'item'; readonly id: string; readonly value: unknown }
+  | { readonly type: 'answer'; readonly id: string; readonly value: unknown }
+  | { readonly type: 'error'; readonly id: string; readonly error: PortableError }
   | { readonly type: 'closed'; readonly store: string }
 
 /** The options of a relay. */

@@ -33,7 +33,7 @@ class Relays {
   readonly #name = randomUUID()
   readonly #channel = new BroadcastChannel(this.#name)
   readonly #stores = new Map<string, LeaseStore>()
-  readonly #calls = new Map<number, HostedCall>()
+  readonly #calls = new Map<string, HostedCall>()
   #isClosed = false
 
   constructor() {
@@ -58,10 +58,6 @@ class Relays {
     if (request.type === 'abort') return this.#calls.get(request.id)?.abort()
     const store = this.#stores.get(request.store)
     if (store === undefined) return
-    if (request.type === 'close') {
-      this.#stores.delete(request.store)
-      return
-    }
     const { id, method, args, timeout } = request
     const call = new HostedCall(timeout)
     this.#calls.set(id, call)
