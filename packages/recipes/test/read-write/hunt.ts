@@ -1,16 +1,9 @@
+/** Hunts for a deliberate bug of `ReadWriteLease`; bundled with it. */
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { type ReadWriteLawOptions, type ReadWriteUnderTest, readWriteLaws } from '@leasehold/testkit/recipes'
-import { ReadWriteLease } from '../../src/index.js'
+import { readWriteLaws } from '@leasehold/testkit/recipes'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
+import { readWriteLease } from './subject.js'
 
-await hunt<ReadWriteUnderTest, ReadWriteLawOptions>({
-  laws: readWriteLaws,
-  subjects: onEach([memorySubject, casSubject], {
-    name: 'ReadWriteLease',
-    create: ({ store, name, leaseOptions }, options) =>
-      new ReadWriteLease(store, { ...leaseOptions, ...options, name }),
-  }),
-  scenario,
-})
+await hunt({ laws: readWriteLaws, subjects: onEach([memorySubject, casSubject], readWriteLease), scenario })

@@ -2,8 +2,12 @@
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
 import { scheduleLaws } from '@leasehold/testkit/recipes'
-import { hunt } from '../support/hunt.js'
+import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
-import { scheduleOn } from './subject.js'
+import { schedule } from './subject.js'
 
-await hunt({ laws: scheduleLaws, subjects: [memorySubject, casSubject].map(scheduleOn), scenario })
+await hunt({
+  laws: scheduleLaws,
+  subjects: onEach([memorySubject, casSubject], schedule),
+  scenario,
+})

@@ -14,5 +14,6 @@ describeConsul('on a Consul server:', () => {
   afterAll(() => server.stop())
 
   // A longer ttl gives longer time limits: dozens of contenders begin at the same time.
-  describeAllRecipes({ ...onServer(() => server), ttl: 12_000 })
+  const store = { ...onServer(() => server), ttl: 12_000 }
+  describeAllRecipes((recipe) => ({ ...recipe, store }))
 })

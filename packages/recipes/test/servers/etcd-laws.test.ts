@@ -13,5 +13,5 @@ describeEtcd('on an etcd server:', () => {
 
   afterAll(() => server.stop())
 
-  describeAllRecipes(onServer(() => server))
+  describeAllRecipes((recipe) => ({ ...recipe, store: onServer(() => server) }))
 })

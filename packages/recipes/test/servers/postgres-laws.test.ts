@@ -19,5 +19,5 @@ describePostgres('on a PostgreSQL server:', () => {
     await server.stop()
   })
 
-  describeAllRecipes(stores)
+  describeAllRecipes((recipe) => ({ ...recipe, store: stores }))
 })

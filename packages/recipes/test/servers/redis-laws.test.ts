@@ -18,14 +18,13 @@ describeRedis('on a Redis server:', () => {
     await server.stop()
   })
 
-  describeAllRecipes(
-    redisSubject(
-      () => server,
-      (port) => {
-        const client = new Redis(port)
-        clients.push(client)
-        return client
-      },
-    ),
+  const store = redisSubject(
+    () => server,
+    (port) => {
+      const client = new Redis(port)
+      clients.push(client)
+      return client
+    },
   )
+  describeAllRecipes((recipe) => ({ ...recipe, store }))
 })

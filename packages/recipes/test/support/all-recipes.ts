@@ -1,10 +1,10 @@
-import type { StoreSubject } from '@leasehold/testkit'
 import {
   allOfLaws,
   leaderElectionLaws,
   leaseManagerLaws,
   onceLaws,
   partitionGroupLaws,
+  type RecipeSubject,
   readWriteLaws,
   scheduleLaws,
   semaphoreLaws,
@@ -16,17 +16,19 @@ import { managerUnderLaw } from '../lease-manager/subject.js'
 import { once } from '../once/subject.js'
 import { partitionGroup } from '../partition-group/subject.js'
 import { readWriteLease } from '../read-write/subject.js'
-import { scheduleOn } from '../schedule/subject.js'
+import { schedule } from '../schedule/subject.js'
 import { semaphore } from '../semaphore/subject.js'
 
-/** The laws of every recipe, on a kind of store. */
-export function describeAllRecipes(store: StoreSubject): void {
-  describeRecipeLaws({ ...jointUnderLaw, store }, allOfLaws)
-  describeRecipeLaws({ ...leaderElection, store }, leaderElectionLaws)
-  describeRecipeLaws({ ...managerUnderLaw, store }, leaseManagerLaws)
-  describeRecipeLaws({ ...once, store }, onceLaws)
-  describeRecipeLaws({ ...partitionGroup, store }, partitionGroupLaws)
-  describeRecipeLaws({ ...readWriteLease, store }, readWriteLaws)
-  describeRecipeLaws(scheduleOn(store), scheduleLaws)
-  describeRecipeLaws({ ...semaphore, store }, semaphoreLaws)
+/** The laws of every recipe, on the stores that `over` gives to it. */
+export function describeAllRecipes(
+  over: <R, O>(recipe: Omit<RecipeSubject<R, O>, 'store'>) => RecipeSubject<R, O>,
+): void {
+  describeRecipeLaws(over(jointUnderLaw), allOfLaws)
+  describeRecipeLaws(over(leaderElection), leaderElectionLaws)
+  describeRecipeLaws(over(managerUnderLaw), leaseManagerLaws)
+  describeRecipeLaws(over(once), onceLaws)
+  describeRecipeLaws(over(partitionGroup), partitionGroupLaws)
+  describeRecipeLaws(over(readWriteLease), readWriteLaws)
+  describeRecipeLaws(over(schedule), scheduleLaws)
+  describeRecipeLaws(over(semaphore), semaphoreLaws)
 }

@@ -1,0 +1,7 @@
+import { relayedStores } from '../../../core/test/thread/support/relays.js'
+import { describeAllRecipes } from '../support/all-recipes.js'
+import { inHeartbeatThread } from '../support/in-heartbeat-thread.js'
+
+const openRelayed = relayedStores()
+
+describeAllRecipes((recipe) => inHeartbeatThread(recipe, openRelayed))
