@@ -3,13 +3,12 @@
  * thread. Prints the tables; `--write` writes the page into `docs`.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
+import { buildProgram } from './build-program.js'
 import { blocks, type Cost, type Task, TTL } from './task.js'
 
 /** Leases of each process that is blocked. */
@@ -17,15 +16,6 @@ const LEASES = 20
 const BLOCKED_TTLS = [0.5, 1, 2, 10]
 const COUNTS = [1, 1_000, 100_000]
 const SECONDS = 20
-
-/** Builds the program below the packages that it imports. */
-async function buildWorker(folder: string): Promise<string> {
-  mkdirSync(folder, { recursive: true })
-  const outfile = join(folder, 'worker.mjs')
-  const entry = fileURLToPath(new URL('worker.ts', import.meta.url))
-  await build({ entryPoints: [entry], outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' })
-  return outfile
-}
 
 async function run(program: string, task: Task): Promise<unknown> {
   const args = ['--expose-gc', '--max-old-space-size=4096', program, JSON.stringify(task)]
@@ -98,9 +88,8 @@ function page(losses: readonly string[], costs: readonly string[]): string {
 }
 
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } })
-const built = fileURLToPath(new URL('../../node_modules/.cache/leasehold-bench', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
-const program = await buildWorker(built)
+const program = await buildProgram(new URL('worker.ts', import.meta.url))
 const costs = await costRows(program)
 const losses = await lossRows(program, folder)
 rmSync(folder, { recursive: true })

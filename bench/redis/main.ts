@@ -57,8 +57,15 @@ async function main(asked: readonly string[], write: boolean): Promise<void> {
 function publish(where: string, reports: readonly NumberReport[]): void {
   const docs = new URL('../../docs/', import.meta.url)
   const date = new Date().toISOString().slice(0, 10)
+  const title = 'Locks on Redis: @leasehold/redis and three other libraries'
   writeFileSync(new URL('benchmarks-redis.md', docs), toDocument(where, date, reports))
-  writeFileSync(new URL('benchmarks-redis.svg', docs), toSvg(reports.flatMap(({ charts }) => charts)))
+  writeFileSync(
+    new URL('benchmarks-redis.svg', docs),
+    toSvg(
+      title,
+      reports.flatMap(({ charts }) => charts),
+    ),
+  )
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })

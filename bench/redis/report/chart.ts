@@ -20,7 +20,7 @@ const style = `
   }`
 
 /** The charts below each other, as plain SVG that can be read on light and on dark ground. */
-export function toSvg(charts: readonly Chart[]): string {
+export function toSvg(title: string, charts: readonly Chart[]): string {
   let top = 0
   const drawn: string[] = []
   for (const chart of charts) {
@@ -30,7 +30,7 @@ export function toSvg(charts: readonly Chart[]): string {
   const height = top + 12
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
-    '<title>Locks on Redis: @leasehold/redis and three other libraries</title>',
+    `<title>${escaped(title)}</title>`,
     `<style>${style}\n</style>`,
     ...drawn,
     '</svg>',
