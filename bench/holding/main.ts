@@ -14,6 +14,7 @@ import { growthSection } from './report/growth-section.js'
 import { holdingSection } from './report/holding-section.js'
 import { writePage } from './report/page.js'
 import { readResults, type StoreResults, writeResults } from './report/results.js'
+import { withServer } from './servers/servers.js'
 
 /** Leases of the table by processes. */
 const SHARED_LEASES = 10_000
@@ -32,6 +33,8 @@ async function measureOnce(asked: CommandLine): Promise<void> {
 async function measureGrowth(asked: CommandLine): Promise<void> {
   const { store, growth, leases, ttl, interval, writes } = asked
   const times = { ttl, interval }
+  const where = await withServer(store, ({ version }) => Promise.resolve(machine(version)))
+  console.error(where)
   let results: StoreResults = readResults(store)
   for (const name of growth) {
     const rows: unknown[] = []
@@ -41,7 +44,7 @@ async function measureGrowth(asked: CommandLine): Promise<void> {
       rows.push(row)
       const seconds = Math.round((performance.now() - startedAt) / 1_000)
       console.error(`${store}, ${name} ${size}, ${seconds} s: ${JSON.stringify(row)}`)
-      const head = { machine: machine(store), date: new Date().toISOString().slice(0, 10), ...times }
+      const head = { machine: where, date: new Date().toISOString().slice(0, 10), ...times }
       results = { ...results, growth: { ...results.growth, ...head, [name]: [...rows] } }
       if (writes) writeResults(store, results)
     }

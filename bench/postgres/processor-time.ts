@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { childProcesses } from '@leasehold/testing/child-processes'
 
 /** In milliseconds; 100 ticks a second on every Linux that Node runs on. */
@@ -9,10 +9,9 @@ const TICK = 10
  * and of those that run, without one of them.
  */
 export function processorTimeOf(main: number, without?: number): number {
-  const [user, system, exitedUser, exitedSystem] = statOf(main).slice(11, 15).map(Number)
-  const ended = ((user ?? 0) + (system ?? 0) + (exitedUser ?? 0) + (exitedSystem ?? 0)) * TICK
-  const children = childProcesses(main)
-  return children.filter((pid) => pid !== without).reduce((sum, pid) => sum + processorTime(pid), ended)
+  const [user = 0, system = 0] = statOf(main).slice(13, 15).map(Number)
+  const running = [main, ...childProcesses(main)].filter((pid) => pid !== without)
+  return running.reduce((sum, pid) => sum + processorTime(pid), (user + system) * TICK)
 }
 
 /** The fields after the name of the program, which may contain spaces and stands in parentheses. */
@@ -20,11 +19,14 @@ export function statOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
 }
 
-/** Milliseconds; 0 of a process that has exited. */
+/** Of the threads that run, in milliseconds; 0 of a process that has exited. */
 function processorTime(pid: number): number {
   try {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
-    return Number(nanoseconds) / 1e6
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.reduce((sum, thread) => {
+      const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+      return sum + Number(nanoseconds) / 1e6
+    }, 0)
   } catch {
     return 0
   }

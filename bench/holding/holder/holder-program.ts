@@ -15,6 +15,7 @@ const holder = new Holder(openStore(task.store, task.address), task)
 const orders: {
   readonly [O in keyof Orders]: (of: Orders[O]['of']) => Orders[O]['answer'] | Promise<Orders[O]['answer']>
 } = {
+  'warm-up': () => holder.warmUp(),
   hold: (of) => holder.hold(of),
   count: () => holder.count(),
   collect: () => holder.collect(),

@@ -51,6 +51,7 @@ export interface Taken {
 
 /** The orders that a holder carries out, with their arguments and their answers. */
 export interface Orders {
+  readonly 'warm-up': { readonly of: object; readonly answer: object }
   /** Acquires the leases. */
   readonly hold: { readonly of: Span; readonly answer: Counts }
   readonly count: { readonly of: object; readonly answer: Counts }

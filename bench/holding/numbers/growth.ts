@@ -3,7 +3,7 @@ import { largest, percentile } from '../../redis/statistics.js'
 import { Fleet } from '../holder/fleet.js'
 import type { StoreKind } from '../holder/open-store.js'
 import { withServer } from '../servers/servers.js'
-import { measureHolding } from './holding.js'
+import { costOf, measureHolding } from './holding.js'
 import { withProgress } from './progress.js'
 
 /** The times of the leases, in milliseconds. */
@@ -56,15 +56,17 @@ export async function measureLeaseCost(
 ): Promise<LeaseCost> {
   // Each lease has one heartbeat in an interval.
   const task = { store, leases, processes, ttl, interval, measured: interval, isKilled: false }
-  const { serverCpu, stored, load, processes: holders } = await measureHolding(task)
+  const holding = await measureHolding(task)
+  const { stored, load, processes: holders } = holding
+  const each = costOf(holding)
   const total = (figure: (holder: (typeof holders)[number]) => number): number =>
     holders.reduce((sum, holder) => sum + figure(holder), 0)
   const heap = holders.filter((holder) => holder.leases > 0)
   return {
     leases,
     processes,
-    clientCpu: (total(({ cpu }) => cpu) * 1_000) / leases,
-    serverCpu: (serverCpu * 1_000) / leases,
+    clientCpu: each.clients,
+    serverCpu: each.server,
     heap: heap.reduce((sum, holder) => sum + holder.heap * holder.leases, 0) / leases,
     stored,
     delayP99: largest(holders.map(({ delayP99 }) => delayP99)),

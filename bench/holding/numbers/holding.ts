@@ -10,6 +10,10 @@ import type { StoreServer } from '../servers/store-server.js'
 import { withProgress } from './progress.js'
 import { measureTakeOver, type TakeOver } from './take-over.js'
 
+/** In milliseconds. */
+const AFTER_COLLECTION = 5_000
+const IDLE = 10_000
+
 /** Durations are milliseconds. */
 export interface HoldingTask {
   readonly store: StoreKind
@@ -31,7 +35,15 @@ export interface ProcessFigures extends Figures {
   readonly resident: number
 }
 
+/** Processor time of all clients, and of the server. */
+export interface CpuShares {
+  readonly clients: number
+  readonly server: number
+}
+
 export interface Holding {
+  /** Without leases: parts of a core. */
+  readonly idle: CpuShares
   readonly task: HoldingTask
   /** The programs and the machine. */
   readonly machine: string
@@ -50,6 +62,15 @@ export interface Holding {
   readonly takeOver?: TakeOver
 }
 
+/** What a lease adds to the processor time in each heartbeat interval, in microseconds. */
+export function costOf({ task, processes, serverCpu, idle }: Holding): CpuShares {
+  const { leases, measured, interval } = task
+  const cpu = processes.reduce((sum, process) => sum + process.cpu, 0)
+  const heartbeats = (leases * measured) / interval
+  const each = (total: number, part: number): number => ((total - part * measured) * 1_000) / heartbeats
+  return { clients: each(cpu, idle.clients), server: each(serverCpu, idle.server) }
+}
+
 /** Holds leases with several processes, and measures what that costs; then one process is killed, if so asked. */
 export async function measureHolding(task: HoldingTask): Promise<Holding> {
   return await withServer(task.store, async (server) => {
@@ -57,6 +78,7 @@ export async function measureHolding(task: HoldingTask): Promise<Holding> {
     console.error(where)
     const fleet = await Fleet.start({ ...task, address: server.address }, task.processes)
     try {
+      const idle = await measureIdle(fleet, server)
       const held = await acquireAll(fleet, server, task)
       const measured = await measureHeld(fleet, server, task)
       const [load = Number.NaN] = loadavg()
@@ -67,6 +89,7 @@ export async function measureHolding(task: HoldingTask): Promise<Holding> {
         machine: where,
         date: new Date().toISOString().slice(0, 10),
         load,
+        idle,
         ...acquired,
         ...measured,
         processes: measured.processes.map((figures, place) => ({
@@ -81,10 +104,15 @@ export async function measureHolding(task: HoldingTask): Promise<Holding> {
   })
 }
 
+/** What is there without leases: the timers of the measurement, and its readings. */
+async function measureIdle(fleet: Fleet, server: StoreServer): Promise<CpuShares> {
+  await fleet.all('warm-up', {})
+  const { processes, serverCpu } = await measureFor(IDLE, fleet, server)
+  return { clients: processes.reduce((sum, { cpu }) => sum + cpu, 0) / IDLE, server: serverCpu / IDLE }
+}
+
 /** The memory that the leases take, in the processes and at the server. */
 async function acquireAll(fleet: Fleet, server: StoreServer, { leases }: HoldingTask) {
-  // What is loaded and made on first use is not what a lease costs.
-  await fleet.all('cycles', { rounds: 1, lanes: 1 })
   const empty = await fleet.all('collect', {})
   const { stored } = await server.read()
   const startedAt = performance.now()
@@ -101,12 +129,16 @@ async function acquireAll(fleet: Fleet, server: StoreServer, { leases }: Holding
 
 async function measureHeld(fleet: Fleet, server: StoreServer, { measured }: HoldingTask) {
   // The garbage collection has delayed heartbeats.
-  await pause(2_000)
-  const before = await server.read()
+  await pause(AFTER_COLLECTION)
+  return { ...(await withProgress('holding', fleet, measureFor(measured, fleet, server))), commands: server.commands }
+}
+
+async function measureFor(duration: number, fleet: Fleet, server: StoreServer) {
   await fleet.all('begin', {})
   const rate = new CommandRate(server)
-  await withProgress('holding', fleet, pause(measured))
+  const before = await server.read()
+  await pause(duration)
   const processes = await fleet.all('figures', {})
   const serverCpu = (await server.read()).cpu - before.cpu
-  return { processes, serverCpu, rate: await rate.stop(), commands: server.commands }
+  return { processes, serverCpu, rate: await rate.stop() }
 }

@@ -59,7 +59,7 @@ export function growthCharts(kind: StoreKind, { growth }: StoreResults): readonl
     ...(kind === 'local'
       ? []
       : [chart('server CPU of a lease for each heartbeat interval, µs', (cost) => cost.serverCpu)]),
-    chart('heap of a lease, bytes', ({ heap }) => heap),
+    chart('heap of a lease, bytes', heapOf),
     {
       title: `${titles[kind]}: median from a release to the next grant, ms`,
       bars: waiters.map(({ size, median }) => bar(`${shown(size)} ${size === 1 ? 'waiter' : 'waiters'}`, median)),
@@ -86,9 +86,14 @@ function costTable(kind: StoreKind, costs: readonly LeaseCost[]): string {
   const rows = costs.map((cost) => [
     ...[cost.leases, cost.processes, cost.clientCpu].map(shown),
     ...server(shown(cost.serverCpu)),
-    ...[cost.heap, cost.stored, cost.delayP99, cost.lost, cost.load].map(shown),
+    ...[heapOf(cost), cost.stored, cost.delayP99, cost.lost, cost.load].map(shown),
   ])
   return table([...head, 'delay p99, ms', 'lost', 'load'], rows)
+}
+
+/** Of few leases, what the measurement itself allocates is more than the leases. */
+function heapOf({ leases, heap }: LeaseCost): number {
+  return leases < 1_000 ? Number.NaN : heap
 }
 
 /** How the cost grows from 1,000 leases to the most, in a sentence. */

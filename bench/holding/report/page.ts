@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { toSvg } from '../../redis/report/chart.js'
 import { shown, table } from '../../redis/report/table.js'
+import { costOf } from '../numbers/holding.js'
 import { growthCharts, growthSection } from './growth-section.js'
-import { clientCpu, holdingSection } from './holding-section.js'
+import { holdingSection } from './holding-section.js'
 import { kinds, readResults } from './results.js'
 import { titles } from './store-titles.js'
 
@@ -48,9 +49,9 @@ function carried(): string[] {
   const rows = kinds.flatMap((kind) => {
     const { holding } = readResults(kind)
     if (holding === undefined) return []
-    const { leases, measured, interval, ttl } = holding.task
-    const cpu = kind === 'local' ? clientCpu(holding) : holding.serverCpu
-    const each = (cpu * 1_000 * interval) / (leases * measured)
+    const { interval, ttl } = holding.task
+    const { clients, server } = costOf(holding)
+    const each = kind === 'local' ? clients : server
     const byCpu = (PART * interval * 1_000) / each
     const bySpace = SPACE / holding.stored
     return [
@@ -90,6 +91,7 @@ const method = [
   '',
   '- Clients and server share one machine, and its cores. A line "Measured on" names its load. Another load gives other delays.',
   '- Each process has one store object, with its own connections. It acquires 64 leases at a time.',
+  '- The processor time of a lease in each heartbeat interval is without that of the same processes before their first lease.',
   '- A delay of the event loop is the time by which a timer of 10 ms came late. It includes the time in which the process waited',
   '  for a core.',
   '- The heap and the resident memory of a lease are those after a garbage collection, without those of the process before its',
@@ -99,6 +101,6 @@ const method = [
   '- PostgreSQL ran with `fsync` and `full_page_writes`, etcd without fsync, Redis without files.',
   '- In a take-over, a token is compared with the token that the killed process had for the same name.',
   '- The other names of the last table of each store have a ttl of an hour, and so no heartbeat while it is measured.',
-  '- No result is discarded, and no measurement is repeated to get a better one.',
+  '- The figures of a store are those of its last run. Runs on a machine without free processor time were not kept.',
   '',
 ]

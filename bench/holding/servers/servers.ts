@@ -5,7 +5,7 @@ import { startPostgres } from './postgres.js'
 import { startRedis } from './redis.js'
 import type { StoreServer } from './store-server.js'
 
-export const starts: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
+const starts: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
   redis: startRedis,
   postgres: startPostgres,
   etcd: startEtcd,

@@ -1,5 +1,5 @@
 /** The counters of a server. */
-export interface ServerReading {
+interface ServerReading {
   /** Processor time in milliseconds; 0 where the clients do the work of a server. */
   readonly cpu: number
   /** How many commands it has executed: see `commands` of {@link StoreServer}. */
