@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { buildProgram } from './build-program.js'
 import type { Task } from './child.js'
 
 /** The program of the processes that are measured. */
@@ -13,22 +10,10 @@ export class ChildProgram {
     this.#file = file
   }
 
-  /** Builds it below the packages that it imports, so that it starts without a compiler. */
   static async build(): Promise<ChildProgram> {
-    const folder = fileURLToPath(new URL('../../node_modules/.cache/leasehold-bench', import.meta.url))
-    mkdirSync(folder, { recursive: true })
-    const outfile = join(folder, 'child.mjs')
-    await build({
-      entryPoints: [fileURLToPath(new URL('child.ts', import.meta.url))],
-      outfile,
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      format: 'esm',
-      // The rivals are looked up from the file that installs them.
-      define: { 'import.meta.url': JSON.stringify(new URL('../redis/rivals.ts', import.meta.url).href) },
-    })
-    return new ChildProgram(outfile)
+    // The rivals are looked up from the file that installs them.
+    const define = { 'import.meta.url': JSON.stringify(new URL('../redis/rivals.ts', import.meta.url).href) }
+    return new ChildProgram(await buildProgram(new URL('child.ts', import.meta.url), define))
   }
 
   start(task: Task): ChildProcess {

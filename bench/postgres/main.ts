@@ -16,6 +16,7 @@ import { toDocument } from './report/document.js'
 import { machine } from './report/machine.js'
 import type { NumberReport } from './report/number-report.js'
 import { installRivals } from './rivals.js'
+import { safeSettings } from './safe-settings.js'
 
 const numbers: Readonly<Record<string, (url: string) => Promise<NumberReport>>> = {
   cycles: reportCycles,
@@ -25,27 +26,17 @@ const numbers: Readonly<Record<string, (url: string) => Promise<NumberReport>>> 
   guard: reportGuard,
 }
 
-/** As on a server whose data matter. */
-const settings = {
-  fsync: 'on',
-  full_page_writes: 'on',
-  shared_buffers: '128MB',
-  max_connections: 300,
-  // The default is a minute.
-  autovacuum_naptime: '1s',
-}
-
 async function main(asked: readonly string[], write: boolean): Promise<void> {
   const unknown = asked.filter((name) => !Object.hasOwn(numbers, name))
   if (unknown.length > 0) throw new Error(`no such number: ${unknown.join(', ')}; there are ${Object.keys(numbers)}`)
   if (write && asked.length > 0) throw new Error('the page is of one run of all numbers: --write goes without --only')
   installRivals()
-  const server = await PostgresServer.start({ settings })
+  const server = await PostgresServer.start({ settings: safeSettings })
   const reports: NumberReport[] = []
   try {
     const pool = new Pool({ connectionString: server.url })
     await migrate(pool)
-    const where = machine((await pool.query('SHOW server_version')).rows[0].server_version)
+    const where = machine(`PostgreSQL ${(await pool.query('SHOW server_version')).rows[0].server_version}`)
     await pool.end()
     console.log(where)
     for (const [name, report] of Object.entries(numbers)) {

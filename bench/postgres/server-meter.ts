@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
+import { processorTimeOf, statOf } from './processor-time.js'
 
 export interface ServerReading {
   /** Processor time of all processes of the server, also of those that have exited, in milliseconds. */
@@ -20,9 +20,6 @@ export interface TableReading {
   readonly size: number
   readonly indexes: number
 }
-
-/** In milliseconds; 100 ticks a second on every Linux that Node runs on. */
-const TICK = 10
 
 /** Reads the counters of a server on this machine. */
 export class ServerMeter {
@@ -46,8 +43,9 @@ export class ServerMeter {
               (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) AS transactions,
               pg_backend_pid() AS pid`,
     )
+    const pid = row?.pid ?? 0
     return {
-      cpu: processorTimeOfServer(row?.pid ?? 0),
+      cpu: processorTimeOf(Number(statOf(pid)[1]), pid),
       wal: Number(row?.wal),
       transactions: Number(row?.transactions),
     }
@@ -74,29 +72,5 @@ export class ServerMeter {
 
   close(): Promise<void> {
     return this.#client.end()
-  }
-}
-
-/** Of the main process of a server, of its processes that have exited, and of those that run, without one of them. */
-function processorTimeOfServer(without: number): number {
-  const main = Number(statOf(without)[1])
-  const [user, system, exitedUser, exitedSystem] = statOf(main).slice(11, 15).map(Number)
-  const ended = ((user ?? 0) + (system ?? 0) + (exitedUser ?? 0) + (exitedSystem ?? 0)) * TICK
-  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  return children.filter((pid) => pid !== without).reduce((sum, pid) => sum + processorTime(pid), ended)
-}
-
-/** The fields after the name of the program, which may contain spaces and stands in parentheses. */
-function statOf(pid: number): readonly string[] {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-}
-
-/** Milliseconds; 0 of a process that has exited. */
-function processorTime(pid: number): number {
-  try {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
-    return Number(nanoseconds) / 1e6
-  } catch {
-    return 0
   }
 }

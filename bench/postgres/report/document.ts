@@ -12,6 +12,8 @@ export function toDocument(machine: string, date: string, reports: readonly Numb
     '',
     `Measured on ${date}: ${machine}.`,
     '',
+    'A million held leases, and how many leases one server carries: [The cost of holding](benchmarks-holding.md).',
+    '',
     ...(failures.length === 0
       ? ['All goals were reached in this run.']
       : ['Goals that were not reached in this run:', '', ...failures.map((failure) => `- ${failure}`)]),

@@ -1,9 +1,9 @@
 import { cpus, loadavg, release } from 'node:os'
 
-/** On what it was measured, and how busy that was, in one sentence. */
-export function machine(serverVersion: string): string {
+/** The programs and the machine that were measured, and how busy the machine was, in one sentence. */
+export function machine(server: string): string {
   const [cpu] = cpus()
-  const software = `Node ${process.version}, PostgreSQL ${serverVersion}`
+  const software = `Node ${process.version}, ${server}`
   const hardware = `${process.platform} ${release()}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}`
   return `${software}, ${hardware}, load average ${loadavg()
     .map((load) => load.toFixed(1))

@@ -11,6 +11,8 @@ export function toDocument(machine: string, date: string, reports: readonly Numb
     '',
     `Measured on ${date}: ${machine}.`,
     '',
+    'A million held leases, and how many leases one server carries: [The cost of holding](benchmarks-holding.md).',
+    '',
     '![The figures of this page as bars](benchmarks-redis.svg)',
     '',
     ...reports.flatMap(({ title, body }) => [`## ${title}`, '', body, '']),

@@ -1,0 +1,199 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createLease, type LeaseLost, type LeaseStore, type StoreLease } from '@leasehold/core'
+import type { Counts, Figures, HolderTask, Memory, Orders, Span, Taken } from './orders.js'
+
+/** How many leases a process acquires at the same time: more would hold up the heartbeats of the others. */
+const LANES = 64
+
+/** How many waiters begin at the same time, and the pause until the next of them begin, in milliseconds. */
+const WAITERS_AT_ONCE = 100
+const BETWEEN_WAITERS = 100
+
+/** The pause before an attempt that failed is repeated, in milliseconds. */
+const AFTER_FAILURE = 1_000
+
+/** Of the timer that shows delays of the event loop, in milliseconds. */
+const RESOLUTION = 10
+
+/** Holds leases in this process, and measures what they cost it. */
+export class Holder {
+  readonly #store: LeaseStore
+  readonly #times: { readonly heartbeatTimeout: number; readonly heartbeatInterval: number }
+  readonly #owner = `holder ${process.pid}`
+  /** In the order of their names. */
+  readonly #leases: StoreLease[] = []
+  /** One function for all leases, so that it adds nothing to their memory. */
+  readonly #options = {
+    onLost: (lost: LeaseLost) => {
+      this.#lost += 1
+      if (this.#lost === 1) console.error(`holder ${process.pid}: the first lost lease`, lost)
+    },
+  }
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION })
+  #held = 0
+  #lost = 0
+  #failures = 0
+  #cpu = process.cpuUsage()
+
+  constructor(store: LeaseStore, { ttl, interval }: HolderTask) {
+    this.#store = store
+    this.#times = { heartbeatTimeout: ttl, heartbeatInterval: interval }
+  }
+
+  /** Acquires and releases a lease, so that what is loaded and made on first use does not count for others. */
+  async warmUp(): Promise<object> {
+    const lease = this.#lease(`first ${process.pid}`)
+    await this.#acquire(lease)
+    await lease.release().catch(() => false)
+    this.#held = 0
+    this.#failures = 0
+    return {}
+  }
+
+  async hold({ first, count }: Span): Promise<Counts> {
+    let next = 0
+    const lane = async (): Promise<void> => {
+      while (next < count) {
+        const place = next
+        next += 1
+        const lease = this.#lease(`lease ${first + place}`)
+        this.#leases[place] = lease
+        await this.#acquire(lease)
+      }
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
+    return this.count()
+  }
+
+  count(): Counts {
+    return { held: this.#held, lost: this.#lost, failures: this.#failures }
+  }
+
+  collect(): Memory {
+    globalThis.gc?.()
+    globalThis.gc?.()
+    const { heapUsed, rss } = process.memoryUsage()
+    return { heap: heapUsed, resident: rss }
+  }
+
+  begin(): object {
+    this.#cpu = process.cpuUsage()
+    this.#delay.enable()
+    this.#delay.reset()
+    return {}
+  }
+
+  figures(): Figures {
+    const { user, system } = process.cpuUsage(this.#cpu)
+    return {
+      ...this.count(),
+      cpu: (user + system) / 1_000,
+      delayP99: Math.max(this.#delay.percentile(99) / 1e6 - RESOLUTION, 0),
+      delayMax: Math.max(this.#delay.max / 1e6 - RESOLUTION, 0),
+      // Last, because the look at all leases takes a while.
+      valid: this.#leases.filter((lease) => lease.checkLease()).length,
+    }
+  }
+
+  tokens(): readonly string[] {
+    return this.#leases.map(({ fencingToken }) => String(fencingToken ?? ''))
+  }
+
+  async take({ first, count, since, wait }: Orders['take']['of']): Promise<Taken> {
+    const tokens: string[] = Array.from({ length: count }, () => '')
+    const after: number[] = []
+    const failures = this.#failures
+    const until = Date.now() + wait
+    const waiter = async (place: number): Promise<void> => {
+      const lease = this.#lease(`lease ${first + place}`)
+      this.#leases.push(lease)
+      if (!(await this.#acquire(lease, until))) return
+      tokens[place] = String(lease.fencingToken)
+      after.push(Date.now() - since)
+    }
+    const waiters: Promise<void>[] = []
+    for (let place = 0; place < count; place += 1) {
+      if (place > 0 && place % WAITERS_AT_ONCE === 0) await pause(BETWEEN_WAITERS)
+      waiters.push(waiter(place))
+    }
+    await Promise.all(waiters)
+    return { tokens, after, failures: this.#failures - failures }
+  }
+
+  async cycles({ rounds, lanes }: Orders['cycles']['of']): Promise<readonly number[]> {
+    const times: number[] = []
+    const lane = async (_: unknown, place: number): Promise<void> => {
+      const lease = this.#lease(`cycle ${process.pid} ${place}`)
+      // The first rounds are not counted.
+      for (let round = -Math.ceil(rounds / 10); round < rounds; round += 1) {
+        const start = performance.now()
+        if (!(await lease.acquire())) throw new Error(`someone else holds '${lease.settings.name}'`)
+        await lease.release()
+        if (round >= 0) times.push(performance.now() - start)
+      }
+    }
+    await Promise.all(Array.from({ length: lanes }, lane))
+    return times
+  }
+
+  async handOver({ waiters, rounds }: Orders['hand-over']['of']): Promise<readonly number[]> {
+    const name = 'hand-over'
+    const end = new AbortController()
+    let granted: (lease: StoreLease) => void = () => {}
+    const wait = (lease: StoreLease): void => {
+      const options = { wait: Number.POSITIVE_INFINITY, signal: end.signal }
+      lease.acquire(options).then(
+        () => granted(lease),
+        () => {},
+      )
+    }
+    let current = this.#lease(name, 'first')
+    await current.acquire()
+    for (let place = 0; place < waiters; place += 1) wait(this.#lease(name, `waiter ${place}`))
+    // Until all of them stand in line.
+    await pause(1_000 + 2 * waiters)
+    const times: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const next = new Promise<StoreLease>((resolve) => {
+        granted = resolve
+      })
+      const releasedAt = performance.now()
+      const released = current.release()
+      const lease = await next
+      times.push(performance.now() - releasedAt)
+      await released
+      // It waits again, so that each round has as many waiters.
+      wait(current)
+      current = lease
+      await pause(50)
+    }
+    end.abort()
+    return times
+  }
+
+  #lease(name: string, owner = this.#owner): StoreLease {
+    return createLease(this.#store, name, { owner, ...this.#times })
+  }
+
+  /** Repeats an attempt that fails. Without `until`, it does not wait for another holder. */
+  async #acquire(lease: StoreLease, until?: number): Promise<boolean> {
+    for (;;) {
+      try {
+        const options =
+          until === undefined ? this.#options : { ...this.#options, wait: Math.max(until - Date.now(), 0) }
+        if (await lease.acquire(options)) {
+          this.#held += 1
+          return true
+        }
+        if (until === undefined) throw new Error(`someone else holds '${lease.settings.name}'`)
+        return false
+      } catch (error) {
+        this.#failures += 1
+        if (this.#failures === 1) console.error(error)
+        if (until !== undefined && Date.now() > until) return false
+        await pause(AFTER_FAILURE)
+      }
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** The counters of a server. */
+interface ServerReading {
+  /** Processor time in milliseconds; 0 where the clients do the work of a server. */
+  readonly cpu: number
+  /** How many commands it has executed: see `commands` of {@link StoreServer}. */
+  readonly commands: number
+  /** Bytes of its records, as the server itself counts them. */
+  readonly stored: number
+}
+
+/** A server of leases on this machine, of its own for each measurement. */
+export interface StoreServer {
+  /** As `openStore` takes it. */
+  readonly address: string
+  /** The program and its version. */
+  readonly version: string
+  /** The unit that the server counts its work in, such as `transactions`. */
+  readonly commands: string
+  read(): Promise<ServerReading>
+  stop(): Promise<void>
+}
