@@ -45,7 +45,7 @@ const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
   'packages/core/test/thread/{heartbeat-thread,laws,processes}.test.ts',
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
-  'packages/actor/test/{linear,schedules}.test.ts',
+  'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
