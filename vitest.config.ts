@@ -30,8 +30,8 @@ const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 /** The recipes over processes, a Redis server and simulated schedules: `npm run test:recipes`. */
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation,thread-laws}.test.ts']
 
-/** The program `leasehold`, as it is published, with commands, terminals and servers: `npm run test:cli`. */
-const cli = ['packages/cli/test/{binary,run}/**/*.test.ts']
+/** Packages as they are published, above all the program `leasehold`, with commands, terminals and servers: `npm run test:cli`. */
+const cli = ['packages/cli/test/{binary,run}/**/*.test.ts', 'packages/core/test/published/*.test.ts']
 
 /** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
 const postgres = [
@@ -45,7 +45,7 @@ const long = [
   'packages/testkit/test/simulation/**/*.test.ts',
   'packages/core/test/thread/{heartbeat-thread,laws,processes}.test.ts',
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
-  'packages/actor/test/{linear,schedules}.test.ts',
+  'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',
   'packages/config/test/hostile.test.ts',
   'examples/{cron,failover,hocon,jobs,testing}/test/**/*.test.ts',
   'tools/test/time-lint.test.ts',
