@@ -12,7 +12,7 @@ import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import type { EventOf } from './engine/engine-event.js'
 import { type EngineEnvironment, guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
-import type { GrantEffect } from './engine/grant-effect.js'
+import { type GrantEffect, type GrantListener, onGrant } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
@@ -43,7 +43,7 @@ import { checkStoreLimits } from './store/store-limits.js'
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
  * be granted the name: https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
  */
-export class StoreLease extends Lease {
+export class StoreLease extends Lease implements GrantListener {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #logger: Logger
@@ -75,7 +75,7 @@ export class StoreLease extends Lease {
     const parented = this.#family?.around(guarded) ?? guarded
     const workUnder: EngineEnvironment['workUnder'] = (grantId) => this.#runs?.under({ grantId })?.working
     const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder }
-    this.#engine = createEngine(settings, store, fenced, (effect) => this.#onGrant(effect))
+    this.#engine = createEngine(settings, store, fenced, this)
     const fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
@@ -314,7 +314,8 @@ export class StoreLease extends Lease {
     this.#users.end()
   }
 
-  #onGrant(effect: GrantEffect): void {
+  /** @internal */
+  [onGrant](effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
         this.#armFence()

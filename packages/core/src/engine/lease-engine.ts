@@ -11,7 +11,7 @@ import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } f
 import { CurrentContext, type EngineEnvironment, type EventContext, type HeartbeatPlanner } from './event-context.js'
 import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
-import type { GrantEffect } from './grant-effect.js'
+import { type GrantListener, onGrant } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
 import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
@@ -38,7 +38,7 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
   readonly #settings: LeaseSettings
   readonly #store: LeaseStore
   readonly #environment: EngineEnvironment
-  readonly #onGrant: (effect: GrantEffect) => void
+  readonly #lease: GrantListener
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
   #adopted: Grant | undefined
@@ -53,18 +53,13 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
   /** Within how many milliseconds the timer is brought up to date; `undefined` where it is, or need not be. */
   #toBeArmed: number | undefined
 
-  constructor(
-    settings: LeaseSettings,
-    store: LeaseStore,
-    environment: EngineEnvironment,
-    onGrant: (effect: GrantEffect) => void,
-  ) {
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, lease: GrantListener) {
     this.rules = rulesOf(settings, store)
     this.group = groupOf(store, environment.userClock ?? environment.clock)
     this.#settings = settings
     this.#store = store
     this.#environment = environment
-    this.#onGrant = onGrant
+    this.#lease = lease
     this.#caller = new StoreCaller(this, store, this.group.renewals)
   }
 
@@ -272,7 +267,7 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
         return
       default:
         this.#observe(effect)
-        this.#onGrant(effect)
+        this.#lease[onGrant](effect)
     }
   }
 
@@ -331,7 +326,7 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
     this.#watchGrant(grant)
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)
-    this.#onGrant({ type: 'granted', grant, previous, claims })
+    this.#lease[onGrant]({ type: 'granted', grant, previous, claims })
   }
 
   /** Settles the callers whose time is up: another owner holds the lease, or the attempt failed. */
@@ -362,7 +357,7 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
   }
 
   report(error: unknown): void {
-    this.#onGrant({ type: 'fault', error })
+    this.#lease[onGrant]({ type: 'fault', error })
   }
 
   plan(sentAt: number): HeartbeatPlan {
