@@ -12,7 +12,7 @@ import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import type { EventOf } from './engine/engine-event.js'
 import { type EngineEnvironment, guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
-import { type GrantEffect, type GrantListener, onGrant } from './engine/grant-effect.js'
+import { type GrantEffect, onGrant } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
@@ -43,7 +43,7 @@ import { checkStoreLimits } from './store/store-limits.js'
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
  * be granted the name: https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
  */
-export class StoreLease extends Lease implements GrantListener {
+export class StoreLease extends Lease {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #logger: Logger
