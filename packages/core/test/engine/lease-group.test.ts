@@ -127,6 +127,19 @@ describe('the state that leases of one store share', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('wakes every other lease of an instant when some are to be woken later', async () => {
+    const { clock, group, armed, lease } = setUpArming()
+    const leases = ['a', 'b', 'c', 'd', 'e'].map(lease)
+    for (const each of leases) group.wake(each, 10, clock)
+    // The last one takes the place of the first, and then has to be found there.
+    for (const place of [0, 4, 2]) group.wake(leases[place] ?? member, 20, clock)
+    await clock.advance(10)
+    expect(armed.sort()).toEqual(['b woken', 'd woken'])
+    await clock.advance(10)
+    expect(armed.sort()).toEqual(['a woken', 'b woken', 'c woken', 'd woken', 'e woken'])
+    expect(clock.pending).toBe(0)
+  })
+
   it('wakes a lease again that asks for the same instant when it is woken', async () => {
     const { clock, group } = setUpArming()
     let woken = 0
