@@ -68,7 +68,7 @@ export async function holdSurely(session: Session, name: string): Promise<Held> 
   }
 }
 
-interface View {
+export interface View {
   readonly means: string
   believes(): boolean
 }

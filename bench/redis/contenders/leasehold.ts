@@ -1,7 +1,8 @@
-import { createLease } from '@leasehold/core'
+import { createLease, type StoreLease } from '@leasehold/core'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { connected, openClient } from '../redis-client.js'
 import type { Chosen, Contender, Purpose, Session, Setting, Use } from './contender.js'
+import { HeldLock, type LockUse } from './held-lock.js'
 
 interface Options {
   heartbeatInterval: number
@@ -17,6 +18,14 @@ function chosenFor(setting: Setting, { purpose, ttl }: Use): Chosen<Options> {
   }
 }
 
+const leaseUse: LockUse<StoreLease> = {
+  views: (lease) => [
+    { means: '`checkLease()`', believes: () => lease.checkLease() },
+    { means: '`signal`', believes: () => !lease.signal.aborted },
+  ],
+  release: (lease) => lease.release(),
+}
+
 function open(setting: Setting, port: number, use: Use): Session {
   const { library, client: clientOptions } = chosenFor(setting, use)
   const client = openClient(port, clientOptions)
@@ -25,23 +34,14 @@ function open(setting: Setting, port: number, use: Use): Session {
   const settings = { ...library, heartbeatTimeout: use.ttl }
   return {
     hold: async (name) => {
-      const lease = createLease(store, name, settings)
-      const listeners: (() => void)[] = []
-      const onLost = (): void => {
-        for (const listener of listeners) listener()
-      }
-      await lease.acquire({ wait: Number.POSITIVE_INFINITY, onLost })
-      const { signal } = lease
-      return {
-        views: [
-          { means: '`checkLease()`', believes: () => lease.checkLease() },
-          { means: '`signal`', believes: () => !signal.aborted },
-        ],
-        onLoss: (listener) => listeners.push(listener),
-        release: async () => {
-          await lease.release()
-        },
-      }
+      let acquired: Promise<boolean> | undefined
+      const held = new HeldLock(leaseUse, (onLost) => {
+        const lease = createLease(store, name, settings)
+        acquired = lease.acquire({ wait: Number.POSITIVE_INFINITY, onLost })
+        return lease
+      })
+      await acquired
+      return held
     },
     cycle: (name) => {
       const lease = createLease(store, name, settings)

@@ -1,6 +1,7 @@
 import { connected, openClient, type RedisClient } from '../redis-client.js'
 import { rival, versionOf } from '../rivals.js'
 import type { Chosen, Contender, Session, Setting, Use } from './contender.js'
+import { HeldLock, type LockUse } from './held-lock.js'
 import { briskPause, LONG_WAIT } from './polling.js'
 
 interface Options {
@@ -36,6 +37,12 @@ function chosenFor(setting: Setting, { purpose, role, ttl, waiters }: Use): Chos
   return { library: { refreshInterval: ttl / 4 }, client: { commandTimeout: 150 } }
 }
 
+const mutexUse: LockUse<Mutex> = {
+  // Set together with the call of `onLockLost`: one view, not two.
+  views: (mutex) => [{ means: '`isAcquired`, `onLockLost`', believes: () => mutex.isAcquired }],
+  release: (mutex) => mutex.release(),
+}
+
 function open(setting: Setting, port: number, use: Use): Session {
   const { library, client: clientOptions } = chosenFor(setting, use)
   const client = openClient(port, clientOptions)
@@ -44,17 +51,9 @@ function open(setting: Setting, port: number, use: Use): Session {
     new Mutex(client, name, { ...library, lockTimeout: use.ttl, onLockLost })
   return {
     hold: async (name) => {
-      const listeners: (() => void)[] = []
-      const mutex = mutexOn(name, () => {
-        for (const listener of listeners) listener()
-      })
-      await mutex.acquire()
-      return {
-        // Set together with the call of `onLockLost`: one view, not two.
-        views: [{ means: '`isAcquired`, `onLockLost`', believes: () => mutex.isAcquired }],
-        onLoss: (listener) => listeners.push(listener),
-        release: () => mutex.release(),
-      }
+      const held = new HeldLock(mutexUse, (onLockLost) => mutexOn(name, onLockLost))
+      await held.lock.acquire()
+      return held
     },
     cycle: (name) => {
       const mutex = mutexOn(name, () => {})

@@ -9,12 +9,7 @@ export function longHoldOf({ maxHold, timeouts }: LeaseSettings, grantedAt: numb
   return isLimited ? Number.POSITIVE_INFINITY : grantedAt + MANY_TTLS * timeouts.heartbeatTimeout
 }
 
-/** Warns when the time has come. Returns the time of the next warning: `Infinity`, after this one. */
-export function warnOnce(warnAt: number, now: number, warn: (message: string) => void): number {
-  if (now < warnAt) return warnAt
-  warn(
-    `held for more than ${MANY_TTLS} heartbeat timeouts without maxHold: a worker that hangs keeps the lease for ever. ` +
-      'Set maxHold to the longest time that the work may take',
-  )
-  return Number.POSITIVE_INFINITY
-}
+/** The warning. */
+export const heldLong =
+  `held for more than ${MANY_TTLS} heartbeat timeouts without maxHold: a worker that hangs keeps the lease for ever. ` +
+  'Set maxHold to the longest time that the work may take'

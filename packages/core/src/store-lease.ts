@@ -12,7 +12,7 @@ import { isGone, type ReleaseResult } from './engine/engine-effect.js'
 import type { EventOf } from './engine/engine-event.js'
 import { type EngineEnvironment, guardEnvironment } from './engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
-import type { GrantEffect } from './engine/grant-effect.js'
+import { type GrantEffect, onGrant } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
@@ -25,7 +25,7 @@ import type { LeaseLost } from './lease-lost.js'
 import { checkOwner } from './lease-name.js'
 import type { LeaseSettings } from './lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from './logger.js'
-import { longHoldOf, warnOnce } from './long-hold.js'
+import { heldLong, longHoldOf } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { LeaseFamily } from './parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
@@ -61,7 +61,6 @@ export class StoreLease extends Lease {
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
   readonly #fence: Fence | undefined
-  readonly #workUnder = (grantId: string): Promise<void> | undefined => this.#runs?.under({ grantId })?.working
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: StoreLeaseEnvironment = {}) {
@@ -74,8 +73,9 @@ export class StoreLease extends Lease {
     this.#clock = guarded.clock
     if (environment.parent !== undefined) this.#family = this.#createFamily(environment.parent, guarded)
     const parented = this.#family?.around(guarded) ?? guarded
-    const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder: this.#workUnder }
-    this.#engine = createEngine(settings, store, fenced, (effect) => this.#onGrant(effect))
+    const workUnder: EngineEnvironment['workUnder'] = (grantId) => this.#runs?.under({ grantId })?.working
+    const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder }
+    this.#engine = createEngine(settings, store, fenced, this)
     const fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
@@ -314,7 +314,8 @@ export class StoreLease extends Lease {
     this.#users.end()
   }
 
-  #onGrant(effect: GrantEffect): void {
+  /** @internal */
+  [onGrant](effect: GrantEffect): void {
     switch (effect.type) {
       case 'granted':
         this.#armFence()
@@ -329,7 +330,7 @@ export class StoreLease extends Lease {
       case 'renewed':
         this.#armFence()
         this.#renewal?.onHeartbeat(effect)
-        this.#warnAt = warnOnce(this.#warnAt, this.#clock.now(), (message) => this.#log('warn', message))
+        this.#warnOfLongHold()
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':
@@ -363,6 +364,13 @@ export class StoreLease extends Lease {
     this.#emitter?.emit('lost', lost)
     this.#renewal?.end()
     this.#fence?.acknowledge(run?.working)
+  }
+
+  /** Once for a grant. */
+  #warnOfLongHold(): void {
+    if (this.#clock.now() < this.#warnAt) return
+    this.#warnAt = Number.POSITIVE_INFINITY
+    this.#log('warn', heldLong)
   }
 
   #armFence(): void {

@@ -43,12 +43,16 @@ const optionNames: OptionNames<TimeoutOptions> = {
   strategy: true,
 }
 
-const strategies: Readonly<Record<RenewalStrategyName, () => RenewalStrategy>> = {
-  interval: intervalStrategy,
-  eager: eagerStrategy,
-  lazy: lazyStrategy,
-  adaptive: adaptiveStrategy,
-  manual: manualStrategy,
+/** The key of the option that a strategy was made from. */
+const option = Symbol('leasehold.strategy')
+
+/** A strategy that learns nothing is shared by all leases. */
+const strategies: Readonly<Record<RenewalStrategyName, RenewalStrategy | (() => RenewalStrategy)>> = {
+  interval: called('interval', intervalStrategy()),
+  eager: called('eager', eagerStrategy()),
+  lazy: called('lazy', lazyStrategy()),
+  adaptive: () => called('adaptive', adaptiveStrategy()),
+  manual: called('manual', manualStrategy()),
 }
 
 /**
@@ -120,7 +124,8 @@ function isRenewAt(strategy: TimeoutOptions['strategy']): strategy is RenewAt {
 function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalStrategy {
   if (isRenewAt(strategy)) return called(strategy, renewAtStrategy(strategy))
   if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) {
-    return called(strategy, strategies[strategy]())
+    const named = strategies[strategy]
+    return typeof named === 'function' ? named() : named
   }
   const { check, plan } = Object(strategy) as Partial<RenewalStrategy>
   if (typeof strategy === 'object' && typeof check === 'function' && typeof plan === 'function') return strategy
@@ -129,9 +134,6 @@ function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalS
     `strategy must be one of ${Object.keys(strategies).join(', ')}, { renewAt }, or a RenewalStrategy, not ${given}`,
   )
 }
-
-/** The key of the option that a strategy was made from. */
-const option = Symbol('leasehold.strategy')
 
 function called(name: RenewalStrategyName | RenewAt, strategy: RenewalStrategy): RenewalStrategy {
   return Object.defineProperty(strategy, option, { value: name })

@@ -69,12 +69,21 @@ export function guardRandom(random: () => number, report: Report): () => number 
 export function planHeartbeat(
   timeouts: RenewalTimes & { readonly strategy: RenewalStrategy },
   jitter: number,
-  report: Report,
+  reporter: { report: Report },
 ): HeartbeatPlan {
   const { strategy, heartbeatInterval, operationTimeout } = timeouts
-  const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)
+  let plan: unknown
+  // Without closures, because each heartbeat is planned.
+  try {
+    plan = strategy.plan(timeouts, jitter)
+  } catch (error) {
+    reporter.report(error)
+  }
   const { after, attemptTimeout } = Object(plan) as Partial<HeartbeatPlan>
   if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }
+  const report: Report = (error) => reporter.report(error)
+  // It may be a promise, whose rejection is reported.
+  callGuarded(() => plan, report)
   const given = `{ after: ${shownValue(after)}, attemptTimeout: ${shownValue(attemptTimeout)} }`
   report(
     new LeaseConfigurationError(`strategy.plan() must return { after, attemptTimeout } in milliseconds, not ${given}`),

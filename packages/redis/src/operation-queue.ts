@@ -41,7 +41,7 @@ export class OperationQueue {
   readonly #connection: LazyConnection
   readonly #clock: Clock
   readonly #clustered: boolean
-  readonly #prelude: readonly string[]
+  readonly #prelude: readonly [string, string]
   readonly #floorKey: string | undefined
   #pending: Operation[] = []
   /** How many operations have been sent and not answered yet. */

@@ -86,12 +86,15 @@ export class SentCall {
   }
 
   /** `floorKey`: the key of the floor of a member of a quorum; see the script. */
-  run(prelude: readonly string[], floorKey: string | undefined): Promise<unknown> {
+  run(prelude: readonly [string, string], floorKey: string | undefined): Promise<unknown> {
     const keys: string[] = []
-    const args = [...prelude]
+    const name = this.operations[0]?.request.operation
+    const isShared = this.operations.every(({ request }) => request.operation === name)
+    const [life, caller] = prelude
+    const args = [life, isShared ? `${caller} ${name}` : caller]
     for (const { request } of this.operations) {
       keys.push(request.key)
-      args.push(`${request.operation} ${request.args}`)
+      args.push(isShared ? request.args : `${request.operation} ${request.args}`)
     }
     if (floorKey !== undefined) keys.push(floorKey)
     const call: ScriptCall = this.isByText

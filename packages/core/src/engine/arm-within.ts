@@ -1,4 +1,4 @@
-import { type EngineState, isUnplanned } from './engine-state.js'
+import type { EngineState, Held } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 
 /** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
@@ -13,8 +13,12 @@ const LATEST_ARMED = 50
  */
 export function armWithin(state: EngineState, { rules, now }: EventContext): number {
   const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
-  const isFresh = state.phase === 'held' && isUnplanned(state) && state.validUntil - now > 2 * LATEST_ARMED
-  if (!isCalling && !isFresh) return 0
+  if (!isCalling && !(state.phase === 'held' && isQuiet(state, now))) return 0
   const shortest = Math.min(rules.operationTimeout, rules.heartbeatInterval)
   return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
+}
+
+/** Whether nothing is to be done soon, as far as it is planned. */
+function isQuiet({ call, heartbeatAt = Number.POSITIVE_INFINITY, validUntil }: Held, now: number): boolean {
+  return call === undefined && Math.min(heartbeatAt, validUntil) - now > 2 * LATEST_ARMED
 }

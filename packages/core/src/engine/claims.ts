@@ -8,6 +8,7 @@ import type { LeaseRun } from '../run/lease-run.js'
 export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>
 
 const noWishes: Wishes = {}
+const noClaims: readonly Claim[] = []
 
 /** The engine of the lease, as a caller sees it that may give up. */
 interface ClaimedEngine {
@@ -52,36 +53,38 @@ export class Claim extends Deferred<boolean> {
 
 /** The callers that share an attempt. Each gets one outcome, and is then removed. */
 export class Claims {
-  #claims: Claim[] = []
-  #deadline = Number.POSITIVE_INFINITY
+  /** Absent while there are none, as in a lease that is held. */
+  #claims: Claim[] | undefined
+  #deadline: number | undefined
 
   get all(): readonly Claim[] {
-    return this.#claims
+    return this.#claims ?? noClaims
   }
 
   get isEmpty(): boolean {
-    return this.#claims.length === 0
+    return this.all.length === 0
   }
 
   /** When the first waiting caller gives up; `Infinity` where none waits. */
   get deadline(): number {
-    return this.#deadline
+    return this.#deadline ?? Number.POSITIVE_INFINITY
   }
 
   /** Whether any of them wants a place in the queue. */
   get waits(): boolean {
-    for (const claim of this.#claims) if (isWaiting(claim)) return true
+    for (const claim of this.all) if (isWaiting(claim)) return true
     return false
   }
 
   /** Of the first caller. */
   get wishes(): Wishes {
-    return this.#claims[0]?.wishes ?? noWishes
+    return this.all[0]?.wishes ?? noWishes
   }
 
   add(claim: Claim): void {
-    this.#claims.push(claim)
-    if (isWaiting(claim)) this.#deadline = Math.min(this.#deadline, claim.waitUntil)
+    if (this.#claims === undefined) this.#claims = [claim]
+    else this.#claims.push(claim)
+    if (isWaiting(claim)) this.#deadline = Math.min(this.deadline, claim.waitUntil)
   }
 
   /** Removes a caller that no longer waits for the outcome. */
@@ -92,9 +95,9 @@ export class Claims {
 
   /** Removes and returns all callers; the caller of this method settles them. */
   takeAll(): readonly Claim[] {
-    const claims = this.#claims
-    this.#claims = []
-    this.#deadline = Number.POSITIVE_INFINITY
+    const claims = this.all
+    this.#claims = undefined
+    this.#deadline = undefined
     for (const claim of claims) claim.unlisten?.()
     return claims
   }
@@ -102,15 +105,15 @@ export class Claims {
   /** Removes and returns the callers whose time is up. */
   takeDue(now: number): readonly Claim[] {
     const isDue = ({ waitUntil }: Claim): boolean => waitUntil <= now
-    if (this.#claims.every(isDue)) return this.takeAll()
-    const due = this.#claims.filter(isDue)
+    if (this.all.every(isDue)) return this.takeAll()
+    const due = this.all.filter(isDue)
     this.#keep((claim) => !isDue(claim))
     for (const claim of due) claim.unlisten?.()
     return due
   }
 
   #keep(isKept: (claim: Claim) => boolean): void {
-    this.#claims = this.#claims.filter(isKept)
+    this.#claims = this.all.filter(isKept)
     this.#deadline = this.#claims
       .filter(isWaiting)
       .reduce((earliest, { waitUntil }) => Math.min(earliest, waitUntil), Number.POSITIVE_INFINITY)

@@ -1,5 +1,4 @@
 import type { LeaseLostReason } from '../lease-lost.js'
-import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { HandOffTarget } from './engine-state.js'
@@ -52,8 +51,8 @@ export type AnswerEvent =
 /** From the timer or a watch. */
 type PassedEvent =
   | { readonly type: 'tick' }
-  /** When the heartbeat after the last confirmed request is due. */
-  | { readonly type: 'plan'; readonly plan: HeartbeatPlan }
+  /** The heartbeat after the last confirmed request is to be planned. */
+  | { readonly type: 'plan' }
   /** The time limit of a release begins. */
   | { readonly type: 'limit' }
   /** Another program has changed the record of our grant. */

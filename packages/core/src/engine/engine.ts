@@ -9,7 +9,7 @@ import type { Claim } from './claims.js'
 import type { EngineEvent } from './engine-event.js'
 import type { EngineState } from './engine-state.js'
 import type { EngineEnvironment } from './event-context.js'
-import type { GrantEffect } from './grant-effect.js'
+import { type GrantEffect, type GrantListener, onGrant } from './grant-effect.js'
 import { LeaseEngine } from './lease-engine.js'
 import type { LeaseRules } from './lease-rules.js'
 
@@ -51,12 +51,12 @@ export function createEngine(
   settings: LeaseSettings,
   store: LeaseStore & { readonly [makesEngine]?: EngineMaker },
   environment: EngineEnvironment,
-  onGrant: (effect: GrantEffect) => void,
+  lease: GrantListener,
 ): Engine {
   const make = store[makesEngine]
   const graced = forChildren(store, settings, environment.clock)
-  if (make !== undefined) return make(settings, environment, onGrant)
-  if (settings.unresponsiveAfter === undefined) return new LeaseEngine(settings, graced, environment, onGrant)
+  if (make !== undefined) return make(settings, environment, (effect) => lease[onGrant](effect))
+  if (settings.unresponsiveAfter === undefined) return new LeaseEngine(settings, graced, environment, lease)
   throw new LeaseConfigurationError(
     'unresponsiveAfter is for leases whose heartbeats are sent by a HeartbeatThread: open the store with one, or leave it out',
     { leaseName: settings.name, owner: settings.owner, store: store.kind ?? 'custom' },

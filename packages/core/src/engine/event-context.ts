@@ -1,11 +1,18 @@
 import type { Clock } from '../clock.js'
 import type { LeaseEnvironment } from '../lease-environment.js'
+import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import { systemClock } from '../system-clock.js'
 import { guardClock, guardRandom } from '../user-code.js'
 import type { LeaseRules } from './lease-rules.js'
 
+/** Plans heartbeats by the strategy of the lease. */
+export interface HeartbeatPlanner {
+  /** When the heartbeat after a request that was sent then is due. */
+  plan(sentAt: number): HeartbeatPlan
+}
+
 /** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
-export interface EventContext {
+export interface EventContext extends HeartbeatPlanner {
   readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
@@ -69,11 +76,17 @@ export class CurrentContext implements EventContext {
   readonly rules: LeaseRules
   readonly now: number
   readonly #environment: EngineEnvironment
+  readonly #planner: HeartbeatPlanner
 
-  constructor(rules: LeaseRules, environment: EngineEnvironment) {
+  constructor(rules: LeaseRules, environment: EngineEnvironment, planner: HeartbeatPlanner) {
     this.rules = rules
     this.now = environment.clock.now()
     this.#environment = environment
+    this.#planner = planner
+  }
+
+  plan(sentAt: number): HeartbeatPlan {
+    return this.#planner.plan(sentAt)
   }
 
   get suspended(): number {

@@ -1,5 +1,4 @@
 import type { LeaseLostReason } from '../lease-lost.js'
-import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
@@ -35,7 +34,7 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
     case 'read-answer':
       return onRead(state, event, context)
     case 'plan':
-      return onPlan(state, event.plan, context)
+      return isUnplanned(state) ? quiet({ ...state, ...planned(state, context) }) : quiet(state)
     case 'changed':
       if (state.call !== undefined) return quiet({ ...state, changed: true })
       return context.rules.manual ? sendRead(state, context) : sendHeartbeat(state, context.now, context)
@@ -54,24 +53,31 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
   }
 }
 
-/** The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. */
+/**
+ * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. `isPlanned`: the next heartbeat
+ * is planned at once.
+ */
 export function becomeHeld(
   { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
   sentAt: number,
-  { rules, suspended }: EventContext,
+  context: EventContext,
+  isPlanned = false,
 ): Held {
+  const { rules, suspended } = context
+  // Counted from the instant at which the confirmed request was sent, on our own clock.
+  const validUntil = Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil)
+  const plan = isPlanned ? planned({ confirmedAt: sentAt, validUntil }, context) : undefined
   return {
     phase: 'held',
     op,
     grant,
     confirmedAt: sentAt,
-    // Counted from the instant at which the confirmed request was sent, on our own clock.
-    validUntil: Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil),
+    validUntil,
     holdUntil,
     suspended,
     call: undefined,
-    heartbeatAt: undefined,
-    attemptTimeout: rules.operationTimeout,
+    heartbeatAt: plan?.heartbeatAt,
+    attemptTimeout: plan?.attemptTimeout ?? rules.operationTimeout,
     // Given although they are undefined: an object that always has the same properties is cheaper to copy.
     hasOtherTtl: undefined,
     update: undefined,
@@ -83,13 +89,14 @@ export function becomeHeld(
   }
 }
 
-function onPlan(state: Held, { after, attemptTimeout }: HeartbeatPlan, { rules }: EventContext): Transition {
-  if (!isUnplanned(state)) return quiet(state)
-  if (rules.manual) return quiet({ ...state, heartbeatAt: Number.POSITIVE_INFINITY, attemptTimeout })
-  const { confirmedAt, validUntil } = state
+function planned(
+  { confirmedAt, validUntil }: Pick<Held, 'confirmedAt' | 'validUntil'>,
+  context: EventContext,
+): { heartbeatAt: number; attemptTimeout: number } {
+  const { after, attemptTimeout } = context.plan(confirmedAt)
+  if (context.rules.manual) return { heartbeatAt: Number.POSITIVE_INFINITY, attemptTimeout }
   const latest = (validUntil - confirmedAt) * LATEST_HEARTBEAT
-  const heartbeatAt = confirmedAt + (after > 0 ? Math.min(after, latest) : latest / 2)
-  return quiet({ ...state, heartbeatAt, attemptTimeout })
+  return { heartbeatAt: confirmedAt + (after > 0 ? Math.min(after, latest) : latest / 2), attemptTimeout }
 }
 
 function onTick(state: Held, context: EventContext): Transition {
@@ -191,8 +198,9 @@ function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: E
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   if (call.method === 'update') effects.push({ type: 'updated' })
   const update = call.method === 'update' ? undefined : state.update
-  const renewed = becomeHeld(state, call.sentAt, context)
-  if (state.changed !== true && update === undefined) return { state: renewed, effects }
+  const isSettled = state.changed !== true && update === undefined
+  const renewed = becomeHeld(state, call.sentAt, context, isSettled)
+  if (isSettled) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.
   const looks = context.rules.manual && update === undefined
   const next = looks ? sendRead(renewed, context) : sendHeartbeat({ ...renewed, update }, context.now, context)

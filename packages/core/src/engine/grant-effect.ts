@@ -2,6 +2,14 @@ import type { Grant, Metadata } from '../store/lease-record.js'
 import type { Claim } from './claims.js'
 import type { EngineEffect } from './engine-effect.js'
 
+/** The key of the method by which a lease is notified of its grant. */
+export const onGrant = Symbol('leasehold.onGrant')
+
+/** The lease of an engine. */
+export interface GrantListener {
+  [onGrant](effect: GrantEffect): void
+}
+
 /** What happened to the grant, reported to the lease. */
 export type GrantEffect =
   | {

@@ -8,10 +8,10 @@ import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
-import { CurrentContext, type EngineEnvironment, type EventContext } from './event-context.js'
+import { CurrentContext, type EngineEnvironment, type EventContext, type HeartbeatPlanner } from './event-context.js'
 import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
-import type { GrantEffect } from './grant-effect.js'
+import { type GrantListener, onGrant } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
 import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
@@ -23,17 +23,22 @@ import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
+const tick: EngineEvent = { type: 'tick' }
+const plan: EngineEvent = { type: 'plan' }
+
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements Caller, GroupMember {
+export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
   readonly rules: LeaseRules
   readonly group: LeaseGroup
+  wakesAt = Number.POSITIVE_INFINITY
+  place = 0
   readonly #settings: LeaseSettings
   readonly #store: LeaseStore
   readonly #environment: EngineEnvironment
-  readonly #onGrant: (effect: GrantEffect) => void
+  readonly #lease: GrantListener
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
   #adopted: Grant | undefined
@@ -45,23 +50,16 @@ export class LeaseEngine implements Caller, GroupMember {
   #isReclaiming = false
   #hasReclaimed = false
   #refusedFor: string | undefined
-  /** The instant at which the group wakes this lease. */
-  #armedFor = Number.POSITIVE_INFINITY
-  /** Within how many milliseconds the timer is brought up to date; `Infinity` where it is, or need not be. */
-  #toBeArmed = Number.POSITIVE_INFINITY
+  /** Within how many milliseconds the timer is brought up to date; `undefined` where it is, or need not be. */
+  #toBeArmed: number | undefined
 
-  constructor(
-    settings: LeaseSettings,
-    store: LeaseStore,
-    environment: EngineEnvironment,
-    onGrant: (effect: GrantEffect) => void,
-  ) {
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, lease: GrantListener) {
     this.rules = rulesOf(settings, store)
     this.group = groupOf(store, environment.userClock ?? environment.clock)
     this.#settings = settings
     this.#store = store
     this.#environment = environment
-    this.#onGrant = onGrant
+    this.#lease = lease
     this.#caller = new StoreCaller(this, store, this.group.renewals)
   }
 
@@ -128,7 +126,7 @@ export class LeaseEngine implements Caller, GroupMember {
 
   #step(event: EngineEvent): EventContext {
     const before = this.#state.phase
-    const context = new CurrentContext(this.rules, this.#environment)
+    const context = new CurrentContext(this.rules, this.#environment, this)
     const { state, effects } = transition(this.#state, event, context)
     this.#state = state
     for (const effect of effects) this.#perform(effect, context)
@@ -168,17 +166,15 @@ export class LeaseEngine implements Caller, GroupMember {
   /** Brings the timer up to date. */
   arm(): void {
     if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
-    if (isUnplanned(this.#state)) this.#step({ type: 'plan', plan: this.#plan(this.#state.confirmedAt) })
-    this.#toBeArmed = Number.POSITIVE_INFINITY
-    const at = this.#nextLook()
-    if (Math.ceil(at) === this.#armedFor) return
-    if (this.#armedFor !== Number.POSITIVE_INFINITY) this.group.forget(this, this.#armedFor)
-    this.#armedFor = at === Number.POSITIVE_INFINITY ? at : this.group.wake(this, at, this.#environment.clock)
+    if (isUnplanned(this.#state)) this.#step(plan)
+    this.#toBeArmed = undefined
+    this.group.wake(this, this.#nextLook(), this.#environment.clock)
   }
 
   #armSoon(context: EventContext): void {
     const within = armWithin(this.#state, context)
-    if (this.#toBeArmed <= within || Math.ceil(this.#nextLook()) === this.#armedFor) return
+    const isSoon = this.#toBeArmed !== undefined && this.#toBeArmed <= within
+    if (isSoon || Math.ceil(this.#nextLook()) === this.wakesAt) return
     this.#toBeArmed = within
     this.group.armSoon(this, within)
   }
@@ -190,12 +186,11 @@ export class LeaseEngine implements Caller, GroupMember {
   }
 
   onTimer(): void {
-    this.#armedFor = Number.POSITIVE_INFINITY
     const state = this.#state
     if (state.phase === 'acquiring' && state.call === undefined) {
       this.#endWaits(this.#environment.clock.now(), state.failure)
     }
-    this.#step({ type: 'tick' })
+    this.#step(tick)
     this.arm()
   }
 
@@ -272,17 +267,18 @@ export class LeaseEngine implements Caller, GroupMember {
         return
       default:
         this.#observe(effect)
-        this.#onGrant(effect)
+        this.#lease[onGrant](effect)
     }
   }
 
   #observe(effect: EngineEffect): void {
     if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
     const { latency } = effect
-    if (latency === undefined) return
+    const { strategy } = this.#settings.timeouts
+    if (latency === undefined || !('observe' in strategy)) return
     callGuarded(
-      () => this.#settings.timeouts.strategy.observe?.(latency),
-      (error) => this.#report(error),
+      () => strategy.observe?.(latency),
+      (error) => this.report(error),
     )
   }
 
@@ -330,7 +326,7 @@ export class LeaseEngine implements Caller, GroupMember {
     this.#watchGrant(grant)
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)
-    this.#onGrant({ type: 'granted', grant, previous, claims })
+    this.#lease[onGrant]({ type: 'granted', grant, previous, claims })
   }
 
   /** Settles the callers whose time is up: another owner holds the lease, or the attempt failed. */
@@ -360,15 +356,13 @@ export class LeaseEngine implements Caller, GroupMember {
     this.#cleanup.add(grantId, grant, hasStray, this.#environment.workUnder?.(grantId))
   }
 
-  #report(error: unknown): void {
-    this.#onGrant({ type: 'fault', error })
+  report(error: unknown): void {
+    this.#lease[onGrant]({ type: 'fault', error })
   }
 
-  /** When the heartbeat after a request that was sent then is due. */
-  #plan(sentAt: number): HeartbeatPlan {
-    const times = fencedTimes(this.#settings)
-    const plan = planHeartbeat(times, this.#environment.random(), (error) => this.#report(error))
-    return this.group.renewals === undefined ? plan : { ...plan, after: alignToBatch(sentAt, plan.after) }
+  plan(sentAt: number): HeartbeatPlan {
+    const { after, attemptTimeout } = planHeartbeat(fencedTimes(this.#settings), this.#environment.random(), this)
+    return { after: this.group.renewals === undefined ? after : alignToBatch(sentAt, after), attemptTimeout }
   }
 
   #watchGrant(grant: Grant): void {

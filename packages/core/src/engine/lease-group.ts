@@ -10,9 +10,13 @@ const LARGEST_TURN = 512
 
 /** The engine of one lease. */
 export interface GroupMember {
+  /** The instant at which it is woken, in whole milliseconds; `Infinity` for none. Only the group changes it. */
+  wakesAt: number
+  /** Its place among those that are woken then. Only the group changes it. */
+  place: number
   /** Brings its timer up to date. */
   arm(): void
-  /** The instant has come for which {@link LeaseGroup.wake} was called. */
+  /** The instant of {@link LeaseGroup.wake} has come. */
   onTimer(): void
   onStoreClosed(): void
 }
@@ -77,37 +81,43 @@ export class LeaseGroup {
   }
 
   /**
-   * Calls `onTimer` at this instant, or up to a millisecond later. Returns the instant for {@link forget}. The timer is set
-   * by the clock of the first lease, which reports the faults of that clock.
+   * Calls `onTimer` at this instant, or up to a millisecond later, and not at the one asked for before; never at `Infinity`.
+   * The timer is set by the clock of the first lease, which reports the faults of that clock.
    */
-  wake(lease: GroupMember, at: number, clock: Clock): number {
+  wake(lease: GroupMember, at: number, clock: Clock): void {
     const instant = Math.ceil(at)
+    if (instant === lease.wakesAt) return
+    this.#forget(lease)
+    lease.wakesAt = instant
+    if (instant === Number.POSITIVE_INFINITY) return
     let wake = this.#wakes.get(instant)
     if (wake === undefined) {
-      const cancel = clock.schedule(instant - clock.now(), () => this.#onTimer(instant))
-      wake = { leases: new Set(), cancel }
+      wake = { leases: [], cancel: clock.schedule(instant - clock.now(), () => this.#onTimer(instant)) }
       this.#wakes.set(instant, wake)
     }
-    wake.leases.add(lease)
-    return instant
+    lease.place = wake.leases.push(lease) - 1
   }
 
-  /** The lease is not woken at this instant any more. */
-  forget(lease: GroupMember, instant: number): void {
-    const wake = this.#wakes.get(instant)
-    if (wake?.leases.delete(lease) !== true || wake.leases.size > 0) return
+  #forget({ wakesAt, place }: GroupMember): void {
+    const wake = this.#wakes.get(wakesAt)
+    const last = wake?.leases.pop()
+    if (wake === undefined || last === undefined) return
+    if (place < wake.leases.length) {
+      wake.leases[place] = last
+      last.place = place
+    }
+    if (wake.leases.length > 0) return
     wake.cancel()
-    this.#wakes.delete(instant)
+    this.#wakes.delete(wakesAt)
   }
 
   #onTimer(instant: number): void {
-    const leases = [...(this.#wakes.get(instant)?.leases ?? [])]
-    this.#wakes.delete(instant)
-    if (leases.length > LARGEST_TURN) {
-      const cancel = this.#clock.schedule(0, () => this.#onTimer(instant))
-      this.#wakes.set(instant, { leases: new Set(leases.splice(LARGEST_TURN)), cancel })
-    }
-    for (const lease of leases) lease.onTimer()
+    const wake = this.#wakes.get(instant)
+    const due = wake?.leases.splice(-LARGEST_TURN) ?? []
+    for (const lease of due) lease.wakesAt = Number.POSITIVE_INFINITY
+    if (wake === undefined || wake.leases.length === 0) this.#wakes.delete(instant)
+    else wake.cancel = this.#clock.schedule(0, () => this.#onTimer(instant))
+    for (const lease of due) lease.onTimer()
   }
 
   #arm(within: number): void {
@@ -118,8 +128,8 @@ export class LeaseGroup {
 }
 
 interface Wake {
-  readonly leases: Set<GroupMember>
-  readonly cancel: () => void
+  readonly leases: GroupMember[]
+  cancel: () => void
 }
 
 const groups = Symbol('leasehold.groups')

@@ -39,8 +39,8 @@ export class StoreCaller implements BatchCaller {
     const call = new AbortableCall(timeout)
     this.#underWay = call
     this.#send(request, call, wishes).then(
-      (answer) => this.#ended(call, this.#eventOf(op, request, answer)),
-      (failure) => this.#ended(call, this.#failureOf(op, request, failure)),
+      (answer) => this.#ended(call, this.#eventOf(op, request.method, answer)),
+      (failure) => this.#ended(call, this.#failureOf(op, request.method, failure)),
     )
   }
 
@@ -51,12 +51,12 @@ export class StoreCaller implements BatchCaller {
     call?.abort()
   }
 
-  onRenewed({ op, grant }: Heartbeat, answer: unknown): void {
-    this.#caller.onRenewal(this.#eventOf(op, { method: 'renew', grant }, answer))
+  onRenewed({ op }: Heartbeat, answer: unknown): void {
+    this.#caller.onRenewal(this.#eventOf(op, 'renew', answer))
   }
 
-  onRenewalFailed({ op, grant }: Heartbeat, failure: unknown): void {
-    this.#caller.onRenewal(this.#failureOf(op, { method: 'renew', grant }, failure))
+  onRenewalFailed({ op }: Heartbeat, failure: unknown): void {
+    this.#caller.onRenewal(this.#failureOf(op, 'renew', failure))
   }
 
   #ended(call: AbortableCall, answer: AnswerEvent): void {
@@ -65,7 +65,7 @@ export class StoreCaller implements BatchCaller {
   }
 
   /** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */
-  #eventOf(op: number, { method }: StoreRequest, answer: unknown): AnswerEvent {
+  #eventOf(op: number, method: StoreRequest['method'], answer: unknown): AnswerEvent {
     const fault = faultOfAnswer(method, answer)
     if (fault !== undefined) {
       return { type: 'failure', op, error: invalidAnswer(this.#caller.rules, method, fault), definitive: false }
@@ -86,7 +86,7 @@ export class StoreCaller implements BatchCaller {
     }
   }
 
-  #failureOf(op: number, { method }: StoreRequest, failure: unknown): AnswerEvent {
+  #failureOf(op: number, method: StoreRequest['method'], failure: unknown): AnswerEvent {
     const error = toLeaseError(this.#caller.rules, method, failure)
     return { type: 'failure', op, error, definitive: isDefinitive(error) }
   }

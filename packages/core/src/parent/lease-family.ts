@@ -32,14 +32,11 @@ export class LeaseFamily implements ParentView {
   constructor(host: FamilyHost, parent?: ParentLease, environment?: EngineEnvironment) {
     this.#host = host
     if (parent === undefined || environment === undefined) return
-    const { store } = host
+    const { store, lease } = host
+    const { settings } = lease
     const { clock, random } = environment
-    this.#link = new ParentLink(
-      parent,
-      store,
-      { rules: rulesOf(host.lease.settings, store), clock, random },
-      asChild(host),
-    )
+    const seat = { settings, rules: rulesOf(settings, store), clock, random }
+    this.#link = new ParentLink(parent, store, seat, asChild(host))
   }
 
   get name(): string {

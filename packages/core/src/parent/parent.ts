@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import type { Lease } from '../lease.js'
+import type { LeaseSettings } from '../lease-settings.js'
 
 /** The key of the method by which a parent is seen by its children. */
 export const asParent = Symbol('leasehold.asParent')
@@ -20,6 +21,7 @@ export type ParentLease = Lease | Parent
 
 /** The facts about a child that a parent of another process is observed with. */
 export interface ChildSeat {
+  readonly settings: LeaseSettings
   readonly rules: LeaseRules
   readonly clock: Clock
   readonly random: () => number

@@ -1,5 +1,5 @@
 import { detailsOf } from '../engine/failures.js'
-import type { LeaseRules } from '../engine/lease-rules.js'
+import { type LeaseRules, rulesOf } from '../engine/lease-rules.js'
 import { retryPause } from '../engine/pauses.js'
 import { callWithin } from '../engine/timed-call.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
@@ -58,7 +58,7 @@ class WatchedParent implements ParentView {
     this.#store = store
     this.#owner = owner
     this.#seat = seat
-    this.#rules = { ...seat.rules, name, kind: store.kind ?? 'custom' }
+    this.#rules = rulesOf({ ...seat.settings, name }, store)
   }
 
   includes(store: object, name: string): boolean {

@@ -3,7 +3,7 @@ import { Claim } from '../engine/claims.js'
 import { heldIn } from '../engine/engine.js'
 import type { EventOf } from '../engine/engine-event.js'
 import type { EngineEnvironment } from '../engine/event-context.js'
-import type { GrantEffect } from '../engine/grant-effect.js'
+import { type GrantEffect, onGrant } from '../engine/grant-effect.js'
 import { LeaseEngine } from '../engine/lease-engine.js'
 import type { LeaseLost } from '../lease-lost.js'
 import { LeaseSettings } from '../lease-settings.js'
@@ -57,7 +57,7 @@ export class HostedLease {
       workUnder: (grantId) => this.#workUnder(grantId),
     }
     const graced = forChildren(store, settings, systemClock)
-    this.#engine = new LeaseEngine(settings, graced, environment, (effect) => this.#onGrant(effect))
+    this.#engine = new LeaseEngine(settings, graced, environment, { [onGrant]: (effect) => this.#onGrant(effect) })
     // The watchdog belongs to the user's thread, which is told if it ends.
     this.#fence = SelfFence.of(settings, this.#engine.rules, systemClock, () => {}, host.keeper)
   }

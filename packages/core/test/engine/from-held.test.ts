@@ -15,11 +15,12 @@ const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: 
 const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
-  const planned = (after: number) => ({ type: 'plan', plan: { after, attemptTimeout: 300 } }) as const
+  const plan = { type: 'plan' } as const
+  const planOf = (after: number) => ({ plan: () => ({ after, attemptTimeout: 300 }) })
 
   it('counts from the last confirmed request', () => {
     const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, planned(1_000), 500)).toEqual({
+    expect(after(state, plan, 500, planOf(1_000))).toEqual({
       state: { ...state, heartbeatAt: 1_400, attemptTimeout: 300 },
       effects: [],
     })
@@ -27,15 +28,15 @@ describe('from held, the plan of the next heartbeat', () => {
 
   it('is never later than 95 % of the validity, and half of it if the plan is invalid', () => {
     const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, planned(60_000), 500).state).toMatchObject({ heartbeatAt: 400 + VALIDITY * 0.95 })
+    expect(after(state, plan, 500, planOf(60_000)).state).toMatchObject({ heartbeatAt: 400 + VALIDITY * 0.95 })
     for (const none of [0, -5, Number.NaN]) {
-      expect(after(state, planned(none), 500).state).toMatchObject({ heartbeatAt: 400 + (VALIDITY * 0.95) / 2 })
+      expect(after(state, plan, 500, planOf(none)).state).toMatchObject({ heartbeatAt: 400 + (VALIDITY * 0.95) / 2 })
     }
   })
 
   it('changes nothing while a heartbeat is in progress or planned', () => {
     for (const state of [held({ call }), held({ heartbeatAt: 7 })]) {
-      expect(after(state, planned(1_000), 500)).toEqual({ state, effects: [] })
+      expect(after(state, plan, 500)).toEqual({ state, effects: [] })
     }
   })
 })
@@ -71,9 +72,12 @@ describe('from held, a heartbeat', () => {
     expect(again.state.phase).toBe('jeopardy')
   })
 
-  it('that is confirmed prolongs the validity from its send time, and needs a new plan', () => {
-    expect(after({ ...beating, failures: 2, failure: reset }, renewed, 1_040, { suspended: 6 })).toEqual({
-      state: held({ op: 2, confirmedAt: 1_000, validUntil: 1_000 + VALIDITY, suspended: 6 }),
+  it('that is confirmed prolongs the validity from its send time, and is followed by a planned one', () => {
+    const plan = (sentAt: number) => ({ after: 3_000 - sentAt, attemptTimeout: 300 })
+    const context = { suspended: 6, plan }
+    const next = { heartbeatAt: 3_000, attemptTimeout: 300 }
+    expect(after({ ...beating, failures: 2, failure: reset }, renewed, 1_040, context)).toEqual({
+      state: held({ op: 2, confirmedAt: 1_000, validUntil: 1_000 + VALIDITY, suspended: 6, ...next }),
       effects: [{ type: 'renewed', grant, latency: 40 }],
     })
   })
@@ -190,7 +194,7 @@ describe('from held, a heartbeat', () => {
 describe('from held, the end of validity', () => {
   it('comes at its exact time, with every event', () => {
     const lost = { type: 'lost', grant, lost: { reason: 'expired' } }
-    for (const event of [{ type: 'tick' }, renewed, { type: 'plan', plan: { after: 1, attemptTimeout: 1 } }] as const) {
+    for (const event of [{ type: 'tick' }, renewed, { type: 'plan' }] as const) {
       expect(after(beating, event, VALIDITY)).toEqual({
         state: { phase: 'idle', op: 2 },
         effects: [{ type: 'abort' }, takenBack, lost],

@@ -6,15 +6,23 @@ import type { Heartbeat } from '../../src/engine/renewal-batch.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
 
+const member: GroupMember = {
+  wakesAt: Number.POSITIVE_INFINITY,
+  place: 0,
+  arm: () => {},
+  onTimer: () => {},
+  onStoreClosed: () => {},
+}
+
 /** Leases that say when their timers are armed. */
 function setUpArming() {
   const clock = new VirtualClock()
   const armed: string[] = []
   const lease = (name: string): GroupMember => {
     return {
+      ...member,
       arm: () => void armed.push(name),
       onTimer: () => void armed.push(`${name} woken`),
-      onStoreClosed: () => {},
     }
   }
   return { clock, group: new LeaseGroup(new ScriptedStore(), clock), armed, lease }
@@ -87,9 +95,9 @@ describe('the state that leases of one store share', () => {
 
   it('wakes all leases of a millisecond by one timer, at its end', async () => {
     const { clock, group, armed, lease } = setUpArming()
-    expect(group.wake(lease('a'), 4.25, clock)).toBe(5)
-    expect(group.wake(lease('b'), 5, clock)).toBe(5)
-    expect(group.wake(lease('c'), 5.5, clock)).toBe(6)
+    group.wake(lease('a'), 4.25, clock)
+    group.wake(lease('b'), 5, clock)
+    group.wake(lease('c'), 5.5, clock)
     expect(clock.pending).toBe(2)
     await clock.advance(4)
     expect(armed).toEqual([])
@@ -99,30 +107,48 @@ describe('the state that leases of one store share', () => {
     expect(armed).toEqual(['a woken', 'b woken', 'c woken'])
   })
 
-  it('does not wake a lease that is forgotten, and keeps no timer for it', async () => {
+  it('wakes a lease at the last instant that was asked for, and keeps no timer for another one', async () => {
     const { clock, group, armed, lease } = setUpArming()
-    const [a, b] = [lease('a'), lease('b')]
-    const instant = group.wake(a, 10, clock)
-    group.wake(b, 10, clock)
-    group.forget(a, instant)
-    group.forget(a, instant)
+    const [a, b, c] = [lease('a'), lease('b'), lease('c')]
+    for (const each of [a, b, c]) group.wake(each, 10, clock)
+    group.wake(b, Number.POSITIVE_INFINITY, clock)
+    group.wake(b, Number.POSITIVE_INFINITY, clock)
+    group.wake(a, 20, clock)
+    group.wake(a, 20, clock)
+    expect(clock.pending).toBe(2)
+    await clock.advance(10)
+    expect(armed).toEqual(['c woken'])
+    group.wake(a, 15, clock)
     expect(clock.pending).toBe(1)
-    group.forget(b, instant)
-    expect(clock.pending).toBe(0)
     await clock.advance(20)
-    expect(armed).toEqual([])
+    expect(armed).toEqual(['c woken', 'a woken'])
+    for (const each of [a, b, c]) group.wake(each, 50, clock)
+    for (const each of [c, a, b]) group.wake(each, Number.POSITIVE_INFINITY, clock)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('wakes every other lease of an instant when some are to be woken later', async () => {
+    const { clock, group, armed, lease } = setUpArming()
+    const leases = ['a', 'b', 'c', 'd', 'e'].map(lease)
+    for (const each of leases) group.wake(each, 10, clock)
+    // The last one takes the place of the first, and then has to be found there.
+    for (const place of [0, 4, 2]) group.wake(leases[place] ?? member, 20, clock)
+    await clock.advance(10)
+    expect(armed.sort()).toEqual(['b woken', 'd woken'])
+    await clock.advance(10)
+    expect(armed.sort()).toEqual(['a woken', 'b woken', 'c woken', 'd woken', 'e woken'])
+    expect(clock.pending).toBe(0)
   })
 
   it('wakes a lease again that asks for the same instant when it is woken', async () => {
     const { clock, group } = setUpArming()
     let woken = 0
     const lease = {
-      arm: () => {},
+      ...member,
       onTimer: () => {
         woken += 1
         if (woken < 3) group.wake(lease, 10, clock)
       },
-      onStoreClosed: () => {},
     }
     group.wake(lease, 10, clock)
     await clock.advance(10)
@@ -130,18 +156,18 @@ describe('the state that leases of one store share', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('wakes at most 512 leases in one turn of the event loop, and forgets those that follow if asked to', async () => {
+  it('wakes at most 512 leases in one turn of the event loop, and none that asks for another instant meanwhile', async () => {
     const { clock, group, lease } = setUpArming()
     const turns: number[] = []
     const last = lease('last')
     const counted = { ...lease('each'), onTimer: () => turns.push(clock.pending) }
-    for (let count = 0; count < 1_100; count += 1) group.wake({ ...counted }, 10, clock)
     group.wake(last, 10, clock)
+    for (let count = 0; count < 1_100; count += 1) group.wake({ ...counted }, 10, clock)
     await clock.advance(9)
     expect(turns).toEqual([])
     const full = Array.from({ length: 1_024 }, () => 1)
     const rest = Array.from({ length: 76 }, () => 0)
-    group.forget(last, 10)
+    group.wake(last, Number.POSITIVE_INFINITY, clock)
     await clock.advance(1)
     expect(turns).toEqual([...full, ...rest])
   })

@@ -20,10 +20,10 @@ describe('the rules of a lease', () => {
       fenceReserve: 0,
       manual: false,
     }
-    expect(rulesOf(settings, store)).toEqual({ ...told, watched: false, ordered: false })
+    expect(rulesOf(settings, store)).toMatchObject({ ...told, watched: false, ordered: false })
     const limits = { ...store.limits, ordered: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
-    expect(rulesOf(settings, watched as never)).toEqual({ ...told, kind: 'custom', watched: true, ordered: true })
+    expect(rulesOf(settings, watched as never)).toMatchObject({ ...told, kind: 'custom', watched: true, ordered: true })
   })
 
   it.each([

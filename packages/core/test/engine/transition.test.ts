@@ -57,7 +57,8 @@ class World {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const context: EventContext = { rules, now: this.now, suspended: 0, random, isParentLost, isUnresponsive: false }
+    const times = { now: this.now, suspended: 0, random, plan: () => plan }
+    const context: EventContext = { rules, ...times, isParentLost, isUnresponsive: false }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)
     const { state, effects } = transition(before, event, context)
@@ -88,7 +89,7 @@ class World {
       case 'end':
         return { type: 'end', reason: 'closed' }
       case 'plan':
-        return { type: 'plan', plan }
+        return { type: 'plan' }
       case 'fail':
         return { type: 'failure', op, error: new Error('reset'), definitive: false }
       case 'fail-for-good':

@@ -4,7 +4,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { vi } from 'vitest'
 import { Claim } from '../../src/engine/claims.js'
 import type { EngineEnvironment } from '../../src/engine/event-context.js'
-import type { GrantEffect } from '../../src/engine/grant-effect.js'
+import { type GrantEffect, onGrant } from '../../src/engine/grant-effect.js'
 import { LeaseEngine } from '../../src/engine/lease-engine.js'
 import { INTERVAL, LIMIT, TTL } from './held-lease.js'
 import { ScriptedStore } from './scripted-store.js'
@@ -26,9 +26,8 @@ export function setUpEngine(
   const times = { heartbeatTimeout: TTL, heartbeatInterval: INTERVAL, operationTimeout: LIMIT, strategy }
   const settings = new LeaseSettings({ name: 'job', owner: 'me', timeouts: new TimeoutSettings(times) })
   const told: GrantEffect[] = []
-  const engine = new LeaseEngine(settings, store, { clock, random: () => 1, ...environment }, (effect) =>
-    told.push(effect),
-  )
+  const lease = { [onGrant]: (effect: GrantEffect) => void told.push(effect) }
+  const engine = new LeaseEngine(settings, store, { clock, random: () => 1, ...environment }, lease)
   const claim = (waitUntil = ONCE, onLost?: (lost: LeaseLost) => void): Claim => {
     const made = new Claim(waitUntil, onLost === undefined ? {} : { onLost })
     engine.claim(made)

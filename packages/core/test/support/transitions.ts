@@ -19,7 +19,8 @@ export function after(
   now: number,
   context: Partial<EventContext> = {},
 ): Transition {
-  const usual = { rules, now, suspended: 0, random: longest, isParentLost: false, isUnresponsive: false }
+  const plan = () => ({ after: rules.heartbeatInterval, attemptTimeout: rules.operationTimeout })
+  const usual = { rules, now, suspended: 0, random: longest, isParentLost: false, isUnresponsive: false, plan }
   return transition(state, event, { ...usual, ...context })
 }
 

@@ -7,7 +7,7 @@ import { recordLua } from './record.js'
 /** Creates the function for all operations that the fast path does not answer. */
 const slowPathLua = `
 (function()
-local CHANNEL, cluster = string.match(ARGV[2], '^(%S+) (%S+)$')
+local CHANNEL, cluster = string.match(ARGV[2], '^(%S+) (%S+)')
 local CLUSTERED = cluster == 'clustered'
 ${recordLua}
 ${lineLua}
@@ -19,20 +19,24 @@ end)()
 /**
  * The script for all operations on leases. KEYS has the key of each operation; for a member of a quorum, the last key is the
  * floor of its fencing tokens. ARGV has the life of records after their end in microseconds, then the channel of the caller
- * and `single` or `clustered`, then for each operation its name and its arguments, separated by spaces. The script returns a
- * string or an array of strings for each operation. It uses no time of a client.
+ * and `single` or `clustered`, then for each operation its name and its arguments, separated by spaces; if all operations
+ * have the same name, it is instead the third word of the second argument. The script returns a string or an array of strings
+ * for each operation. It uses no time of a client.
  */
 export const leaseScript = `
-local FOREVER, AVAILABLE, LEASED, NINE = '9999999999999999', 97, 108, 57
+local FOREVER, AVAILABLE, LEASED, NINE, SPACE = '9999999999999999', 97, 108, 57, 32
+local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 -- Grant id, ttl, whether to queue, metadata (JSON has no line breaks) and owner.
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
 local life = tonumber(ARGV[1])
-local now, micros, slow_path, unproven
+local now, micros, slow_path, unproven, last_ttl, renewed, least
+local shared = string.match(ARGV[2], '^%S+ %a+ (%a+)$')
 local floor_key = KEYS[#ARGV - 1]
 local floor = floor_key and tonumber(redis.call('HGET', floor_key, 'floor') or nil)
 local answers = { false }
 for i = 1, #ARGV - 2 do
-  local key, operation, args = KEYS[i], string.match(ARGV[i + 2], '^(%a+) ?(.*)$')
+  local key, operation, args = KEYS[i], shared, ARGV[i + 2]
+  if not shared then operation, args = string.match(args, '^(%a+) ?(.*)$') end
   local lease, answer = redis.pcall('HGET', key, 'lease'), nil
   if type(lease) == 'table' then answer = lease end
 ${fastPathLua}

@@ -34,8 +34,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'becomeHeld(state, call.sentAt, context)',
-        replace: 'becomeHeld(state, context.now, context)',
+        find: 'becomeHeld(state, call.sentAt, context, isSettled)',
+        replace: 'becomeHeld(state, context.now, context, isSettled)',
       },
     ],
     caughtBy: { check: overlap, under: 'fading' },
