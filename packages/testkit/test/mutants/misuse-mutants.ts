@@ -3,6 +3,9 @@ import type { Mutant } from './mutant.js'
 const userCode = 'user-code.ts'
 const answers = 'engine/store-answers.ts'
 
+/** A strategy is asked for its plan. */
+const planned = '    plan = strategy.plan(timeouts, jitter)\n  } catch (error) {\n    reporter.report(error)\n  }'
+
 /** Each protection against the code of users and against stores that misbehave, taken away. */
 export const misuseMutants: readonly Mutant[] = [
   {
@@ -10,8 +13,8 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: userCode,
-        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
-        replace: 'const plan = strategy.plan(timeouts, jitter)',
+        find: planned,
+        replace: '    plan = strategy.plan(timeouts, jitter)\n  } finally {\n  }',
       },
     ],
     caughtBy: { check: ['uncaught-error'], under: 'user-code' },
@@ -21,9 +24,8 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: userCode,
-        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
-        replace:
-          'let plan: unknown\n  try {\n    plan = strategy.plan(timeouts, jitter)\n  } catch (error) {\n    report(error)\n    throw error\n  }',
+        find: planned,
+        replace: planned.replace('report(error)', 'report(error)\n    throw error'),
       },
       {
         file: 'engine/lease-group.ts',
@@ -38,8 +40,8 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: userCode,
-        find: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), report)',
-        replace: 'const plan = readGuarded(() => strategy.plan(timeouts, jitter), () => {})',
+        find: planned,
+        replace: planned.replace('reporter.report(error)', 'void error'),
       },
     ],
     caughtBy: { check: ['unreported-error'], under: 'user-code' },

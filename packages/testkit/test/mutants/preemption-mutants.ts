@@ -51,7 +51,7 @@ export const preemptionMutants: readonly Mutant[] = [
   {
     name: 'a lease with the manual strategy sends heartbeats',
     edits: [
-      { file: 'engine/from-held.ts', find: 'if (rules.manual) return quiet(', replace: 'if (false) return quiet(' },
+      { file: 'engine/from-held.ts', find: 'if (context.rules.manual) return {', replace: 'if (false) return {' },
     ],
     caughtBy: {
       law: 'renewal: a lease with the manual strategy is not renewed by itself, and its validity ends as expired',
