@@ -31,9 +31,8 @@ export function writePage(): void {
 const introduction = [
   '# The cost of holding',
   '',
-  'A lease is acquired once, and then costs a heartbeat again and again. This page has that cost: for a million leases on one',
-  'Redis and 100,000 on the other stores, and for numbers from 10 upwards. `npm run bench:holding` measures it. Each run',
-  'replaces the figures of one store:',
+  'A lease is acquired once, and then costs a heartbeat again and again. This page has that cost for each store. Its headings',
+  'name how many leases were held. `npm run bench:holding` measures it. Each run replaces the figures of one store:',
   '',
   '```sh',
   'npm run bench:holding -- --store redis --leases 1000000 --processes 8 --minutes 10 --ttl 120 --kill --write',
