@@ -119,6 +119,8 @@ function takeOverLines(kind: StoreKind, holding: Holding, takeOver: TakeOver): s
     '',
     `The bound is ${shown(claimBound(kind, holding))} claims in a second: those of the waiters that begin, of those that repeat their`,
     'claim (at most every sixth of the ttl, and every 10 s where it is longer than a minute), and of those whose lease expires.',
+    'Claims and heartbeats share the processors of this machine: where they need more of them than there are, heartbeats come too',
+    'late, and leases are lost.',
     ...(kind === 'redis'
       ? [
           `With at most ${COMMANDS} commands for each claim, and with the heartbeats that remain, these are ${shown(commandBound(holding))} commands.`,
