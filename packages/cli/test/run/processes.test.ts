@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { breakLease, readLease } from '@leasehold/core'
+import { breakLease, type LeaseRecord, readLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { eventually, type Finishing } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
@@ -154,7 +154,9 @@ describe.skipIf(process.platform !== 'linux')('a command and the watchdog', { co
   })
 
   it('does not start after the validity', async (test) => {
-    const { waiter, watchdog } = await grantedWithoutWatchdog(test, '4s')
+    const { folder, waiter, watchdog } = await grantedWithoutWatchdog(test, '4s')
+    // It knows of its grant. A process that is stopped before would drop this grant, and start the command under its next one.
+    await eventually('a heartbeat', async () => ((await recordOf(folder))?.renewals ?? 0) > 0)
     waiter.child.kill('SIGSTOP')
     await sleep(5_000)
     process.kill(watchdog, 'SIGCONT')
@@ -199,15 +201,15 @@ async function grantedWithoutWatchdog(test: Finishing, ttl: string) {
   const watchdog = watchdogOf(waiter.pid)
   process.kill(watchdog, 'SIGSTOP')
   holder.child.stdin?.end('\n')
-  await granted(folder, 'second')
-  return { waiter, watchdog }
+  await eventually('its grant', async () => (await recordOf(folder))?.owner === 'second')
+  return { folder, waiter, watchdog }
 }
 
-/** Resolves when the store has a grant of this owner. */
-async function granted(folder: string, owner: string): Promise<void> {
+async function recordOf(folder: string): Promise<LeaseRecord | undefined> {
   const store = new LocalLeaseStore({ folder: `${folder}/leasehold/leases` })
-  await eventually(`a grant of ${owner}`, async () => (await readLease(store, 'x'))?.owner === owner)
+  const record = await readLease(store, 'x')
   await store.close()
+  return record
 }
 
 function handlesSignals(pid: number): boolean {
