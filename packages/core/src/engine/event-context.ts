@@ -5,14 +5,16 @@ import { systemClock } from '../system-clock.js'
 import { guardClock, guardRandom } from '../user-code.js'
 import type { LeaseRules } from './lease-rules.js'
 
-/** Plans heartbeats by the strategy of the lease. */
-export interface HeartbeatPlanner {
-  /** When the heartbeat after a request that was sent then is due. */
-  plan(sentAt: number): HeartbeatPlan
+/** Plans the requests of a lease. */
+export interface Planner {
+  /** When the next heartbeat is due, by the strategy of the lease. */
+  plan(): HeartbeatPlan
+  /** An instant shortly before `at` that other leases of the store choose as well, or `at` itself. */
+  shared(at: number, now: number): number
 }
 
 /** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
-export interface EventContext extends HeartbeatPlanner {
+export interface EventContext extends Planner {
   readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
@@ -76,17 +78,21 @@ export class CurrentContext implements EventContext {
   readonly rules: LeaseRules
   readonly now: number
   readonly #environment: EngineEnvironment
-  readonly #planner: HeartbeatPlanner
+  readonly #planner: Planner
 
-  constructor(rules: LeaseRules, environment: EngineEnvironment, planner: HeartbeatPlanner) {
+  constructor(rules: LeaseRules, environment: EngineEnvironment, planner: Planner) {
     this.rules = rules
     this.now = environment.clock.now()
     this.#environment = environment
     this.#planner = planner
   }
 
-  plan(sentAt: number): HeartbeatPlan {
-    return this.#planner.plan(sentAt)
+  plan(): HeartbeatPlan {
+    return this.#planner.plan()
+  }
+
+  shared(at: number, now: number): number {
+    return this.#planner.shared(at, now)
   }
 
   get suspended(): number {

@@ -151,12 +151,22 @@ function granted(
   return waitOutFailure(uncertain(state), error, false, context)
 }
 
-function refused(state: Acquiring, holder: LeaseRecord | undefined, { rules, now, random }: EventContext): Transition {
+function refused(state: Acquiring, holder: LeaseRecord | undefined, context: EventContext): Transition {
+  const { rules, now } = context
   const refusals = state.refusals + 1
   // The store said during the call that it may be our turn: this answer may be older than that.
-  const pause = state.woken ? 0 : turnPause(rules, refusals, holder, random)
+  const retryAt = state.woken ? now : now + turnPause(rules, refusals, holder, context.random)
+  const isSafetyNet = rules.watched && rules.ordered && !state.woken
   return {
-    state: { ...state, call: undefined, retryAt: now + pause, refusals, failures: 0, failure: undefined },
+    state: {
+      ...state,
+      call: undefined,
+      // Where a waiter only keeps its place, it does so together with others: a request alone costs ten times as much.
+      retryAt: isSafetyNet ? context.shared(retryAt, now) : retryAt,
+      refusals,
+      failures: 0,
+      failure: undefined,
+    },
     effects: [{ type: 'refused', holder }],
   }
 }

@@ -12,6 +12,12 @@ import { retryPause } from './pauses.js'
 /** However late a strategy plans a heartbeat, one attempt is made within this part of the validity. */
 const LATEST_HEARTBEAT = 0.95
 
+/**
+ * How much of the way to a heartbeat is random after a grant, and after failures: leases that were acquired together, or
+ * renewed together when a server answered again, would load the server together for ever.
+ */
+const SPREAD = 0.75
+
 /** After which part of the validity that is left the user of the lease is looked at again, while it shows no sign of life. */
 const UNRESPONSIVE_LOOK = 0.1
 
@@ -34,7 +40,9 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
     case 'read-answer':
       return onRead(state, event, context)
     case 'plan':
-      return isUnplanned(state) ? quiet({ ...state, ...planned(state, context) }) : quiet(state)
+      return isUnplanned(state)
+        ? quiet({ ...state, ...planned(state, SPREAD * context.random, context) })
+        : quiet(state)
     case 'changed':
       if (state.call !== undefined) return quiet({ ...state, changed: true })
       return context.rules.manual ? sendRead(state, context) : sendHeartbeat(state, context.now, context)
@@ -54,19 +62,19 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
 }
 
 /**
- * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. `isPlanned`: the next heartbeat
- * is planned at once.
+ * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. With `early`, the next heartbeat
+ * is planned at once, by this part of the way to it earlier.
  */
 export function becomeHeld(
   { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
   sentAt: number,
   context: EventContext,
-  isPlanned = false,
+  early?: number,
 ): Held {
   const { rules, suspended } = context
   // Counted from the instant at which the confirmed request was sent, on our own clock.
   const validUntil = Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil)
-  const plan = isPlanned ? planned({ confirmedAt: sentAt, validUntil }, context) : undefined
+  const plan = early === undefined ? undefined : planned({ confirmedAt: sentAt, validUntil }, early, context)
   return {
     phase: 'held',
     op,
@@ -91,12 +99,14 @@ export function becomeHeld(
 
 function planned(
   { confirmedAt, validUntil }: Pick<Held, 'confirmedAt' | 'validUntil'>,
+  early: number,
   context: EventContext,
 ): { heartbeatAt: number; attemptTimeout: number } {
-  const { after, attemptTimeout } = context.plan(confirmedAt)
+  const { after, attemptTimeout } = context.plan()
   if (context.rules.manual) return { heartbeatAt: Number.POSITIVE_INFINITY, attemptTimeout }
   const latest = (validUntil - confirmedAt) * LATEST_HEARTBEAT
-  return { heartbeatAt: confirmedAt + (after > 0 ? Math.min(after, latest) : latest / 2), attemptTimeout }
+  const pause = (after > 0 ? Math.min(after, latest) : latest / 2) * (1 - early)
+  return { heartbeatAt: context.shared(confirmedAt + pause, context.now), attemptTimeout }
 }
 
 function onTick(state: Held, context: EventContext): Transition {
@@ -199,7 +209,8 @@ function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: E
   if (call.method === 'update') effects.push({ type: 'updated' })
   const update = call.method === 'update' ? undefined : state.update
   const isSettled = state.changed !== true && update === undefined
-  const renewed = becomeHeld(state, call.sentAt, context, isSettled)
+  const early = state.phase === 'jeopardy' ? SPREAD * context.random : 0
+  const renewed = becomeHeld(state, call.sentAt, context, isSettled ? early : undefined)
   if (isSettled) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.
   const looks = context.rules.manual && update === undefined

@@ -8,7 +8,7 @@ import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
 import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
-import { CurrentContext, type EngineEnvironment, type EventContext, type HeartbeatPlanner } from './event-context.js'
+import { CurrentContext, type EngineEnvironment, type EventContext, type Planner } from './event-context.js'
 import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { type GrantListener, onGrant } from './grant-effect.js'
@@ -17,7 +17,6 @@ import { watchGrant } from './grant-watch.js'
 import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
 import { fencedTimes, type LeaseRules, rulesOf } from './lease-rules.js'
 import { askedNotice } from './preemption.js'
-import { alignToBatch } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
@@ -30,7 +29,7 @@ const plan: EngineEvent = { type: 'plan' }
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
+export class LeaseEngine implements Caller, GroupMember, Planner {
   readonly rules: LeaseRules
   readonly group: LeaseGroup
   wakesAt = Number.POSITIVE_INFINITY
@@ -360,9 +359,12 @@ export class LeaseEngine implements Caller, GroupMember, HeartbeatPlanner {
     this.#lease[onGrant]({ type: 'fault', error })
   }
 
-  plan(sentAt: number): HeartbeatPlan {
-    const { after, attemptTimeout } = planHeartbeat(fencedTimes(this.#settings), this.#environment.random(), this)
-    return { after: this.group.renewals === undefined ? after : alignToBatch(sentAt, after), attemptTimeout }
+  plan(): HeartbeatPlan {
+    return planHeartbeat(fencedTimes(this.#settings), this.#environment.random(), this)
+  }
+
+  shared(at: number, now: number): number {
+    return this.group.shared(at, now)
   }
 
   #watchGrant(grant: Grant): void {

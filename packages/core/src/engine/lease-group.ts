@@ -8,6 +8,10 @@ import { RenewalBatch } from './renewal-batch.js'
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
 const LARGEST_TURN = 512
 
+/** An instant is brought forward by less than this part of the time until then, and by less than so many milliseconds. */
+const FORWARD_PART = 16
+const LONGEST_FORWARD = 1_024
+
 /** The engine of one lease. */
 export interface GroupMember {
   /** The instant at which it is woken, in whole milliseconds; `Infinity` for none. Only the group changes it. */
@@ -96,6 +100,22 @@ export class LeaseGroup {
       this.#wakes.set(instant, wake)
     }
     lease.place = wake.leases.push(lease) - 1
+  }
+
+  /**
+   * An instant shortly before this one that other leases choose as well, so that their requests go to the store together.
+   * Instants are multiples of powers of two. Where one has enough leases for a turn, the next one on a finer scale is
+   * chosen, so that many leases are spread evenly. A store that renews one lease at a time gains nothing by that.
+   */
+  shared(at: number, now: number): number {
+    const largest = Math.min((at - now) / FORWARD_PART, LONGEST_FORWARD)
+    if (this.renewals === undefined || at === Number.POSITIVE_INFINITY) return at
+    for (let step = 2 ** Math.floor(Math.log2(largest)); step >= 1; step /= 2) {
+      const instant = Math.floor(at / step) * step
+      const { length } = this.#wakes.get(instant)?.leases ?? []
+      if (length < LARGEST_TURN) return instant
+    }
+    return at
   }
 
   #forget({ wakesAt, place }: GroupMember): void {

@@ -7,9 +7,6 @@ import { AbortableCall } from '../store/store-call.js'
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
 
-/** Into how many steps the way to the next heartbeat is divided. */
-const STEPS = 8
-
 /** One heartbeat in a batch. */
 export interface Heartbeat {
   readonly caller: BatchCaller
@@ -80,14 +77,4 @@ function settle(heartbeat: Heartbeat, answer: unknown): void {
     caller.onRenewalFailed(heartbeat, new Error('renewMany answered fewer outcomes than grants'))
   else if (answer instanceof Error) caller.onRenewalFailed(heartbeat, answer)
   else caller.onRenewed(heartbeat, answer)
-}
-
-/**
- * Brings a heartbeat forward to a step of the clock that the heartbeats of other leases come to as well, so that they
- * fall due together; never later than planned. Steps are powers of two, for leases of about the same plan to share them.
- */
-export function alignToBatch(sentAt: number, after: number): number {
-  const step = 2 ** Math.floor(Math.log2(Math.max(after / STEPS, 1)))
-  const aligned = Math.floor((sentAt + after) / step) * step - sentAt
-  return aligned > 0 ? aligned : after
 }

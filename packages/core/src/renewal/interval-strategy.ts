@@ -1,7 +1,7 @@
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
-/** How much of a waiting time the jitter may take off, so that holders which started together drift apart. */
-const JITTER = 0.1
+/** How much of a waiting time the jitter may take off, so that holders drift apart that renewed together. */
+const JITTER = 0.05
 
 /** Akka's: a heartbeat every `heartbeatInterval`. The default. */
 export function intervalStrategy(): RenewalStrategy {

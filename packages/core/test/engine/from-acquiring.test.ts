@@ -83,6 +83,18 @@ describe('from acquiring, an answer', () => {
     expect(state).toMatchObject({ retryAt: 100, refusals: 1 })
   })
 
+  it('that refuses a waiter in a queue is followed by a claim that is sent together with those of others', () => {
+    const shared = (at: number, now: number): number => at - 60 - now
+    const queue = { ...rules, watched: true, ordered: true }
+    const { state } = after(acquiring(), no, 100, { rules: queue, shared })
+    expect(state).toMatchObject({ retryAt: 100 + rules.ttl / 3 - 60 - 100 })
+    for (const alone of [rules, { ...queue, ordered: false }]) {
+      const expected = after(acquiring(), no, 100, { rules: alone }).state
+      expect(after(acquiring(), no, 100, { rules: alone, shared }).state).toEqual(expected)
+    }
+    expect(after(acquiring({ woken: true }), no, 100, { rules: queue, shared }).state).toMatchObject({ retryAt: 100 })
+  })
+
   it('to an earlier call changes nothing', () => {
     const state = acquiring({ op: 2 })
     for (const event of [yes, no, failed, { type: 'read-answer', op: 1, record: holder } as const]) {

@@ -16,7 +16,7 @@ const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
   const plan = { type: 'plan' } as const
-  const planOf = (after: number) => ({ plan: () => ({ after, attemptTimeout: 300 }) })
+  const planOf = (after: number, random = 0) => ({ plan: () => ({ after, attemptTimeout: 300 }), random })
 
   it('counts from the last confirmed request', () => {
     const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
@@ -24,6 +24,18 @@ describe('from held, the plan of the next heartbeat', () => {
       state: { ...state, heartbeatAt: 1_400, attemptTimeout: 300 },
       effects: [],
     })
+  })
+
+  it('is up to three quarters earlier, at random, for the first heartbeat of a grant', () => {
+    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
+    expect(after(state, plan, 500, planOf(1_000, 0.5)).state).toMatchObject({ heartbeatAt: 400 + 625 })
+    expect(after(state, plan, 500, planOf(1_000, 1)).state).toMatchObject({ heartbeatAt: 400 + 250 })
+  })
+
+  it('is the instant that other leases choose as well', () => {
+    const shared = (at: number, now: number): number => at - 60 - now / 100
+    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
+    expect(after(state, plan, 500, { ...planOf(1_000), shared }).state).toMatchObject({ heartbeatAt: 1_335 })
   })
 
   it('is never later than 95 % of the validity, and half of it if the plan is invalid', () => {
@@ -73,7 +85,7 @@ describe('from held, a heartbeat', () => {
   })
 
   it('that is confirmed prolongs the validity from its send time, and is followed by a planned one', () => {
-    const plan = (sentAt: number) => ({ after: 3_000 - sentAt, attemptTimeout: 300 })
+    const plan = () => ({ after: 2_000, attemptTimeout: 300 })
     const context = { suspended: 6, plan }
     const next = { heartbeatAt: 3_000, attemptTimeout: 300 }
     expect(after({ ...beating, failures: 2, failure: reset }, renewed, 1_040, context)).toEqual({
@@ -89,6 +101,17 @@ describe('from held, a heartbeat', () => {
       { type: 'renewed', grant, latency: 40 },
       { type: 'recovered', grant },
     ])
+  })
+
+  it('that is confirmed after failures is followed by one that is up to three quarters earlier, at random', () => {
+    const plan = () => ({ after: 2_000, attemptTimeout: 300 })
+    for (const [phase, heartbeatAt] of [
+      ['held', 3_000],
+      ['jeopardy', 2_250],
+    ] as const) {
+      const { state } = after({ ...beating, phase }, renewed, 1_040, { plan, random: 0.5 })
+      expect(state).toMatchObject({ heartbeatAt })
+    }
   })
 
   it('that is confirmed prolongs the validity at most to the end of maxHold, which does not change', () => {

@@ -5,9 +5,12 @@ import { setUpEngine } from '../support/scripted-engine.js'
 
 const reset = new Error('reset')
 
+/** The first heartbeat of a grant, too, is sent exactly after `INTERVAL`. */
+const sharp = { random: () => 0 }
+
 describe('the engine of a held lease', () => {
   it('reports the latency of heartbeats to the strategy, and the time limit of failed ones', async () => {
-    const { clock, store, hold, observe, told } = setUpEngine()
+    const { clock, store, hold, observe, told } = setUpEngine({}, sharp)
     await hold()
     expect(observe).not.toHaveBeenCalled()
     await clock.advance(INTERVAL + 40)
@@ -63,11 +66,11 @@ describe('the engine of a held lease', () => {
 
   it('aligns heartbeats to common steps if the store renews many, with its time limit', async () => {
     const renewMany = vi.fn(async () => [{ renewed: true } as const])
-    const { clock, store, hold, told } = setUpEngine({ renewMany })
+    const { clock, store, hold, told } = setUpEngine({ renewMany }, sharp)
     clock.block(5)
     await hold()
-    // Steps of 64 ms for an interval of 1 s: 1,005 moves to 960.
-    await clock.advance(954)
+    // Steps of 32 ms for an interval of 1 s: 1,005 moves to 992.
+    await clock.advance(986)
     expect(renewMany).not.toHaveBeenCalled()
     await clock.advance(1)
     await clock.settle()
@@ -93,9 +96,9 @@ describe('the engine of a held lease', () => {
   it('is in jeopardy when only its own renewal fails in renewMany', async () => {
     const outcomes = [async () => [reset], async () => [{ renewed: true } as const]]
     const renewMany = vi.fn(() => outcomes.shift()?.() ?? expect.unreachable())
-    const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> })
+    const { clock, hold, told } = setUpEngine({ renewMany: renewMany as NonNullable<LeaseStore['renewMany']> }, sharp)
     await hold()
-    await clock.advance(INTERVAL)
+    await clock.advance(INTERVAL + 50)
     const cause = expect.objectContaining({ message: "renew of lease 'job' failed: reset", cause: reset })
     expect(told.slice(-3)).toMatchObject([{ type: 'jeopardy', cause }, { type: 'renewed' }, { type: 'recovered' }])
   })

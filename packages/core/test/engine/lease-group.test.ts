@@ -156,6 +156,43 @@ describe('the state that leases of one store share', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('chooses an instant for several leases: the last multiple of a power of two before the one that was asked for', () => {
+    const { clock } = setUpArming()
+    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock)
+    // Multiples of 32 ms for a distance of 600 ms, of 64 ms from a distance of 1,024 ms, and of 1,024 ms at the most.
+    expect(group.shared(600, 0)).toBe(576)
+    expect(group.shared(1_600, 1_000)).toBe(1_600)
+    expect(group.shared(1_023.5, 0)).toBe(992)
+    expect(group.shared(1_055, 0)).toBe(1_024)
+    expect(group.shared(100_000, 0)).toBe(97 * 1_024)
+    // Never later, and never now.
+    expect(group.shared(15.5, 0)).toBe(15.5)
+    expect(group.shared(17.5, 1)).toBe(17)
+    expect(group.shared(5, 5)).toBe(5)
+    expect(group.shared(4, 5)).toBe(4)
+    expect(group.shared(Number.POSITIVE_INFINITY, 5)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('chooses another instant for each 512 leases, so that many of them are spread evenly', () => {
+    const { clock, lease } = setUpArming()
+    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock)
+    const chosen = new Map<number, number>()
+    for (let count = 0; count < 3_000; count += 1) {
+      const instant = group.shared(1_000, 0)
+      group.wake(lease('each'), instant, clock)
+      chosen.set(instant, (chosen.get(instant) ?? 0) + 1)
+    }
+    expect([...chosen]).toEqual([
+      [992, 512],
+      [1_000, 2_488],
+    ])
+  })
+
+  it('chooses no other instant where the store renews one lease at a time', () => {
+    const { clock } = setUpArming()
+    expect(new LeaseGroup(new ScriptedStore(), clock).shared(600, 0)).toBe(600)
+  })
+
   it('wakes at most 512 leases in one turn of the event loop, and none that asks for another instant meanwhile', async () => {
     const { clock, group, lease } = setUpArming()
     const turns: number[] = []

@@ -2,7 +2,7 @@ import { type Grant, LeaseTimeoutError } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { alignToBatch, type Heartbeat, RenewalBatch } from '../../src/engine/renewal-batch.js'
+import { type Heartbeat, RenewalBatch } from '../../src/engine/renewal-batch.js'
 import { grant } from '../support/transitions.js'
 
 interface Call {
@@ -125,25 +125,5 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(calls[0]?.call.aborted).toBe(false)
     await clock.advance(1)
     expect(calls[0]?.call.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
-  })
-})
-
-describe('a planned heartbeat', () => {
-  it('moves to the previous step of the clock, a power of two of about an eighth of its distance', () => {
-    // Steps of 64 ms for a distance of 600 ms.
-    expect(alignToBatch(0, 600)).toBe(576)
-    expect(alignToBatch(5, 600)).toBe(571)
-    expect(alignToBatch(1_000, 600)).toBe(600)
-    // Steps of 128 ms from a distance of 1,024 ms.
-    expect(alignToBatch(0, 1_023)).toBe(960)
-    expect(alignToBatch(0, 1_055)).toBe(1_024)
-  })
-
-  it('is never later than planned, and never immediate', () => {
-    expect(alignToBatch(0.5, 3)).toBe(2.5)
-    expect(alignToBatch(0.5, 0.25)).toBe(0.25)
-    expect(alignToBatch(0.5, 0.5)).toBe(0.5)
-    expect(alignToBatch(1.5, 0.5)).toBe(0.5)
-    expect(alignToBatch(1, 0.5)).toBe(0.5)
   })
 })

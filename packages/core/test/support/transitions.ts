@@ -20,7 +20,8 @@ export function after(
   context: Partial<EventContext> = {},
 ): Transition {
   const plan = () => ({ after: rules.heartbeatInterval, attemptTimeout: rules.operationTimeout })
-  const usual = { rules, now, suspended: 0, random: longest, isParentLost: false, isUnresponsive: false, plan }
+  const shared = (at: number) => at
+  const usual = { rules, now, suspended: 0, random: longest, isParentLost: false, isUnresponsive: false, plan, shared }
   return transition(state, event, { ...usual, ...context })
 }
 

@@ -147,8 +147,7 @@ export class LeaseTrial {
     this.ttl = ttl
     this.takeover = ttl * (2 + (subject.freesAfter ?? 1))
     this.interval = ttl / 10
-    // In real time a busy machine needs more of it.
-    this.operationTimeout = time.isVirtual ? ttl / 20 : ttl / 6
+    this.operationTimeout = ttl / 6
     this.time = time
     this.backend = backend
   }

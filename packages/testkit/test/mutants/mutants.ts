@@ -34,8 +34,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'becomeHeld(state, call.sentAt, context, isSettled)',
-        replace: 'becomeHeld(state, context.now, context, isSettled)',
+        find: 'becomeHeld(state, call.sentAt, context, isSettled ? early : undefined)',
+        replace: 'becomeHeld(state, context.now, context, isSettled ? early : undefined)',
       },
     ],
     caughtBy: { check: overlap, under: 'fading' },

@@ -92,7 +92,8 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       await trial.openRefused()
     },
     async 'during a heartbeat aborts the heartbeat and frees the name'(trial, held) {
-      held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
+      // Whenever it is sent in the interval, it is under way at the end.
+      held.disturbHeartbeat({ kind: 'delay', duration: trial.interval })
       await trial.pass(trial.interval)
       assert.equal(await trial.during(held.lease.release()), true)
       await trial.pass(trial.operationTimeout)

@@ -47,7 +47,8 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   }),
   ...heldLeaseLawsOf('expiry', ['store', 'virtual-time'], {
     async 'a confirmation read after the end of validity does not revive the lease'(trial, held) {
-      held.disturbHeartbeat({ kind: 'delay', duration: trial.operationTimeout / 2 })
+      // Whenever it is sent in the interval, it is under way at the end.
+      held.disturbHeartbeat({ kind: 'delay', duration: trial.interval })
       await trial.pass(trial.interval)
       // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.
       held.machine.block(trial.ttl * 1.03 - trial.interval)
