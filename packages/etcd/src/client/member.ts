@@ -67,8 +67,12 @@ export class Member {
       this.#heardAt = this.#clock.now()
       return answer
     } catch (error) {
-      const isSilent = call.aborted && this.#heardAt < sentAt && this.#clock.now() - sentAt >= SILENCE
-      if (isSilent && this.#channel === channel) this.drop()
+      if (call.aborted && this.#clock.now() - sentAt >= SILENCE) {
+        // After a blocked event loop, timers run before the answers are read that have come meanwhile.
+        setImmediate(() => {
+          if (this.#heardAt < sentAt && this.#channel === channel) this.drop()
+        })
+      }
       throw error
     }
   }

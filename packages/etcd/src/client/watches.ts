@@ -104,13 +104,18 @@ export class Watches {
     if (this.#wakes.size === 0) return
     this.#cancelTimer = this.#client.clock.schedule(PROGRESS, () => this.#look())
     this.#opening?.then(
-      ({ stream }) => {
-        if (!this.#isHeard) return this.#end(stream)
-        this.#isHeard = false
-        stream.write({ progressRequest: {} })
+      (opened) => {
+        // After a blocked event loop, timers run before the answers are read that have come meanwhile.
+        setImmediate(() => this.#judge(opened))
       },
       () => {},
     )
+  }
+
+  #judge({ stream }: Opened): void {
+    if (this.#isHeard) stream.write({ progressRequest: {} })
+    else this.#end(stream)
+    this.#isHeard = false
   }
 
   #end(stream: Opened['stream']): void {
