@@ -1,12 +1,12 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import { type AcquireOutcome, type AcquireRequest, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Heartbeats } from './heartbeats.js'
 import { holderIn, holdingClaim, type LeaseNote, type NameState, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
-import type { AttachedGrant, ServerLeases } from './server-leases.js'
+import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
 /** For how long a place in the queue is kept that is for a lease without expiry, in milliseconds. */
 const PLACE_WITHOUT_TTL = 60_000
@@ -46,7 +46,7 @@ export class Claims {
     const key = this.#names.keys.claimOf(name, grantId)
     for (;;) {
       let place: NameState['own']
-      const outcome = await this.#granting(request, call, (state, granted): Plan<Attempt> => {
+      const { outcome, lease } = await this.#granting(request, call, (state, granted): Plan<Attempt> => {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in line.
@@ -54,28 +54,31 @@ export class Claims {
         if (state.first === undefined || isWaiting(state, grantId)) return granted(followed(state, request), key)
         return { outcome: { outcome: refused(name, state) } }
       })
+      if (outcome.granted && queue === true) this.#leases.detach(placeOf(grantId))
       if (outcome.granted || queue !== true) return outcome
-      if (await this.#keepPlace(request, key, place, call)) return outcome
+      if (await this.#keepPlace(request, key, place, lease, call)) return outcome
     }
   }
 
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name } = grant
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
-    return await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<Attempt> => {
+    const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<Attempt> => {
       const done = holdingClaim(state, to.grantId)
       if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, state.note?.token)
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: { outcome: refused(name, state) } }
       return granted(followed(state, { ...to, ttl }), held.key)
     })
+    return outcome
   }
 
   /** Has no effect where there is no such place. Its server lease expires by itself. */
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const key = this.#names.keys.claimOf(name, grantId)
     const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) } as const]
-    await this.#client.request('txn', { compare, success: [{ requestDeleteRange: { key } }], failure: [] }, call)
+    await this.#client.write(name, { compare, success: [{ requestDeleteRange: { key } }], failure: [] }, call)
+    this.#leases.detach(placeOf(grantId))
   }
 
   /** Carries out a plan that may write a grant, on a server lease that is extended meanwhile. */
@@ -83,10 +86,11 @@ export class Claims {
     successor: Successor,
     call: StoreCall,
     plan: (state: NameState, granted: (note: LeaseNote, key: Buffer, token?: string) => Plan<Attempt>) => Plan<Attempt>,
-  ): Promise<AcquireOutcome> {
+  ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
     for (let count = 0; count < LEASES; count += 1) {
-      const { id: leaseId, extended } = await this.#leases.for(ttl, call)
+      const lease = await this.#leases.for(ttl, call)
+      const { id: leaseId, extended } = lease
       extended.catch(() => {})
       const claim = { held: grantId, owner, ttl, lease: leaseId }
       let attached: AttachedGrant | undefined
@@ -102,8 +106,8 @@ export class Claims {
           }),
         )
         if (!outcome.granted) this.#leases.detach(grantId)
-        if (!outcome.granted || term === undefined || attached === undefined) return outcome
-        if (await this.#heartbeats.confirmed(attached, extended, term, call)) return outcome
+        if (!outcome.granted || term === undefined || attached === undefined) return { outcome, lease }
+        if (await this.#heartbeats.confirmed(attached, extended, term, call)) return { outcome, lease }
       } catch (error) {
         if (!isLeaseGone(error)) throw error
         await this.#leases.extend(leaseId)
@@ -120,29 +124,50 @@ export class Claims {
     { name, grantId, ttl }: AcquireRequest,
     key: Buffer,
     place: NameState['own'],
+    lease: ExtendedLease,
     call: StoreCall,
   ): Promise<boolean> {
-    if (place !== undefined) {
-      const { TTL } = await this.#client.keepAlive(place.lease, call)
-      if (Number(TTL) > 0) return true
-      // The place has ended, and the server deletes it in a moment.
-      await this.withdraw(name, grantId, call)
-      return false
+    const isEndless = ttl === Number.POSITIVE_INFINITY
+    const duration = isEndless ? PLACE_WITHOUT_TTL : ttl
+    const { id: leaseId, extended } = isEndless ? await this.#leases.for(duration, call) : lease
+    extended.catch(() => {})
+    const isAttached = place !== undefined && place.lease === leaseId
+    const value = toValue({ waiting: grantId })
+    // From now on, the lease is not extended for a place that is not repeated.
+    this.#leases.attach({ grantId: placeOf(grantId), key, value, ttl: duration, leaseId })
+    try {
+      const isFirst = isAttached ? false : await this.#writePlace(name, key, value, leaseId, call)
+      if ((await untilAborted(extended, call)) !== undefined) return !isFirst
+    } catch (error) {
+      if (!isLeaseGone(error)) throw error
+      await this.#leases.extend(leaseId)
     }
-    const lease = await this.#leases.single(ttl === Number.POSITIVE_INFINITY ? PLACE_WITHOUT_TTL : ttl, call)
-    const range = { ...this.#names.keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
-    const { responses } = await this.#client.request(
-      'txn',
+    // The lease of the place has ended, and the server deletes the place in a moment.
+    await this.withdraw(name, grantId, call)
+    return false
+  }
+
+  /** Takes the place, or attaches it to this server lease. Resolves with whether it is the first in line. */
+  async #writePlace(name: string, key: Buffer, value: Buffer, lease: string, call: StoreCall): Promise<boolean> {
+    const requestRange = { ...this.#names.keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
+    const put = { requestPut: { key, value, lease } }
+    const move = { compare: [{ result: EQUAL, target: VALUE, key, value } as const], success: [put], failure: [] }
+    const { responses } = await this.#client.write(
+      name,
       {
         compare: [{ result: EQUAL, target: CREATE, key, createRevision: '0' }],
-        success: [{ requestPut: { key, value: toValue({ waiting: grantId }), lease } }, { requestRange: range }],
-        failure: [{ requestRange: range }],
+        success: [put, { requestRange }],
+        failure: [{ requestTxn: move }, { requestRange }],
       },
       call,
     )
-    const first = responses.at(-1)?.responseRange?.kvs[0]
-    return first?.key.equals(key) !== true
+    return responses.at(-1)?.responseRange?.kvs[0]?.key.equals(key) === true
   }
+}
+
+/** The id under which a place in line is attached to a server lease. */
+function placeOf(grantId: string): string {
+  return `place of ${grantId}`
 }
 
 function isWaiting({ first }: NameState, grantId: string): boolean {

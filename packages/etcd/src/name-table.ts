@@ -54,8 +54,7 @@ export class NameTable {
 
   /** Linearizable. */
   async read(name: string, grantId: string | undefined, call: StoreCall): Promise<NameState> {
-    const success = readsOf(this.keys, name, grantId)
-    return this.#see(name, await this.#client.request('txn', { compare: [], success, failure: [] }, call))
+    return this.#see(name, await this.#client.read(readsOf(this.keys, name, grantId), call))
   }
 
   /** Plans on the state of the name, and writes it, until no other writer is faster. */
@@ -100,7 +99,7 @@ export class NameTable {
     }
     if (freed !== undefined) success.push({ requestDeleteRange: { key: freed } })
     const request = { compare: this.#unchanged(name, state), success, failure: readsOf(this.keys, name, grantId) }
-    return this.#client.request('txn', request, call)
+    return this.#client.write(name, request, call)
   }
 
   /** That the record, and the first key of the line, are as they were read: no key can come before the first. */

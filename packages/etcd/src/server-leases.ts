@@ -32,6 +32,12 @@ interface Attached extends AttachedGrant {
 /** The answer to a keep-alive: the term of the member that answered; `undefined` if the lease is gone. */
 type Extended = bigint | undefined
 
+/** The id of a server lease, and the answer to a keep-alive of it. */
+export interface ExtendedLease {
+  readonly id: string
+  readonly extended: Promise<Extended>
+}
+
 interface ServerLease {
   readonly id: string
   readonly seconds: number
@@ -67,7 +73,7 @@ export class ServerLeases {
    * The id of a server lease for grants with this ttl, and the answer to a keep-alive of it that was sent after the call of
    * this method. A lease that is made now needs none.
    */
-  async for(ttl: number, call: StoreCall): Promise<{ readonly id: string; readonly extended: Promise<Extended> }> {
+  async for(ttl: number, call: StoreCall): Promise<ExtendedLease> {
     if (ttl === Number.POSITIVE_INFINITY) return { id: NO_LEASE, extended: Promise.resolve(ANY_TERM) }
     const seconds = Math.ceil(ttl / 1_000)
     const current = await this.#current(seconds, call)
@@ -78,7 +84,7 @@ export class ServerLeases {
     return { id, extended: Promise.resolve(ANY_TERM) }
   }
 
-  /** A server lease of its own, for a waiter or a break, in whole seconds. Nothing keeps it alive by itself. */
+  /** A server lease of its own, for a break, in whole seconds. Nothing keeps it alive by itself. */
   async single(duration: number, call: StoreCall): Promise<string> {
     return (await this.#send(Math.ceil(duration / 1_000), call)).ID
   }

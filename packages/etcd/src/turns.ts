@@ -1,6 +1,5 @@
 import type { LeaseRecord } from '@leasehold/core'
 import { pause, type StoreCall } from '@leasehold/core/store'
-import type { KeyValue } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { Watches } from './client/watches.js'
 import { lockIn, toLeaseRecord } from './name-state.js'
@@ -25,14 +24,16 @@ export class Turns {
   async *ofWaiter(name: string, grantId: string, call: StoreCall): AsyncGenerator<undefined> {
     while (!call.aborted) {
       // The state is remembered, so that the request that follows is one transaction.
-      const { own, first, revision } = await this.#names.read(name, grantId, call)
+      const { own, first, inLine, revision } = await this.#names.read(name, grantId, call)
       if (own === undefined || first?.key.equals(own.key) === true) {
         yield undefined
         await pause(this.#client.clock, AGAIN, call)
         continue
       }
-      const before = await this.#before(name, own.createRevision, revision, call)
-      if (before !== undefined) await this.#watches.deletion({ key: before.key, from: revision + 1n }, call)
+      const before = inLine === 2 ? { key: first?.key, revision } : await this.#before(name, own.createRevision, call)
+      if (before.key !== undefined) {
+        await this.#watches.deletion({ key: before.key, from: before.revision + 1n }, call)
+      }
     }
   }
 
@@ -52,21 +53,17 @@ export class Turns {
     this.#watches.close()
   }
 
-  /** The key before this one in the line, at the given revision. */
-  async #before(name: string, createRevision: string, at: bigint, call: StoreCall): Promise<KeyValue | undefined> {
-    const { kvs } = await this.#client.request(
-      'range',
-      {
-        ...this.#names.keys.claimsOf(name),
-        maxCreateRevision: String(BigInt(createRevision) - 1n),
-        sortOrder: 2,
-        sortTarget: 2,
-        limit: 1,
-        keysOnly: true,
-        revision: String(at),
-      },
-      call,
-    )
-    return kvs[0]
+  /** The key before this one in the line, and the revision at which it was there. */
+  async #before(name: string, createRevision: string, call: StoreCall) {
+    const requestRange = {
+      ...this.#names.keys.claimsOf(name),
+      maxCreateRevision: String(BigInt(createRevision) - 1n),
+      sortOrder: 2,
+      sortTarget: 2,
+      limit: 1,
+      keysOnly: true,
+    } as const
+    const { header, responses } = await this.#client.read([{ requestRange }], call)
+    return { key: responses[0]?.responseRange?.kvs[0]?.key, revision: BigInt(header.revision) }
   }
 }

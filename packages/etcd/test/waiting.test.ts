@@ -61,6 +61,45 @@ describeEtcd('waiters', () => {
         expect(await placesOf(name)).toBe(1)
       }))
 
+    it('lose their place after their ttl if they do not repeat their claim, though their process holds leases', ({
+      expect,
+    }) =>
+      Scene.play(async (scene) => {
+        const [store, other] = [scene.store(server), scene.store(server)]
+        const [kept, name] = [randomUUID(), randomUUID()]
+        const grant = await granted(store, randomUUID(), { name: kept, ttl: 4_000 })
+        await granted(other, randomUUID(), { name, ttl: 60_000 })
+        const waiter = claimOf(randomUUID(), { name, queue: true, ttl: 4_000 })
+        for (let count = 0; count < 6; count += 1) {
+          await store.acquire(waiter, never)
+          expect(await store.renew(grant, never)).toEqual({ renewed: true })
+          await passed(1_000)
+        }
+        expect(await placesOf(name)).toBe(2)
+        for (let count = 0; count < 6; count += 1) {
+          expect(await store.renew(grant, never)).toEqual({ renewed: true })
+          await passed(1_000)
+        }
+        expect(await placesOf(name)).toBe(1)
+      }))
+
+    it('that repeat their claim with another store do not keep the leases of the first one', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const [dead, store] = [scene.store(server), scene.store(server)]
+        const [held, name] = [randomUUID(), randomUUID()]
+        await granted(store, randomUUID(), { name, ttl: 60_000 })
+        await granted(dead, randomUUID(), { name: held, ttl: 3_000 })
+        const waiter = claimOf(randomUUID(), { name, queue: true, ttl: 3_000 })
+        await dead.acquire(waiter, never)
+        await dead.close()
+        for (let count = 0; count < 6; count += 1) {
+          await store.acquire(waiter, never)
+          await passed(1_000)
+        }
+        expect(await store.read(held, never)).toMatchObject({ state: 'expired' })
+        expect(await placesOf(name)).toBe(2)
+      }))
+
     it('leave the line when they give up', ({ expect }) =>
       Scene.play(async (scene) => {
         const store = scene.store(server)

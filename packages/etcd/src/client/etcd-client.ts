@@ -3,10 +3,11 @@ import { type Clock, LeaseConfigurationError, LeaseUnavailableError, systemClock
 import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
-import type { LeaseAnswer, Methods, WatchRequest, WatchResponse } from './api.js'
+import type { LeaseAnswer, Methods, RequestOp, TxnResponse, WatchRequest, WatchResponse } from './api.js'
 import type { Certificates } from './channel.js'
 import { failOver } from './fail-over.js'
 import { type ChannelClass, Member } from './member.js'
+import { joinedReads, joinedWrites, TxnLane, type TxnRequest } from './txn-lane.js'
 
 const LOCAL = 'http://localhost:2379'
 const DEFAULT_PORT = 2_379
@@ -53,6 +54,9 @@ export class EtcdClient {
   readonly clock: Clock
   #members: readonly Member[]
   readonly #token: AccessToken | undefined
+  readonly #reads: TxnLane
+  readonly #writes: TxnLane
+  #Loaded: ChannelClass | undefined
   #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
@@ -61,6 +65,9 @@ export class EtcdClient {
     const { endpoints = [LOCAL], username, password, clock = systemClock } = options
     const certificates = certificatesOf(endpoints, options.tls)
     this.clock = clock
+    const transact = (request: TxnRequest, call: StoreCall) => this.request('txn', request, call)
+    this.#reads = new TxnLane(transact, clock, joinedReads)
+    this.#writes = new TxnLane(transact, clock, joinedWrites)
     this.#members = endpoints.map((endpoint) => new Member(addressOf(endpoint), certificates, clock))
     if ((username === undefined) !== (password === undefined)) {
       throw wrong('username and password need each other: give both, or none')
@@ -86,6 +93,22 @@ export class EtcdClient {
     const send = (token: string | undefined) =>
       this.#anyMember((member, own) => member.unary(Loaded, method, request, token, own), call, isRepeatable)
     return this.#token === undefined ? await send(undefined) : await this.#token.with(send, call)
+  }
+
+  /** Reads ranges at one revision, linearizable, in one request with other reads of this time. @internal */
+  read(ranges: readonly RequestOp[], call: StoreCall): Promise<TxnResponse> {
+    const request: TxnRequest = { compare: [], success: ranges, failure: [] }
+    return this.#reads.send(request, request, call)
+  }
+
+  /**
+   * Carries out a transaction, in one request with transactions of other names at this time. Those of one revision have
+   * different names, so that their writes never meet.
+   *
+   * @internal
+   */
+  write(name: string, request: TxnRequest, call: StoreCall): Promise<TxnResponse> {
+    return this.#writes.send(name, request, call)
   }
 
   /** @internal */
@@ -118,8 +141,10 @@ export class EtcdClient {
 
   async #load(call: StoreCall): Promise<ChannelClass> {
     if (this.#isClosed) throw closedError()
+    if (this.#Loaded !== undefined) return this.#Loaded
     const { Channel } = await untilAborted(import('./channel.js'), call)
     if (this.#isClosed) throw closedError()
+    this.#Loaded = Channel
     return Channel
   }
 

@@ -1,0 +1,184 @@
+import { AbortableCall } from '@leasehold/core/store'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import type { TxnResponse } from '../src/client/api.js'
+import { joinedReads, joinedWrites, TxnLane, type TxnRequest } from '../src/client/txn-lane.js'
+import { never } from './support/scene.js'
+
+const header = { revision: '7', raftTerm: '3' }
+
+interface Sent {
+  readonly request: TxnRequest
+  readonly answer: (answer?: TxnResponse) => void
+  readonly refuse: (code: number) => void
+  readonly isAborted: () => boolean
+}
+
+/** A lane to a server that answers when the test has it answer. */
+function begin(joining = joinedWrites) {
+  const clock = new VirtualClock()
+  const sent: Sent[] = []
+  const lane = new TxnLane(
+    (request, call) =>
+      new Promise((resolve, reject) => {
+        call.onAbort(() => reject(call.signal.reason))
+        sent.push({
+          request,
+          answer: (answer = answerTo(request)) => resolve(answer),
+          refuse: (code) => reject(Object.assign(new Error('refused'), { code, details: 'refused' })),
+          isAborted: () => call.aborted,
+        })
+      }),
+    clock,
+    joining,
+  )
+  return { clock, sent, lane }
+}
+
+/** Every transaction succeeds. The answer has the key of its range, or of its first comparison. */
+function answerTo({ compare, success }: TxnRequest): TxnResponse {
+  const responses = success.map(({ requestRange, requestTxn }) => ({
+    responseRange:
+      requestRange === undefined ? null : { header: null, kvs: [kv(requestRange.key)], more: false, count: '1' },
+    responseDeleteRange: null,
+    responseTxn: requestTxn === undefined ? null : answerTo(requestTxn),
+  }))
+  const own = compare.map(({ key }) => ({
+    responseRange: { header: null, kvs: [kv(key)], more: false, count: '1' },
+    responseDeleteRange: null,
+    responseTxn: null,
+  }))
+  return { header, succeeded: true, responses: [...own, ...responses] }
+}
+
+function kv(key: Buffer) {
+  return { key, value: key, createRevision: '1', modRevision: '1', lease: '0' }
+}
+
+function write(name: string): TxnRequest {
+  return { compare: [{ result: 0, target: 2, key: Buffer.from(name), modRevision: '1' }], success: [], failure: [] }
+}
+
+function read(name: string): TxnRequest {
+  return { compare: [], success: [{ requestRange: { key: Buffer.from(name) } }], failure: [] }
+}
+
+async function keyIn(answering: Promise<TxnResponse>): Promise<string> {
+  const { header: own, responses } = await answering
+  expect(own).toEqual(header)
+  return String(responses[0]?.responseRange?.kvs[0]?.key)
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, place) => `name ${place}`)
+
+/** Waits until the lane has gone on after an answer. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 10; count += 1) await Promise.resolve()
+}
+
+describe('transactions of a crowd', () => {
+  it('go together, at most four requests at a time, in the order of arrival', async () => {
+    const { sent, lane } = begin()
+    const answers = names(100).map((name) => keyIn(lane.send(name, write(name), never)))
+    expect(sent.length).toBe(4)
+    for (let place = 0; place < 7; place += 1) {
+      sent[place]?.answer()
+      await turn()
+      expect(sent.length).toBe(Math.min(place + 5, 7))
+    }
+    expect(sent.slice(4).map(({ request }) => request.success.length)).toEqual([32, 32, 32])
+    expect(await Promise.all(answers)).toEqual(names(100))
+  })
+
+  it('get the answers to their own ranges, where they are reads', async () => {
+    const { sent, lane } = begin(joinedReads)
+    const answers = names(20).map((name) => keyIn(lane.send(Symbol(name), read(name), never)))
+    for (let place = 0; place < 5; place += 1) {
+      sent[place]?.answer()
+      await turn()
+    }
+    expect(sent.length).toBe(5)
+    expect(sent.every(({ request }) => request.success.every(({ requestTxn }) => requestTxn === undefined))).toBe(true)
+    expect(await Promise.all(answers)).toEqual(names(20))
+  })
+
+  it('that write the same name go one after the other in the requests', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    for (const name of ['same', 'same', 'other', 'same']) void lane.send(name, write(name), never)
+    const together: string[][] = []
+    for (let place = 0; place < 7; place += 1) {
+      sent[place]?.answer()
+      await turn()
+      const { compare = [], success = [] } = sent[place + 4]?.request ?? {}
+      const all = [...compare, ...success.flatMap(({ requestTxn }) => requestTxn?.compare ?? [])]
+      together.push(all.map(({ key }) => String(key)))
+    }
+    expect(together.slice(0, 3)).toEqual([['same', 'other'], ['same'], ['same']])
+  })
+
+  it('are never sent when they are given up while they wait', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const call = new AbortableCall()
+    const waiting = lane.send('late', write('late'), call)
+    call.abort(new Error('given up'))
+    await expect(waiting).rejects.toThrow('given up')
+    sent[0]?.answer()
+    await turn()
+    expect(sent.length).toBe(4)
+    expect(call.listeners).toBe(0)
+  })
+
+  it('give up their request when all of them are given up', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const calls = [new AbortableCall(), new AbortableCall()]
+    const waiting = calls.map((call, place) => lane.send(`late ${place}`, write('late'), call))
+    sent[0]?.answer()
+    await turn()
+    calls[0]?.abort(new Error('given up'))
+    await expect(waiting[0]).rejects.toThrow('given up')
+    expect(sent[4]?.isAborted()).toBe(false)
+    calls[1]?.abort(new Error('given up too'))
+    await expect(waiting[1]).rejects.toThrow('given up too')
+    expect(sent[4]?.isAborted()).toBe(true)
+  })
+
+  it('go alone when they were refused together, so that one does not fail the others', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const answers = ['good', 'bad'].map((name) => keyIn(lane.send(name, write(name), never)))
+    sent[0]?.answer()
+    await turn()
+    for (const one of sent.slice(1, 4)) one.answer()
+    sent[4]?.refuse(5)
+    await turn()
+    expect(sent.slice(5).map(({ request }) => request.success.length)).toEqual([0, 0])
+    sent[5]?.answer()
+    sent[6]?.refuse(5)
+    expect(await answers[0]).toBe('good')
+    await expect(answers[1]).rejects.toThrow('refused')
+  })
+
+  it('are unknown together when the server did not answer', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const waiting = ['one', 'two'].map((name) => lane.send(name, write(name), never).catch(({ code }) => code))
+    sent[0]?.answer()
+    await turn()
+    sent[4]?.refuse(14)
+    expect(await Promise.all(waiting)).toEqual([14, 14])
+    expect(sent.length).toBe(5)
+  })
+
+  it('do not wait for longer than a second for requests that hang', async () => {
+    const { clock, sent, lane } = begin()
+    for (const name of names(6)) void lane.send(name, write(name), never)
+    await clock.advance(999)
+    expect(sent.length).toBe(4)
+    await clock.advance(1)
+    expect(sent.length).toBe(5)
+    expect(sent[4]?.request.success.length).toBe(2)
+  })
+})
