@@ -105,10 +105,11 @@ export class Heartbeats {
     for (let round = 0; round < ROUNDS; round += 1) {
       const extendedIn = await untilAborted(this.#leases.extend(first.leaseId), call)
       if (extendedIn === undefined) return []
-      const { succeeded, header, responses } = await this.#client.request('txn', checkOf(page), call)
+      const check = await this.#client.request('txn', checkOf(page), call)
+      const { header, responses } = check.succeeded ? check : await this.#client.request('txn', lookAt(page), call)
       if (extendedIn < BigInt(header.raftTerm)) continue
       const held = page.filter(({ value }, place) => {
-        return succeeded || responses[place]?.responseRange?.kvs[0]?.value.equals(value) === true
+        return check.succeeded || responses[place]?.responseRange?.kvs[0]?.value.equals(value) === true
       })
       return held.map(({ grantId }) => grantId)
     }
@@ -166,13 +167,15 @@ export class Heartbeats {
   }
 }
 
-/** A transaction that compares all values; if one differs, it returns them all. */
+/** A transaction that compares all values, and succeeds if none differs. */
 function checkOf(page: readonly AttachedGrant[]) {
-  return {
-    compare: page.map(({ key, value }) => ({ result: EQUAL, target: VALUE, key, value }) as const),
-    success: [],
-    failure: page.map(({ key }) => ({ requestRange: { key } })),
-  }
+  const compare = page.map(({ key, value }) => ({ result: EQUAL, target: VALUE, key, value }) as const)
+  return { compare, success: [], failure: [] }
+}
+
+/** A transaction that returns all values. It is needed only if one differs. */
+function lookAt(page: readonly AttachedGrant[]) {
+  return { compare: [], success: page.map(({ key }) => ({ requestRange: { key } })), failure: [] }
 }
 
 function refusal(name: string, state: NameState, grantId: string): RenewOutcome {
