@@ -40,8 +40,12 @@ export class LeaseOperations {
 
   propose<T>(name: string, decide: (state: NameState) => Decision<T>): Proposal<T> {
     const state = this.stateOf(name)
-    const { outcome, next, leave = [], keep } = decide(state)
+    const { outcome, next, renews, leave = [], keep } = decide(state)
     if (next === undefined && leave.length === 0 && keep === undefined) return { outcome }
+    if (next !== undefined && renews === true && Number.isFinite(next.lockedUntil)) {
+      // Whole milliseconds, rounded up: the heartbeats of a turn are then equal changes, which share a line.
+      return { outcome, change: { renewedUntil: Math.ceil(next.lockedUntil) } }
+    }
     const lease = next ?? state.lease
     const isFree = lease !== undefined && !isLocked(lease, state.now)
     return {
