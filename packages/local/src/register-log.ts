@@ -227,14 +227,19 @@ export class RegisterLog<V, C> {
 
   /**
    * Writes the current values to another file, and ends the log in favour of that file. A failure leaves the log as it
-   * is, only longer than necessary.
+   * is, only longer than necessary. All processes then read the other file, so it has to be at most half as long.
    */
   #rewrite(): void {
-    const { file, generation, facts } = this.#use()
+    const opened = this.#use()
+    const { file, generation, facts } = opened
     const { folder } = this.#options
     const draft = `${this.#options.file}-${generation + 1}-${this.#newId()}`
     const extract = this.#table.extract(facts)
     const begun = extract.lines.reduce((size, line) => size + line.length, 0)
+    if (2 * begun > file.position) {
+      this.#opened = { ...opened, begun }
+      return
+    }
     let successor: LogFile | undefined
     let isNamed = false
     try {

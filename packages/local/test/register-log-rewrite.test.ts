@@ -33,6 +33,18 @@ describe('a log that has grown', () => {
     expect(other.facts).toEqual(log.facts)
   })
 
+  it('is not rewritten while most of it is in force', () => {
+    const { log, file } = openLog(temporaryFolder(), { growth })
+    const { ino } = statSync(file)
+    for (let n = 0; n < 1_000; n += 1) expect(put(log, `register ${n}`, 'value')).toBe(true)
+    expect(statSync(file).ino).toBe(ino)
+    expect(statSync(file).size).toBeGreaterThan(10 * growth)
+    const { size } = statSync(file)
+    grow(log, 'register 0', 3_000)
+    expect(statSync(file).ino).not.toBe(ino)
+    expect(statSync(file).size).toBeLessThan(2 * size)
+  })
+
   it('is followed by its readers, from file to file', () => {
     const { path, log } = openLog(temporaryFolder(), { growth })
     const other = openLog(path, { growth }).log
