@@ -18,65 +18,77 @@ export interface LeaseEntry {
 }
 
 /** A record as a line of the log has it: JSON, so without `Infinity` and `bigint`. */
-interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedUntil' | 'previous' | 'renewals'> {
+interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedUntil' | 'metadata'> {
   readonly fencingToken: string
   /** `null`: does not expire. */
   readonly ttl: number | null
   /** `null`: never, or the record is not locked. */
   readonly endsAt: number | null
-  /** Absent for the first holder, and in lines of earlier versions. */
-  readonly previous?: Metadata | undefined
-  /**
-   * The count with the `endsAt` of the same line. Earlier versions copy it when they renew: beside another `endsAt` it says
-   * nothing. Absent for a lease that does not expire, whose `endsAt` a renewal does not change.
-   */
-  readonly renewals?: readonly [count: number, endsAt: number | null] | undefined
+  /** Absent if it is empty. */
+  readonly metadata?: Metadata | undefined
   readonly watched: boolean
 }
 
 /** A change of an entry: the record, if it is another; the places that end; then the places that are taken or kept. */
 export interface LeaseChange {
   readonly record?: RecordLine | undefined
+  /** The new end of the lock; absent unless the change is a heartbeat, which changes nothing else. */
+  readonly renewedUntil?: number | undefined
   readonly leave?: readonly string[] | undefined
   readonly keep?: readonly LocalPlace[] | undefined
 }
 
+const NO_METADATA: Metadata = Object.freeze({})
+
 export const leaseEntries: RegisterKind<LeaseEntry, LeaseChange> = {
-  apply: (entry, { record, leave = [], keep = [] }) => {
+  apply: (entry, { record, renewedUntil, leave = [], keep = [] }) => {
     const lease = record === undefined ? entry?.lease : fromLine(record)
     if (lease === undefined) throw new TypeError('the first change of a name must have a record')
     const queue = entry?.queue ?? (keep.length > 0 ? new WaitQueue<LocalPlace>() : undefined)
     for (const grantId of leave) queue?.remove(grantId)
     for (const place of keep) queue?.keep(place)
-    return { lease, watched: record?.watched ?? entry?.watched ?? false, queue }
+    const renewed = renewedUntil === undefined ? lease : renewedLease(lease, renewedUntil)
+    return { lease: renewed, watched: record?.watched ?? entry?.watched ?? false, queue }
   },
   whole: ({ lease, watched, queue }) => ({ record: toLine(lease, watched), keep: [...(queue?.places() ?? [])] }),
 }
 
+// Field by field, as every process does it for each record of the folder: rest and spread of objects are much slower.
 export function toLine(lease: StoredLease, watched: boolean): RecordLine {
-  const { fencingToken, ttl, lockedUntil, renewals, ...kept } = lease
-  const endsAt = Number.isFinite(lockedUntil) ? lockedUntil : null
+  const { owner, grantId, ttl, state, lockedUntil, metadata, previous, grantedAt, renewals } = lease
   return {
-    ...kept,
-    fencingToken: String(fencingToken),
+    owner,
+    grantId,
+    fencingToken: String(lease.fencingToken),
     ttl: Number.isFinite(ttl) ? ttl : null,
-    endsAt,
-    renewals: renewals === undefined || !Number.isFinite(ttl) ? undefined : [renewals, endsAt],
+    state,
+    endsAt: Number.isFinite(lockedUntil) ? lockedUntil : null,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    previous,
+    grantedAt,
+    renewals,
     watched,
   }
 }
 
 function fromLine(line: RecordLine): StoredLease {
-  const { fencingToken, ttl, endsAt, metadata, previous, renewals, watched: _, ...kept } = line
-  const isHeld = kept.state === 'leased' || kept.state === 'breaking'
+  const { owner, grantId, ttl, state, endsAt, metadata, previous, grantedAt, renewals } = line
+  const isHeld = state === 'leased' || state === 'breaking'
   return {
-    ...kept,
-    fencingToken: BigInt(fencingToken),
+    owner,
+    grantId,
+    fencingToken: BigInt(line.fencingToken),
     ttl: ttl ?? Number.POSITIVE_INFINITY,
+    state,
     lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
     // Records share it with callers.
-    metadata: Object.freeze(metadata),
+    metadata: metadata === undefined ? NO_METADATA : Object.freeze(metadata),
     previous: previous && Object.freeze(previous),
-    renewals: renewals?.[1] === endsAt ? renewals[0] : undefined,
+    grantedAt,
+    renewals,
   }
+}
+
+function renewedLease(lease: StoredLease, lockedUntil: number): StoredLease {
+  return { ...lease, lockedUntil, renewals: lease.renewals === undefined ? undefined : lease.renewals + 1 }
 }

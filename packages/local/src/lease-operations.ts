@@ -1,7 +1,7 @@
 import { type Decision, isLocked, type LifeCycleRules, type NameState } from '@leasehold/core/store'
 import type { Boot } from './boot.js'
 import type { LeaseDatabase } from './lease-database.js'
-import { type LeaseChange, type LeaseEntry, type LocalPlace, toLine } from './lease-entry.js'
+import { type LeaseChange, type LocalPlace, toLine } from './lease-entry.js'
 import { isDead, type WaiterProcess } from './waiter-process.js'
 
 /** The outcome of an operation, decided on the entry as it is now, and the change of the log that it needs. */
@@ -34,14 +34,24 @@ export class LeaseOperations {
     }
   }
 
-  stateOf(name: string): NameState & Partial<LeaseEntry> {
-    return { ...this.#database.entries.get(name), now: this.#boot.now() }
+  stateOf(name: string): NameState & Notified {
+    const entry = this.#database.entries.get(name)
+    return {
+      lease: entry?.lease,
+      watched: entry?.watched ?? false,
+      queue: entry?.queue,
+      now: this.#boot.now(),
+    }
   }
 
   propose<T>(name: string, decide: (state: NameState) => Decision<T>): Proposal<T> {
     const state = this.stateOf(name)
-    const { outcome, next, leave = [], keep } = decide(state)
+    const { outcome, next, renews, leave = [], keep } = decide(state)
     if (next === undefined && leave.length === 0 && keep === undefined) return { outcome }
+    if (next !== undefined && renews === true && Number.isFinite(next.lockedUntil)) {
+      // Whole milliseconds, rounded up: the heartbeats of a turn are then equal changes, which share a line.
+      return { outcome, change: { renewedUntil: Math.ceil(next.lockedUntil) } }
+    }
     const lease = next ?? state.lease
     const isFree = lease !== undefined && !isLocked(lease, state.now)
     return {
@@ -64,7 +74,12 @@ export class LeaseOperations {
   }
 }
 
+interface Notified {
+  readonly watched: boolean
+  readonly queue?: { readonly size: number } | undefined
+}
+
 /** Whether the process that frees the name notifies the others. */
-export function isNotified({ watched = false, queue }: Partial<LeaseEntry>): boolean {
+export function isNotified({ watched, queue }: Notified): boolean {
   return watched || (queue?.size ?? 0) > 0
 }

@@ -57,6 +57,8 @@ export class LocalLeaseStore extends LifeCycleStore {
   readonly #operations: LeaseOperations
   readonly #batch: OperationBatch
   readonly #wakeFiles: WakeFiles
+  /** Whether a watch has taken in the changes of other processes in this turn of the event loop. */
+  #isFresh = false
 
   /**
    * Opens the folder. Throws a `LeaseConfigurationError` if the folder can never be used (on a network, with a foreign or
@@ -117,7 +119,7 @@ export class LocalLeaseStore extends LifeCycleStore {
 
   protected override turnOf(name: string): TurnState {
     try {
-      this.refresh()
+      this.#refreshOnce()
     } catch {
       // The waiter finds the error when it asks again.
       return { lockedFor: LONGEST_SLEEP }
@@ -128,5 +130,15 @@ export class LocalLeaseStore extends LifeCycleStore {
       this.#batch.add(name, new AbortableCall(), () => this.#operations.watch(name)).catch(() => {})
     }
     return super.turnOf(name)
+  }
+
+  /** Thousands of watches look in one turn. A change that comes later notifies them, or they look again. */
+  #refreshOnce(): void {
+    if (this.#isFresh) return
+    this.refresh()
+    this.#isFresh = true
+    setImmediate(() => {
+      this.#isFresh = false
+    })
   }
 }

@@ -2,7 +2,7 @@ import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 
 /** The version of the lines; raised if an older version would misread them. Version 1 was an lmdb database. */
-const SCHEMA = 2
+const SCHEMA = 3
 
 const LONGEST_HEADER = 4_096
 
@@ -18,17 +18,24 @@ export interface LogHeader {
   readonly facts: LogFacts
 }
 
+/** A register by its number in this log, or by its key. Only a key creates a register. */
+export type RegisterReference = number | string
+
 /**
- * A change of one register. It is in force if the version of the register is `expects` at this point of the log: then
- * there was no other change since the writer decided. Its id becomes the version.
+ * A change of one or more registers. For each of them by itself, it is in force if no change of the register that starts
+ * at `base` or later is in force: then the writer knew all changes of the register.
  */
 export interface ChangeLine<C> {
+  /** Identifies the attempt of the writer. */
   readonly id: string
-  readonly key: string
-  /** Empty if the register does not exist yet. */
-  readonly expects: string
+  /** The position up to which the writer had read the log. */
+  readonly base: number
+  readonly registers: readonly RegisterReference[]
   readonly change: C
 }
+
+/** The base of a change that is in force in any case. */
+export const ALWAYS = Number.MAX_SAFE_INTEGER
 
 /**
  * Ends the log in favour of the file `next`. It is in force if no change that starts at `base` or later is in force: then
@@ -43,8 +50,8 @@ export function headerLine(header: LogHeader): string {
   return JSON.stringify({ leasehold: 'local', schema: SCHEMA, ...header })
 }
 
-export function changeLine<C>({ id, key, expects, change }: ChangeLine<C>): string {
-  return JSON.stringify([id, key, expects, change])
+export function changeLine<C>({ id, base, registers, change }: ChangeLine<C>): string {
+  return JSON.stringify([id, base, registers, change])
 }
 
 export function sealLine(seal: SealLine): string {
@@ -61,8 +68,8 @@ export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; r
     return undefined
   }
   if (Array.isArray(parsed) && parsed.length === 4) {
-    const [id, key, expects, change] = parsed as [string, string, string, C]
-    return { change: { id, key, expects, change } }
+    const [id, base, registers, change] = parsed as [string, number, RegisterReference[], C]
+    return { change: { id, base, registers, change } }
   }
   if (typeof parsed !== 'object' || parsed === null || !('seal' in parsed)) return undefined
   return { seal: parsed.seal as SealLine }

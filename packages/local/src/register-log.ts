@@ -5,16 +5,17 @@ import { failureOf } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { identityOf, LogFile } from './log-file.js'
 import {
-  type ChangeLine,
+  ALWAYS,
   changeLine,
   headerLine,
   type LogFacts,
   type LogHeader,
+  type RegisterReference,
   readHeader,
   type SealLine,
   sealLine,
 } from './log-lines.js'
-import { type RegisterKind, RegisterTable } from './register-table.js'
+import { type RegisterKind, RegisterTable, type Taken } from './register-table.js'
 
 /** By how much a log must grow before it is rewritten, in bytes. */
 const LEAST_GROWTH = 1024 * 1024
@@ -54,10 +55,10 @@ export interface Attempt {
  * terminated between any two steps of its JavaScript. It then runs no `finally`, and would keep a lock for as long as its
  * process lives. Without a lock, the others never wait for it.
  *
- * All changes are lines of one log. A change names the version of the register that its writer knew. It is in force if
- * that is still the version at the position of the line. Otherwise the line has no effect, and the writer decides again.
- * All readers compute the values from the same lines by the same rule. The change comes into force at the system call that
- * appends the line.
+ * All changes are lines of one log. A change says up to which position its writer had read the log. It is in force if the
+ * register was not changed between that position and the line. Otherwise the line has no effect, and the writer decides
+ * again. All readers compute the values from the same lines by the same rule. The change comes into force at the system
+ * call that appends the line.
  */
 export class RegisterLog<V, C> {
   readonly #options: RegisterLogOptions<V, C>
@@ -109,28 +110,26 @@ export class RegisterLog<V, C> {
   }
 
   /**
-   * Writes changes that were decided on the current values, at most one for each key. If it throws, it is unknown whether
-   * they are in force.
+   * Writes changes that were decided on the current values, at most one for each key. Equal changes of several keys share
+   * a line, so that each of them takes a few bytes, and readers parse the change once. If it throws, it is unknown whether
+   * the changes are in force.
    */
   attempt(changes: readonly { readonly key: string; readonly change: C }[]): Attempt {
     return this.#try(() => {
       const { file, begun } = this.#use()
-      const lines = changes.map(({ key, change }) => ({
-        id: this.#newId(),
-        key,
-        expects: this.#table.versionOf(key),
-        change,
-      }))
+      const id = this.#newId()
       const before = file.position
       let failure: unknown
       try {
-        file.append(lines.map(changeLine))
+        file.append(this.#linesOf(changes, id, before))
       } catch (error) {
         failure = failureOf(error, this.#path)
       }
       const inForce = new Set<string>()
-      this.#readOn(file, ({ id }) => inForce.add(id))
-      const accepted = lines.map(({ id }) => inForce.has(id))
+      this.#readOn(file, (taken) => {
+        if (taken.id === id) for (const key of taken.keys) inForce.add(key)
+      })
+      const accepted = changes.map(({ key }) => inForce.has(key))
       if (failure !== undefined) return { accepted, failure }
       const growth = Math.max(this.#options.growth ?? LEAST_GROWTH, 2 * begun)
       if (CAN_REPLACE && Math.floor(before / growth) < Math.floor(file.position / growth)) this.#rewrite()
@@ -142,6 +141,17 @@ export class RegisterLog<V, C> {
   close(): void {
     this.#isClosed = true
     this.#forget()
+  }
+
+  #linesOf(changes: readonly { readonly key: string; readonly change: C }[], id: string, base: number): string[] {
+    const shared = new Map<string, { readonly change: C; readonly registers: RegisterReference[] }>()
+    for (const { key, change } of changes) {
+      const text = JSON.stringify(change)
+      const line = shared.get(text)
+      if (line === undefined) shared.set(text, { change, registers: [this.#table.referenceTo(key)] })
+      else line.registers.push(this.#table.referenceTo(key))
+    }
+    return [...shared.values()].map((line) => changeLine({ id, base, ...line }))
   }
 
   /** A new id for each call, unique across processes and threads. */
@@ -194,12 +204,12 @@ export class RegisterLog<V, C> {
   }
 
   /** Reads the new lines. After a failure, the log is read again from the beginning. */
-  #readOn(file: LogFile, onChange?: (change: ChangeLine<C>) => void): void {
+  #readOn(file: LogFile, onTaken?: (taken: Taken<C>) => void): void {
     const before = file.position
     try {
       file.readOn((line, start) => {
-        const change = this.#table.take(line, start)
-        if (change !== undefined) onChange?.(change)
+        const taken = this.#table.take(line, start)
+        if (taken !== undefined) onTaken?.(taken)
       })
       // Also the changes of other processes: no decision may rest on a change that a power failure can undo.
       if (this.#options.durable && file.position > before) file.flush()
@@ -217,14 +227,19 @@ export class RegisterLog<V, C> {
 
   /**
    * Writes the current values to another file, and ends the log in favour of that file. A failure leaves the log as it
-   * is, only longer than necessary.
+   * is, only longer than necessary. All processes then read the other file, so it has to be at most half as long.
    */
   #rewrite(): void {
-    const { file, generation, facts } = this.#use()
+    const opened = this.#use()
+    const { file, generation, facts } = opened
     const { folder } = this.#options
     const draft = `${this.#options.file}-${generation + 1}-${this.#newId()}`
     const extract = this.#table.extract(facts)
     const begun = extract.lines.reduce((size, line) => size + line.length, 0)
+    if (2 * begun > file.position) {
+      this.#opened = { ...opened, begun }
+      return
+    }
     let successor: LogFile | undefined
     let isNamed = false
     try {
@@ -252,12 +267,14 @@ export class RegisterLog<V, C> {
     for (let attempt = 0; attempt < SEAL_ATTEMPTS && this.#table.seal === undefined; attempt += 1) {
       if (durable) successor.flush()
       if (durable) folder.flush()
-      const missed: ChangeLine<C>[] = []
+      const missed: Taken<C>[] = []
       file.append([sealLine({ base: file.position, next: draft })])
-      this.#readOn(file, (change) => missed.push(change))
+      this.#readOn(file, (taken) => missed.push(taken))
       // A retired register that has changed since is added as a whole.
-      const returned = new Set(missed.map(({ key }) => key).filter((key) => retired.delete(key)))
-      const lines = missed.filter(({ key }) => !returned.has(key)).map(changeLine)
+      const returned = new Set(missed.flatMap(({ keys }) => keys.filter((key) => retired.delete(key))))
+      const lines = missed.map(({ id, keys, change }) => {
+        return changeLine({ id, base: ALWAYS, registers: keys.filter((key) => !returned.has(key)), change })
+      })
       for (const key of returned) lines.push(...this.#table.line(key))
       if (this.#table.seal === undefined && lines.length > 0) successor.append(lines)
     }

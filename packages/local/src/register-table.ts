@@ -1,8 +1,8 @@
-import { type ChangeLine, changeLine, type LogFacts, parseLine, type SealLine } from './log-lines.js'
+import { changeLine, type LogFacts, parseLine, type RegisterReference, type SealLine } from './log-lines.js'
 
 /** The kind of the values of registers, and how a change makes the next value. */
 export interface RegisterKind<V, C> {
-  /** The value after a change; may change `value` itself. */
+  /** The value after a change; may change `value` itself, but not the change, which other registers may share. */
   readonly apply: (value: V | undefined, change: C) => V
   /** The change that creates the value. */
   readonly whole: (value: V) => C
@@ -21,15 +21,28 @@ export interface Extract {
   readonly retired: Set<string>
 }
 
+/** A change, and the registers for which it is in force. */
+export interface Taken<C> {
+  readonly id: string
+  readonly keys: readonly string[]
+  readonly change: C
+}
+
 interface Register<V> {
-  readonly version: string
-  readonly value: V
+  readonly key: string
+  /** Its place among the registers of the log. All readers count them in the order in which they are created. */
+  readonly number: number
+  /** Where the last change of the register that is in force starts. */
+  version: number
+  value: V
 }
 
 /** The values of registers, computed from the lines of their log by a rule that all readers share. */
 export class RegisterTable<V, C> {
   readonly #kind: RegisterKind<V, C>
   readonly #registers = new Map<string, Register<V>>()
+  /** By their numbers. */
+  readonly #numbered: Register<V>[] = []
   /** The offset of the last change that is in force. */
   #lastChange = -1
   #seal: SealLine | undefined
@@ -51,22 +64,32 @@ export class RegisterTable<V, C> {
     return this.#registers.keys()
   }
 
-  /** Empty if the register does not exist. */
-  versionOf(key: string): string {
-    return this.#registers.get(key)?.version ?? ''
+  /** The shortest name of a register in this log. */
+  referenceTo(key: string): RegisterReference {
+    return this.#registers.get(key)?.number ?? key
   }
 
-  /** Applies the next line, which starts at `start`; returns its change if that is in force. */
-  take(line: string, start: number): ChangeLine<C> | undefined {
+  /** Applies the next line, which starts at `start`; returns its change, if it has one. */
+  take(line: string, start: number): Taken<C> | undefined {
     if (this.#seal !== undefined) return undefined
     const parsed = parseLine<C>(line)
     if (parsed?.seal !== undefined && this.#lastChange < parsed.seal.base) this.#seal = parsed.seal
-    const change = parsed?.change
-    if (change === undefined || change.expects !== this.versionOf(change.key)) return undefined
-    const value = this.#kind.apply(this.get(change.key), change.change)
-    this.#registers.set(change.key, { version: change.id, value })
-    this.#lastChange = start
-    return change
+    if (parsed?.change === undefined) return undefined
+    const { id, base, registers, change } = parsed.change
+    const keys: string[] = []
+    for (const reference of registers) {
+      const register = typeof reference === 'number' ? this.#numbered[reference] : this.#registers.get(reference)
+      if (register === undefined ? typeof reference === 'number' : register.version >= base) continue
+      const value = this.#kind.apply(register?.value, change)
+      if (register === undefined) this.#create(String(reference), start, value)
+      else {
+        register.version = start
+        register.value = value
+      }
+      keys.push(register?.key ?? String(reference))
+    }
+    if (keys.length > 0) this.#lastChange = start
+    return { id, keys, change }
   }
 
   /** The beginning of a log with the current values; `facts` are those of the current log. */
@@ -74,7 +97,7 @@ export class RegisterTable<V, C> {
     const lines: string[] = []
     const retired = new Set<string>()
     let next = facts
-    for (const [key, { value }] of this.#registers) {
+    for (const { key, value } of this.#numbered) {
       const without = this.#kind.retire?.(value, next)
       if (without === undefined) lines.push(...this.line(key))
       else retired.add(key)
@@ -87,6 +110,12 @@ export class RegisterTable<V, C> {
   line(key: string): readonly string[] {
     const register = this.#registers.get(key)
     if (register === undefined) return []
-    return [changeLine({ id: register.version, key, expects: '', change: this.#kind.whole(register.value) })]
+    return [changeLine({ id: '', base: 0, registers: [key], change: this.#kind.whole(register.value) })]
+  }
+
+  #create(key: string, version: number, value: V): void {
+    const register = { key, number: this.#numbered.length, version, value }
+    this.#numbered.push(register)
+    this.#registers.set(key, register)
   }
 }

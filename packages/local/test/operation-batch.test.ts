@@ -1,5 +1,5 @@
 import { LeaseUnavailableError } from '@leasehold/core'
-import type { AcquireOutcome } from '@leasehold/core/store'
+import { type AcquireOutcome, LifeCycle, type RenewOutcome } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it, onTestFinished } from 'vitest'
@@ -14,7 +14,9 @@ import { acquisition } from './support/acquisition.js'
 import { call } from './support/open-store.js'
 
 interface Fixture {
-  readonly acquire: (grantId: string) => Promise<AcquireOutcome>
+  readonly clock: VirtualClock
+  readonly acquire: (grantId: string, name?: string) => Promise<AcquireOutcome>
+  readonly renew: (grantId: string, name: string) => Promise<RenewOutcome>
   /** Acquires for another process, at once. */
   readonly acquireElsewhere: (grantId: string) => void
 }
@@ -22,11 +24,12 @@ interface Fixture {
 /** Operations of one process; `attempting` runs between their decisions and the write of their changes. */
 function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
   const folder = new LeaseFolder({ folder: temporaryFolder() })
-  const boot = bootOf({ clock: new VirtualClock() }, folder.path)
+  const clock = new VirtualClock()
+  const boot = bootOf({ clock }, folder.path)
   const [own, other] = [new LeaseDatabase(folder, boot), new LeaseDatabase(folder, boot)]
   onTestFinished(() => own.entries.close())
   onTestFinished(() => other.entries.close())
-  const request = (grantId: string) => ({ name: 'job', owner: grantId, grantId, ttl: 10_000 })
+  const request = (grantId: string, name = 'job') => ({ name, owner: grantId, grantId, ttl: 10_000 })
   const operations = new LeaseOperations(own, thisWaiter(), boot)
   const elsewhere = new LeaseOperations(other, thisWaiter(), boot)
   let attempts = 0
@@ -43,7 +46,15 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attem
     () => {},
   )
   const fixture: Fixture = {
-    acquire: (grantId) => batch.add('job', call, () => acquisition(operations, request(grantId))),
+    clock,
+    acquire: (grantId, name = 'job') => {
+      return batch.add(name, call, () => acquisition(operations, request(grantId, name)))
+    },
+    renew: (grantId, name) => {
+      const grant = { ...request(grantId, name), fencingToken: 0n }
+      const { rules } = operations
+      return batch.add(name, call, () => operations.propose(name, (state) => new LifeCycle(rules).renew(grant, state)))
+    },
     acquireElsewhere: (grantId) => {
       other.entries.refresh()
       const { change = {} } = acquisition(elsewhere, request(grantId))
@@ -59,6 +70,25 @@ it('an operation decides again if another process was faster', async () => {
     return undefined
   })
   expect(await acquire('slower')).toMatchObject({ granted: false, holder: { grantId: 'faster' } })
+})
+
+it('heartbeats of one turn are in force for each lease that no other process has acquired meanwhile', async () => {
+  const { acquire, renew, clock } = setUp((attempts, { acquireElsewhere }) => {
+    if (attempts === 2) acquireElsewhere('faster')
+    return undefined
+  })
+  await Promise.all(['job', 'other', 'third'].map((name) => acquire('holder', name)))
+  clock.block(10_000)
+  const outcomes = await Promise.all(['other', 'job', 'third'].map((name) => renew('holder', name)))
+  expect(outcomes).toEqual([
+    { renewed: true },
+    { renewed: false, reason: 'taken', holder: expect.objectContaining({ grantId: 'faster' }) },
+    { renewed: true },
+  ])
+  expect(await acquire('late', 'third')).toMatchObject({
+    granted: false,
+    holder: { grantId: 'holder', remaining: 10_000 },
+  })
 })
 
 it('an operation continues in later turns of the event loop if others are faster again and again', async () => {

@@ -4,7 +4,6 @@ import type { LocalLeaseStore } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { leaseEntries, toLine } from '../src/lease-entry.js'
 import { call, claim, granted, openStore, TTL } from './support/open-store.js'
 
 const metadata = { version: '7' }
@@ -104,16 +103,5 @@ describe('the time of a grant and the count of its renewals', () => {
     expect(await b.read('job', call)).toMatchObject({ grantedAt, renewals: 1 })
     await b.renew(grant, call)
     expect(await a.read('job', call)).toMatchObject({ grantedAt, renewals: 2 })
-  })
-
-  it('are absent in a record of an earlier version, and uncounted after its renewal', () => {
-    const lease = { owner: 'a', grantId: 'A', fencingToken: 1n, ttl: TTL, state: 'leased', lockedUntil: 5 } as const
-    const line = toLine({ ...lease, metadata: {}, previous: undefined, grantedAt: 7, renewals: 3 }, false)
-    const read = (record: typeof line) => leaseEntries.apply(undefined, { record: JSON.parse(JSON.stringify(record)) })
-    expect(read(line).lease).toMatchObject({ grantedAt: 7, renewals: 3 })
-    // An earlier version copies the fields that it does not know.
-    expect(read({ ...line, endsAt: 6 }).lease).toMatchObject({ grantedAt: 7, renewals: undefined })
-    const { grantedAt: _, renewals: __, ...earlier } = line
-    expect(read(earlier).lease).toMatchObject({ renewals: undefined, lockedUntil: 5 })
   })
 })

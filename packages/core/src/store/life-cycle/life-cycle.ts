@@ -39,6 +39,8 @@ export interface Decision<T> {
   readonly outcome: T
   /** The next record, if it is another. */
   readonly next?: StoredLease | undefined
+  /** Whether `next` differs from the record only in `lockedUntil` and `renewals`. */
+  readonly renews?: boolean
   /** The grant ids whose places in the queue end. */
   readonly leave?: readonly string[] | undefined
   /** A place that is taken or kept, after the others have ended. */
@@ -78,7 +80,7 @@ export class LifeCycle<P extends Place = Place> {
     const lockedUntil = this.#lockEnd(lease.ttl, now)
     const renewals = lease.renewals === undefined ? undefined : lease.renewals + 1
     const renewed = { ...lease, state: 'leased', lockedUntil, metadata: metadata ?? lease.metadata, renewals } as const
-    return { outcome: RENEWED, next: renewed }
+    return { outcome: RENEWED, next: renewed, renews: metadata === undefined }
   }
 
   /** `metadata` replaces the metadata of the record, if it is given. */
