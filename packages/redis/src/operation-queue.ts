@@ -186,7 +186,7 @@ export class OperationQueue {
     connection.traffic.end(traffic, this.#clock.now())
   }
 
-  /** Rejects an operation whose attempt was aborted. Drops its connection if that has been silent for too long. */
+  /** Rejects an operation whose attempt was aborted. Its connection is dropped if it has been silent for too long. */
   #abort(operation: Operation, { signal }: StoreCall): void {
     operation.abort(signal.reason)
     const { call } = operation
@@ -195,6 +195,14 @@ export class OperationQueue {
       return
     }
     call.onAbort()
+    if (call.isDoubted) return
+    call.isDoubted = true
+    // After a blocked event loop, time limits end before the answers are read that have come meanwhile.
+    setImmediate(() => this.#dropIfSilent(call))
+  }
+
+  #dropIfSilent(call: SentCall): void {
+    call.isDoubted = false
     if (call.traffic.openCalls === 0 || this.#clock.now() - call.traffic.silentSince < STALL_TIMEOUT) return
     // In a cluster, calls to other nodes may still be answered.
     if (!this.#clustered) this.#connection.drop(call.connection)

@@ -74,6 +74,8 @@ export class SentCall {
   readonly connection: Connection
   readonly traffic: NodeTraffic
   readonly isByText: boolean
+  /** Whether one of the operations was aborted, so that it is about to be seen whether the connection is silent. */
+  isDoubted = false
   operations: readonly Operation[]
   #abandoned: AbortController | undefined
   #aborted = 0
