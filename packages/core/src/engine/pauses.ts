@@ -1,8 +1,14 @@
 import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseRules } from './lease-rules.js'
 
-/** A queued request must be repeated within its ttl, or within this where the ttl is longer. Milliseconds. */
-const LONGEST_UNREPEATED = 60_000
+/** For how long a store keeps a place in the queue after the last request: for the ttl, or for this without one. Milliseconds. */
+const PLACE_WITHOUT_TTL = 60_000
+
+/** How often a place is repeated while it is kept, at least: two requests may fail. */
+const REPEATS = 3
+
+/** The longest pause of a waiter in a store that wakes its waiters: the message may be lost. Milliseconds. */
+const LONGEST_WATCH = 60_000
 
 /** The longest pause between two polls of a store that does not wake its waiters. Milliseconds. */
 const LONGEST_POLL = 5_000
@@ -42,7 +48,7 @@ export function outagePause(rules: LeaseRules, failures: number, random: number,
 
 /** The pause after the watch showed a holder: until just after its expiry, which every later heartbeat moves on. */
 export function heldPause(remaining: number): number {
-  return Math.min(remaining + AFTER_EXPIRY, LONGEST_UNREPEATED)
+  return Math.min(remaining + AFTER_EXPIRY, LONGEST_WATCH)
 }
 
 /**
@@ -58,7 +64,8 @@ export function turnPause(
 ): number {
   const atExpiry = remainingOf(holder) + AFTER_EXPIRY
   if (rules.watched) {
-    const seldom = jittered(Math.min(rules.ttl, LONGEST_UNREPEATED) / 3, random)
+    const kept = rules.ttl === Number.POSITIVE_INFINITY ? PLACE_WITHOUT_TTL : rules.ttl
+    const seldom = jittered(Math.min(kept / REPEATS, LONGEST_WATCH), random)
     return rules.ordered ? seldom : Math.min(seldom, atExpiry)
   }
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)

@@ -51,9 +51,11 @@ describe('the pause after the watch has shown a holder', () => {
 })
 
 describe('the pause after a refused request', () => {
-  it('keeps the place in the queue if the store wakes waiters: a third of the ttl or of a minute', () => {
+  it('keeps the place in the queue if the store wakes waiters: a third of the ttl, up to a minute', () => {
     expect(turnPause(watched, 1, undefined, 1)).toBe(10_000 / 3)
     expect(turnPause(ordered, 9, recordOf({ remaining: 1 }), 0)).toBe(5_000 / 3)
+    expect(turnPause({ ...watched, ttl: 180_000 }, 1, undefined, 1)).toBe(60_000)
+    expect(turnPause({ ...watched, ttl: 180_003 }, 1, undefined, 1)).toBe(60_000)
     expect(turnPause({ ...watched, ttl: forever }, 1, undefined, 1)).toBe(20_000)
   })
 
