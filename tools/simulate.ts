@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { buildWorker } from './simulation/build-worker.js'
 import type { SimulationPart, SimulationSum } from './simulation/worker.js'
 
 /** The number of schedules in one part of the work. */
@@ -34,7 +34,12 @@ for (let from = first; from < first + schedules; from += PART) {
 
 const total: SimulationSum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, failures: [] }
 const begun = Date.now()
-await Promise.all(Array.from({ length: Math.min(workers, parts.length) }, work))
+const program = await buildWorker()
+try {
+  await Promise.all(Array.from({ length: Math.min(workers, parts.length) }, work))
+} finally {
+  rmSync(program, { force: true })
+}
 
 const { steps, grants, losses, writes, failures } = total
 console.log(
@@ -46,9 +51,7 @@ process.exitCode = failures.length === 0 ? 0 : 1
 
 /** Runs one worker process until no parts are left. */
 function work(): Promise<void> {
-  const worker = fork(fileURLToPath(new URL('simulation/worker.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx', '--conditions', '@leasehold/source'],
-  })
+  const worker = fork(program, { execArgv: [] })
   return new Promise((resolve, reject) => {
     const next = (): void => {
       const part = parts.shift()

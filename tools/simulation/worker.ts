@@ -49,7 +49,7 @@ async function runPart({ from, count, recipe, families }: SimulationPart): Promi
 
 async function recipeOf(recipe: string): Promise<Omit<SimulationOptions, 'seed'>> {
   if (recipe === '') return {}
-  const { scenario } = await import(`../../packages/recipes/test/${recipe}/scenario.js`)
+  const { scenario } = await import(`../../packages/recipes/test/${recipe}/scenario.ts`)
   return { workload: scenario }
 }
 
