@@ -1,14 +1,23 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLease, type LeaseLost, type LeaseStore, type StoreLease } from '@leasehold/core'
-import type { Counts, Figures, HolderTask, Memory, Orders, Span, Taken } from './orders.js'
+import {
+  type Counts,
+  type Figures,
+  type HolderTask,
+  type Memory,
+  type Orders,
+  type Span,
+  type Taken,
+  WAITERS_A_SECOND,
+} from './orders.js'
 
 /** How many leases a process acquires at the same time: more would hold up the heartbeats of the others. */
 const LANES = 64
 
-/** How many waiters begin at the same time, and the pause until the next of them begin, in milliseconds. */
-const WAITERS_AT_ONCE = 100
+/** The pause between two groups of waiters that begin together, in milliseconds. */
 const BETWEEN_WAITERS = 100
+const WAITERS_AT_ONCE = (WAITERS_A_SECOND * BETWEEN_WAITERS) / 1_000
 
 /** The pause before an attempt that failed is repeated, in milliseconds. */
 const AFTER_FAILURE = 1_000

@@ -1,5 +1,8 @@
 import type { StoreKind } from './open-store.js'
 
+/** How many waiters of a process begin in a second of a take-over: all of a process within a minute, and beside heartbeats. */
+export const WAITERS_A_SECOND = 300
+
 /** The task of a process that holds leases. Durations are milliseconds. */
 export interface HolderTask {
   readonly store: StoreKind

@@ -1,6 +1,7 @@
 import { shown, table } from '../../redis/report/table.js'
 import { largest } from '../../redis/statistics.js'
 import type { StoreKind } from '../holder/open-store.js'
+import { WAITERS_A_SECOND } from '../holder/orders.js'
 import { costOf, type Holding, type ProcessFigures } from '../numbers/holding.js'
 import type { TakeOver } from '../numbers/take-over.js'
 import { titles } from './store-titles.js'
@@ -25,15 +26,14 @@ function clientCpu({ processes }: Holding): number {
 const COMMANDS = 12
 
 /** How many claims a second of the take-over may have at most. */
-function claimBound(kind: StoreKind, { task, acquiring, takeOver }: Holding): number {
+function claimBound(kind: StoreKind, { task, takeOver }: Holding): number {
   if (takeOver === undefined) return Number.NaN
   const { processes, ttl, interval } = task
-  // Leases that were renewed together expire together. All of a process do so on etcd, where they share one lease of the
-  // server, and where they were acquired together.
-  const isSpread = kind !== 'etcd' && acquiring >= interval
-  const expiring = isSpread ? Math.max(1_000, interval / 8) / interval : 1
-  const starting = Math.min((processes - 1) * 1_000, takeOver.leases)
-  const repeating = (takeOver.leases * 6_000) / Math.min(ttl, 60_000)
+  // Heartbeats are spread over the interval, so that the busiest second has twice the mean at most; and so are expiries. All
+  // leases of a process expire together on etcd, where they share one lease of the server.
+  const expiring = kind === 'etcd' ? 1 : 2_000 / interval
+  const starting = Math.min((processes - 1) * WAITERS_A_SECOND, takeOver.leases)
+  const repeating = (takeOver.leases * 1_000) / Math.min(ttl / 6, 30_000)
   return takeOver.leases * expiring + starting + repeating
 }
 
@@ -113,12 +113,12 @@ function takeOverLines(kind: StoreKind, holding: Holding, takeOver: TakeOver): s
   }
   return [
     `Then one process was killed with SIGKILL. The ${task.processes - 1} others waited for its leases with \`acquire({ wait })\`, each`,
-    'for its part; each process began with 1,000 of these waits in a second.',
+    `for its part; each process began with ${WAITERS_A_SECOND} of these waits in a second.`,
     '',
     table(['take-over', 'measured'], rows),
     '',
     `The bound is ${shown(claimBound(kind, holding))} claims in a second: those of the waiters that begin, of those that repeat their`,
-    'claim (at most every sixth of the ttl, and every 10 s where it is longer than a minute), and of those whose lease expires.',
+    'claim (at most every sixth of the ttl, and every 30 s where it is longer than three minutes), and of those whose lease expires.',
     'Claims and heartbeats share the processors of this machine: where they need more of them than there are, heartbeats come too',
     'late, and leases are lost.',
     ...(kind === 'redis'
