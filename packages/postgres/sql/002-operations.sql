@@ -221,6 +221,61 @@ begin
 end
 $$;
 
+-- Grants many names that are free and have no waiters. Waits for no lock, so that the statement may hold others meanwhile.
+-- p_calls has columns: names, grant ids, owners, ttls and metadata. A claim without an answer needs leases_acquire_1.
+create or replace function "leasehold"."leases_acquire_many_1"(p_calls jsonb) returns json
+language plpgsql as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_token bigint := (extract(epoch from v_now) * 1000000)::bigint;
+  v_granted json;
+  v_count bigint;
+  v_refused json;
+begin
+  with free as materialized (
+    select l.id, c.*
+      from rows from (
+        jsonb_array_elements_text(p_calls -> 1), jsonb_array_elements_text(p_calls -> 2), jsonb_array_elements_text(p_calls -> 3),
+        jsonb_array_elements_text(p_calls -> 4), jsonb_array_elements_text(p_calls -> 5)
+      ) with ordinality as c(name, grant_id, owner, ttl, metadata, place)
+      cross join lateral (
+        select o.ctid as id from "leasehold"."leases" o
+          where o.name = c.name and o.locked_until <= v_now
+            and not exists (select from "leasehold"."leases_waiters" w where w.name = c.name and not w.watches)
+          for update skip locked
+      ) l
+  ), granted as (
+    -- A version of a row that came after the look at the waiters is not found by its place: that claim has no answer.
+    update "leasehold"."leases" l set
+        grant_id = f.grant_id, owner = f.owner, ttl = f.ttl::bigint, state = 'leased', granted_at = v_now, renewals = 0,
+        fencing_token = greatest(l.fencing_token + 1, v_token),
+        locked_until = coalesce(v_now + f.ttl::bigint * interval '1 millisecond', 'infinity'),
+        metadata = coalesce(f.metadata::json, l.metadata), break_reason = null,
+        previous = l.metadata, previous_reason = l.break_reason
+      from free f
+      where l.ctid = f.id and l.locked_until <= v_now
+      returning f.place, l.fencing_token, l.ttl, l.previous, l.previous_reason
+  )
+  select
+      json_build_array(
+        array_agg(g.place), array_agg(g.fencing_token::text), array_agg(g.ttl), array_agg(g.previous),
+        array_agg(g.previous_reason)
+      ), count(*)
+    into v_granted, v_count from granted g;
+  if v_count < jsonb_array_length(p_calls -> 1) then
+    v_now := clock_timestamp();
+    select json_agg(json_build_array(c.place, l.record)) into v_refused
+      from rows from (jsonb_array_elements_text(p_calls -> 1), jsonb_array_elements_text(p_calls -> 2))
+        with ordinality as c(name, grant_id, place)
+      cross join lateral (
+        select "leasehold"."leases_record_1"(o, v_now) as record from "leasehold"."leases" o
+          where o.name = c.name and o.locked_until > v_now and o.grant_id <> c.grant_id
+      ) l;
+  end if;
+  return json_build_array(v_granted, v_refused);
+end
+$$;
+
 -- The record of the holder; null if the name is free.
 create or replace function "leasehold"."leases_holder_1"(p_name text) returns json
 language plpgsql as $$
@@ -349,6 +404,39 @@ begin
 end
 $$;
 
+-- Releases many grants without metadata. Waits for no lock of a queue, so that the statement may hold others meanwhile.
+-- p_calls has columns: names and grant ids. A release without an answer needs leases_release_1.
+create or replace function "leasehold"."leases_release_many_1"(p_calls jsonb) returns json
+language plpgsql as $$
+declare
+  v_places bigint[];
+  v_names text[];
+  v_grants text[];
+  v_expire boolean;
+  v_name text;
+begin
+  select array_agg(c.place), array_agg(c.name), array_agg(c.grant_id) into v_places, v_names, v_grants
+    from rows from (jsonb_array_elements_text(p_calls -> 1), jsonb_array_elements_text(p_calls -> 2))
+      with ordinality as c(name, grant_id, place)
+    -- As leases_lock_1 does.
+    where pg_try_advisory_xact_lock(hashtextextended('"leasehold"."leases" ' || c.name, 0));
+  -- A statement of its own, which sees the waiters that came before the locks.
+  with released as (
+    update "leasehold"."leases" l set state = 'available', locked_until = '-infinity'
+      from unnest(v_places, v_names, v_grants) as c(place, name, grant_id)
+      where l.name = c.name and l.grant_id = c.grant_id and l.state <> 'available'
+      returning c.place, c.name, l.ttl is not null as expires,
+        exists (select from "leasehold"."leases_waiters" w where w.name = c.name) as is_awaited
+  )
+  select array_agg(r.place), bool_and(r.expires), array_agg(r.name) filter (where r.is_awaited)
+    into v_places, v_expire, v_names from released r;
+  foreach v_name in array coalesce(v_names, '{}') loop
+    perform "leasehold"."leases_wake_1"(v_name);
+  end loop;
+  return json_build_array(v_places, v_expire);
+end
+$$;
+
 create or replace function "leasehold"."leases_change_1"(p_name text, p_grant text, p_to text, p_owner text) returns json
 language plpgsql as $$
 declare
@@ -470,8 +558,12 @@ begin
   if current_setting('transaction_read_only')::boolean then
     raise exception 'leases need a server that can write' using errcode = 'read_only_sql_transaction';
   end if;
-  -- Many waiters of one name make the planner believe that every name has many, and scan the whole queue.
-  perform set_config('lock_timeout', p_patience || 'ms', true), set_config('enable_seqscan', 'off', true);
+  -- Many waiters of one name make the planner believe that every name has many, and small tables that it is best to read all.
+  -- Rows are looked up by index alone. And a plan for arrays of one length looks better than one for all, so that each call
+  -- would make its own.
+  perform set_config('lock_timeout', p_patience || 'ms', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true);
   for v_call in select value from jsonb_array_elements(p_calls) loop
     -- One assignment a branch: a subquery in one branch of an expression makes the whole expression slow.
     v_operation := v_call ->> 0;
@@ -479,6 +571,10 @@ begin
       v_answer := "leasehold"."leases_acquire_1"(
         v_call ->> 1, v_call ->> 2, v_call ->> 3, (v_call ->> 4)::bigint, (v_call ->> 5)::json, (v_call ->> 6)::boolean, v_call ->> 7
       );
+    elsif v_operation = 'acquire-many' then
+      v_answer := "leasehold"."leases_acquire_many_1"(v_call);
+    elsif v_operation = 'release-many' then
+      v_answer := "leasehold"."leases_release_many_1"(v_call);
     elsif v_operation = 'renew' then
       v_answer := "leasehold"."leases_renew_1"(
         array(select jsonb_array_elements_text(v_call -> 1)), array(select jsonb_array_elements_text(v_call -> 2))
@@ -503,7 +599,10 @@ begin
       v_answer := json_build_array('unknown');
     end if;
     v_answers := v_answers || v_answer;
-    v_is_early := v_is_early and v_operation = 'release' and v_call ->> 3 is null and v_answer ->> 1 = 'expires';
+    v_is_early := v_is_early and (
+      v_operation = 'release' and v_call ->> 3 is null and v_answer ->> 1 = 'expires'
+      or v_operation = 'release-many' and v_answer ->> 1 = 'true'
+    );
   end loop;
   -- A release waits for no disk: the next grant writes both. If the server crashes before, the lease expires instead. Metadata
   -- that a holder leaves, and the release of a lease that never expires, are written first.

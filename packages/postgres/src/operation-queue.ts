@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
+import { type Calls, callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
 import { closedError, sqlStateOf } from './failure-of.js'
 import { Operation, type Request, Statement } from './operation.js'
@@ -107,10 +108,10 @@ export class OperationQueue {
     const [only] = sorted
     const alone = Math.min(Math.ceil(only?.timeout ?? 0) + AFTER_TIMEOUT, LONGEST_PATIENCE)
     const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
-    const calls = jsonLiteral(sorted.map(({ request }) => request.call))
+    const calls = callsOf(sorted)
     this.#adapter
-      .run(`${this.#select}(${calls}, ${patience}) as answers`, statement.call)
-      .then((rows) => this.#onAnswers(statement, rows))
+      .run(`${this.#select}(${jsonLiteral(calls.list)}, ${patience}) as answers`, statement.call)
+      .then((rows) => this.#onAnswers(statement, calls, rows))
       .catch((error: unknown) => this.#onFailure(statement, error))
       .finally(() => {
         this.#underWay.delete(statement)
@@ -118,12 +119,18 @@ export class OperationQueue {
       })
   }
 
-  #onAnswers({ operations }: Statement, rows: readonly unknown[]): void {
+  #onAnswers({ operations }: Statement, calls: Calls, rows: readonly unknown[]): void {
     const [text] = Object.values(rows[0] as object)
-    const answers = JSON.parse(String(text)) as readonly unknown[]
+    const answers = calls.answersIn(JSON.parse(String(text)) as readonly unknown[])
     operations.forEach((operation, place) => {
       operation.statement = undefined
-      if (operation.answer(answers[place])) this.#repeat(operation)
+      const answer = answers[place]
+      if (answer !== UNANSWERED) {
+        if (operation.answer(answer)) this.#repeat(operation)
+      } else if (isOpen(operation)) {
+        operation.waitsForLocks = true
+        this.#add(operation)
+      }
     })
   }
 

@@ -27,6 +27,8 @@ export class Operation<T = unknown> {
   isSettled = false
   /** Whether it has a statement of its own, after a statement with others has failed. */
   isAlone: boolean
+  /** Whether it has a call of its own, which waits for locks, after a call for many has left it out. */
+  waitsForLocks = false
   repeats = 0
   /** The statement that it is part of, while that is on its way. */
   statement: Statement | undefined

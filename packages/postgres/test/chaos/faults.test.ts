@@ -156,6 +156,15 @@ describePostgres('a server', () => {
         const eternal = await granted(store, 'eternal', { ttl: Number.POSITIVE_INFINITY })
         await store.release(eternal, never)
         expect(await stateAfterRestart()).toMatchObject({ state: 'available', grant_id: 'eternal' })
+        const several = ['e', 'f'].map((name) => ({ name, ttl: Number.POSITIVE_INFINITY }))
+        const eternals = await Promise.all(several.map((request) => granted(store, request.name, request)))
+        await Promise.all(eternals.map((grant) => store.release(grant, never)))
+        await server.restart()
+        expect(await server.query(`select state from leasehold.leases where name in ('e', 'f')`)).toEqual([
+          { state: 'available' },
+          { state: 'available' },
+        ])
+        await server.query(`delete from leasehold.leases where name in ('e', 'f')`)
         const second = await granted(store, 'second', { ttl: 60_000 })
         expect(await store.acquire(claimOf('third', { queue: true }), never)).toMatchObject({ granted: false })
         await store.release(second, never, { page: '8' })
