@@ -22,7 +22,7 @@ export interface Fixture {
   readonly events: string[]
 }
 
-/** A lease in virtual time over a scripted store. */
+/** A lease in virtual time over a scripted store, with heartbeats exactly every `INTERVAL` unless `random` is given. */
 export function setUp({
   ordered = false,
   ...options
@@ -35,6 +35,7 @@ export function setUp({
     heartbeatInterval: INTERVAL,
     operationTimeout: LIMIT,
     clock,
+    random: () => 0,
     logger: silentLogger,
     ...options,
   })

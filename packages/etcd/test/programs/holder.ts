@@ -6,6 +6,8 @@ import { EtcdLeaseStore } from '@leasehold/etcd'
 /** Takes a lease, prints its fencing token, and holds it until the process is killed. */
 const [endpoint = '', prefix = '', name = '', ttl = ''] = process.argv.slice(2)
 const store = new EtcdLeaseStore({ endpoints: [endpoint] }, { prefix })
+// Timers do not keep a process alive; this does, while its parent lives.
+process.stdin.on('end', () => process.exit()).resume()
 const call = new AbortableCall()
 const outcome = await store.acquire({ name, owner: 'child', grantId: randomUUID(), ttl: Number(ttl) }, call)
 if (!outcome.granted) throw new Error('another owner holds the lease')

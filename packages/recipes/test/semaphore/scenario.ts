@@ -59,7 +59,7 @@ async function usePermits(process: SimulatedProcess, semaphore: Semaphore): Prom
   show({ kind: 'permit', of: semaphore.name, isActive: () => permit?.checkLease() === true })
   while (!signal.aborted) {
     try {
-      if (isOutdated || (semaphore.name === RESIZED && random.chance(0.15))) await resize(process, semaphore)
+      if (semaphore.name === RESIZED && (isOutdated || random.chance(0.15))) await resize(process, semaphore)
       isOutdated = false
       permit = await semaphore.acquire({ wait: random.pick([0, ttl / 2, Number.POSITIVE_INFINITY]), signal })
       counts[permit === undefined ? 'refused' : 'granted'] += 1
