@@ -9,6 +9,9 @@ import { granted, never, Scene } from './support/scene.js'
 
 const LIMIT = 100
 
+/** The server answers no command for so long: the answer comes while the loop is blocked, not before. */
+const PAUSED = 1_000
+
 /** Longer than a connection may be silent. */
 const BLOCKED = 1_500
 
@@ -23,6 +26,7 @@ describeRedis('a blocked event loop', () => {
       const store = scene.store(clientOf(server))
       await granted(store, 'x')
       const before = await connections()
+      await other.client('PAUSE', PAUSED, 'ALL')
       const call = new AbortableCall(LIMIT)
       systemClock.schedule(LIMIT, () => call.abort(new Error('too late')))
       const reading = store.read('job', call)
