@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { certificate } from './certificate.js'
 import { eventually } from './eventually.js'
-import { freePort } from './free-port.js'
+import { freePorts } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
 
@@ -197,7 +197,7 @@ async function prepare(
   { config, token, servers = 1, isClient = false, durable = servers > 1 || isClient, tls = false }: ConsulServerOptions,
 ): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), 'leasehold-consul-'))
-  const ports = { http: await freePort(), serf: await freePort(), server: await freePort() }
+  const ports = await freePorts('http', 'serf', 'server')
   const pems = tls ? await certificate() : undefined
   const keep = (file: string, content: string): string => {
     writeFileSync(join(dir, file), content)

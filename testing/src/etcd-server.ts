@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from './eventually.js'
-import { freePort } from './free-port.js'
+import { freePorts } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
 
@@ -202,7 +202,7 @@ export class EtcdServer {
 
 async function freshPlace(name: string, state: Place['state'], options: EtcdServerOptions) {
   const dir = mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
-  return { name, port: await freePort(), peerPort: await freePort(), dir, state, options }
+  return { name, ...(await freePorts('port', 'peerPort')), dir, state, options }
 }
 
 function peerUrl(peerPort: number): string {

@@ -12,6 +12,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
+/** Different ports that are free at the moment. */
+export async function freePorts<const N extends readonly string[]>(...names: N): Promise<Record<N[number], number>> {
+  const ports = new Set<number>()
+  while (ports.size < names.length) ports.add(await freePort())
+  return Object.fromEntries(names.map((name, place) => [name, [...ports][place]])) as Record<N[number], number>
+}
+
 /** A port whose bus port is free too; both are below the range from which the system assigns ports. */
 export async function freeClusterPort(): Promise<number> {
   for (;;) {
