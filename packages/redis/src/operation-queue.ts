@@ -13,6 +13,12 @@ const LARGEST_CALL = 128
 const CALLS = 4
 const SMALLEST_CALL = 8
 
+/**
+ * How many operations of single callers are on their way at most. A crowd of waiters must not delay the heartbeats, which go
+ * past them. In a cluster there is no limit, because a node that hangs would hold up the operations on the others.
+ */
+const MOST_UNDER_WAY = CALLS * LARGEST_CALL
+
 /** The most operations of one caller in one call: while the script runs, the server serves no other client. */
 const LARGEST_BULK = 512
 
@@ -44,7 +50,8 @@ export class OperationQueue {
   readonly #prelude: readonly [string, string]
   readonly #floorKey: string | undefined
   #pending: Operation[] = []
-  /** How many operations have been sent and not answered yet. */
+  #isScheduled = false
+  /** How many operations of single callers have been sent and are not settled yet. */
   #underWay = 0
 
   constructor(connection: LazyConnection, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
@@ -59,10 +66,15 @@ export class OperationQueue {
   run<T>(request: Request<T>, call: StoreCall): Promise<T> {
     return new Promise((resolve, reject) => {
       const operation = new Operation<T>(request, { resolve, reject }, 0) as Operation
-      operation.removeListener = call.onAbort(() => this.#abort(operation, call))
+      const removeListener = call.onAbort(() => this.#abort(operation, call))
+      operation.onSettled = () => {
+        removeListener()
+        if (operation.isTaken) this.#underWay -= 1
+        this.#schedule()
+      }
       if (operation.isSettled) return
       this.#pending.push(operation)
-      if (this.#pending.length === 1) setImmediate(() => this.#flush())
+      this.#schedule()
     })
   }
 
@@ -96,11 +108,34 @@ export class OperationQueue {
     rejectAll(this.#pending.splice(0), closedError())
   }
 
+  #schedule(): void {
+    if (this.#isScheduled || this.#pending.length === 0) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#flush()
+    })
+  }
+
   #flush(): void {
-    const pending = this.#pending.filter(isOpen)
-    this.#pending = []
-    const share = Math.ceil((this.#underWay + pending.length) / CALLS)
-    this.#sendInCalls(pending, Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL))
+    const taken = this.#take(this.#clustered ? Number.POSITIVE_INFINITY : MOST_UNDER_WAY - this.#underWay)
+    this.#underWay += taken.length
+    const share = Math.ceil(this.#underWay / CALLS)
+    this.#sendInCalls(taken, Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL))
+  }
+
+  /** Takes the first open operations from the queue, and drops the settled ones before them. */
+  #take(most: number): readonly Operation[] {
+    const taken: Operation[] = []
+    let next = 0
+    for (; next < this.#pending.length && taken.length < most; next += 1) {
+      const operation = this.#pending[next]
+      if (operation === undefined || operation.isSettled) continue
+      operation.isTaken = true
+      taken.push(operation)
+    }
+    this.#pending.splice(0, next)
+    return taken
   }
 
   #sendInCalls(pending: readonly Operation[], largest: number): void {
@@ -130,7 +165,6 @@ export class OperationQueue {
     const traffic = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
     const call = new SentCall(connection, traffic, operations, isByText)
     for (const operation of operations) operation.call = call
-    this.#underWay += operations.length
     const preparing = connection.prepare(key)
     if (preparing === undefined) this.#call(call)
     else {
@@ -142,9 +176,7 @@ export class OperationQueue {
   }
 
   #callOpen(call: SentCall): void {
-    const { operations } = call
-    call.operations = operations.filter(isOpen)
-    this.#underWay -= operations.length - call.operations.length
+    call.operations = call.operations.filter(isOpen)
     if (call.operations.length === 0) this.#ended(call)
     else this.#call(call)
   }
@@ -181,8 +213,7 @@ export class OperationQueue {
     }
   }
 
-  #ended({ connection, traffic, operations }: SentCall): void {
-    this.#underWay -= operations.length
+  #ended({ connection, traffic }: SentCall): void {
     connection.traffic.end(traffic, this.#clock.now())
   }
 

@@ -27,9 +27,11 @@ export class Operation<T = unknown> {
   readonly #outcomes: Outcomes<T>
   readonly #place: number
   isSettled = false
+  /** Whether it has left the queue, so that it counts as under way until it is settled. */
+  isTaken = false
   /** The call that it is part of, once it is sent. */
   call: SentCall | undefined
-  removeListener: (() => void) | undefined
+  onSettled: (() => void) | undefined
 
   constructor(request: Request<T>, outcomes: Outcomes<T>, place: number) {
     this.request = request
@@ -59,7 +61,7 @@ export class Operation<T = unknown> {
   #settle(): boolean {
     if (this.isSettled) return false
     this.isSettled = true
-    this.removeListener?.()
+    this.onSettled?.()
     return true
   }
 

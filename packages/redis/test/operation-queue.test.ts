@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
@@ -52,5 +53,90 @@ describe('an operation whose time limit is over', () => {
   it('is not sent if it ends in the turn in which it was requested', async () => {
     const limit = new AbortableCall()
     expect(await callsAfter('unused', [limit], () => limit.abort(new LeaseUnavailableError('time is up')))).toBe(0)
+  })
+})
+
+describe('a crowd of operations', () => {
+  /** The queue, the number of operations in each call, and what answers the oldest of these calls. */
+  async function open(clustered: boolean) {
+    const sizes: number[] = []
+    const answers: (() => void)[] = []
+    const connection: Connection = {
+      traffic: new Traffic(),
+      connect: () => Promise.resolve(),
+      nodeOf: () => '',
+      prepare: () => undefined,
+      run: ({ keys }) => {
+        sizes.push(keys.length)
+        return new Promise((resolve) => answers.push(() => resolve(keys.map(() => ['done']))))
+      },
+      scans: () => Promise.resolve([]),
+      subscribe: () => Promise.resolve(),
+      onEnd: () => {},
+      destroy: () => {},
+    }
+    const adapter = { clustered, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
+    const lazy = new LazyConnection(adapter, systemClock)
+    await lazy.connect()
+    const queue = new OperationQueue(lazy, systemClock, { recordLife: 1_000, channel: 'c', clustered })
+    const request = { operation: 'read', leaseName: 'job', key: '{k}', args: '', toOutcome: () => 0 }
+    const run = (count: number, call = new AbortableCall()): Promise<number>[] =>
+      Array.from({ length: count }, () => queue.run(request, call))
+    const under = (): number => sizes.reduce((sum, size) => sum + size, 0)
+    const renew = (count: number): Promise<unknown> =>
+      queue.runMany(
+        Array.from({ length: count }, () => request),
+        new AbortableCall(),
+      )
+    const answer = async (): Promise<void> => {
+      answers.shift()?.()
+      await turn()
+      await turn()
+    }
+    return { run, renew, under, answer }
+  }
+
+  it('has at most 512 under way, and the next ones follow as these are answered', async () => {
+    const { run, under, answer } = await open(false)
+    const crowd = run(1_000)
+    await turn()
+    expect(under()).toBe(512)
+    await answer()
+    expect(under()).toBe(640)
+    for (let calls = 0; calls < 20; calls += 1) await answer()
+    expect(under()).toBe(1_000)
+    expect(await Promise.all(crowd)).toHaveLength(1_000)
+  })
+
+  it('does not hold up heartbeats', async () => {
+    const { run, renew, under, answer } = await open(false)
+    const crowd = run(1_000)
+    await turn()
+    const renewing = renew(300)
+    await turn()
+    expect(under()).toBe(812)
+    for (let calls = 0; calls < 20; calls += 1) await answer()
+    await Promise.all([renewing, ...crowd])
+  })
+
+  it('goes on when those under way are given up', async () => {
+    const { run, under } = await open(false)
+    const limit = new AbortableCall()
+    const silent = Promise.allSettled(run(512, limit))
+    await turn()
+    void Promise.allSettled(run(100))
+    await turn()
+    expect(under()).toBe(512)
+    limit.abort(new LeaseUnavailableError('time is up'))
+    await silent
+    await turn()
+    expect(under()).toBe(612)
+  })
+
+  it('has no limit in a cluster, where one node must not hold up the others', async () => {
+    const { run, under } = await open(true)
+    void Promise.allSettled(run(1_000))
+    await turn()
+    expect(under()).toBe(1_000)
   })
 })

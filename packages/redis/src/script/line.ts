@@ -86,6 +86,8 @@ local function waiting(record)
   return whole(count)
 end
 
+local has_echoed = false
+
 -- Takes a place, or keeps the existing one. Returns whether it is the first, and whether an echo was sent.
 local function wait(record, id, ttl)
   local alive = whole(micros + (ttl == math.huge and 60000 or ttl) * 1000)
@@ -101,8 +103,9 @@ local function wait(record, id, ttl)
     if tail >= due then due, skip = sweep(record, head, tail) end
     write_line(record, head, tail, due, skip)
   else
-    -- Without the echo, a store could not notice that its subscription is dead.
-    redis.call('PUBLISH', CHANNEL, 'here')
+    -- Without the echo, a store could not notice that its subscription is dead. One is enough for all operations of a call.
+    if not has_echoed then redis.call('PUBLISH', CHANNEL, 'here') end
+    has_echoed = true
   end
   -- The waiters before it may have died meanwhile.
   return first_of(record).number == number and 'first' or 'later', is_new and '' or 'echo'
