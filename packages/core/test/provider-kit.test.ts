@@ -113,6 +113,24 @@ describe('MessageListeners', () => {
     expect([messages.size, call.listeners]).toEqual([0, 0])
   })
 
+  it('sets far alarms to instants that those of other messages have as well', async () => {
+    const clock = new VirtualClock()
+    const messages = new MessageListeners(clock)
+    const heard: number[] = []
+    const call = new AbortableCall()
+    const hear = async (message: string): Promise<void> => {
+      for await (const _ of messages.listen(message, call)) heard.push(clock.now())
+    }
+    const hearing = ['turn a', 'turn b', 'turn c'].map(hear)
+    messages.setAlarm('turn a', 119_940)
+    messages.setAlarm('turn b', 119_995)
+    messages.setAlarm('turn c', 120_000)
+    await clock.advance(130_000)
+    expect(heard).toEqual([120_000, 120_000, 120_064])
+    call.abort()
+    await Promise.all(hearing)
+  })
+
   it('sets one alarm for a message, which can be cancelled', async () => {
     const clock = new VirtualClock()
     const messages = new MessageListeners(clock)

@@ -4,6 +4,9 @@ import type { StoreCall } from './store-call.js'
 /** Timers may be early by a part of a millisecond. */
 const AFTER_ALARM = 2
 
+/** An alarm is later by less than this part of the time until then. */
+const LATER_PART = 1_024
+
 /** How many messages are kept that came before there was a listener. */
 const EARLY_MESSAGES = 1_000
 
@@ -72,12 +75,17 @@ export class MessageListeners {
 
   /**
    * Notifies the listeners of a message after so many milliseconds, in place of an earlier alarm: a server sends nothing when
-   * a lease expires. `Infinity` sets none.
+   * a lease expires. `Infinity` sets none. Far alarms are up to a thousandth later, so that those of many leases come
+   * together: their claims then share requests.
    */
   setAlarm(message: string, after: number): void {
     this.cancelAlarm(message)
     if (after === Number.POSITIVE_INFINITY || this.#isClosed) return
-    const cancel = this.#clock.schedule(after + AFTER_ALARM, () => {
+    const delay = after + AFTER_ALARM
+    const due = this.#clock.now() + delay
+    const step = 2 ** Math.floor(Math.log2(after / LATER_PART))
+    const wait = step > 1 ? Math.ceil(due / step) * step - due : 0
+    const cancel = this.#clock.schedule(delay + wait, () => {
       this.#alarms.delete(message)
       this.notify(message)
     })
