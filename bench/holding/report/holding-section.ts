@@ -33,7 +33,7 @@ function claimBound(kind: StoreKind, { task, takeOver }: Holding): number {
   // leases of a process expire together on etcd, where they share one lease of the server.
   const expiring = kind === 'etcd' ? 1 : 2_000 / interval
   const starting = Math.min((processes - 1) * WAITERS_A_SECOND, takeOver.leases)
-  const repeating = (takeOver.leases * 1_000) / Math.min(ttl / 6, 30_000)
+  const repeating = (takeOver.leases * 1_000) / Math.min(ttl / 4, 30_000)
   return takeOver.leases * expiring + starting + repeating
 }
 
@@ -118,7 +118,7 @@ function takeOverLines(kind: StoreKind, holding: Holding, takeOver: TakeOver): s
     table(['take-over', 'measured'], rows),
     '',
     `The bound is ${shown(claimBound(kind, holding))} claims in a second: those of the waiters that begin, of those that repeat their`,
-    'claim (at most every sixth of the ttl, and every 30 s where it is longer than three minutes), and of those whose lease expires.',
+    'claim (at most every quarter of the ttl, and every 30 s where it is longer than two minutes), and of those whose lease expires.',
     'Claims and heartbeats share the processors of this machine: where they need more of them than there are, heartbeats come too',
     'late, and leases are lost.',
     ...(kind === 'redis'

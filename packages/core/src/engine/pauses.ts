@@ -4,8 +4,8 @@ import type { LeaseRules } from './lease-rules.js'
 /** For how long a store keeps a place in the queue after the last request: for the ttl, or for this without one. Milliseconds. */
 const PLACE_WITHOUT_TTL = 60_000
 
-/** How often a place is repeated while it is kept, at least: two requests may fail. */
-const REPEATS = 3
+/** How often a place is repeated while it is kept, at least: a request that fails is repeated after a short pause. */
+const REPEATS = 2
 
 /** The longest pause of a waiter in a store that wakes its waiters: the message may be lost. Milliseconds. */
 const LONGEST_WATCH = 60_000

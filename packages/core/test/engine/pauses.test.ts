@@ -51,12 +51,12 @@ describe('the pause after the watch has shown a holder', () => {
 })
 
 describe('the pause after a refused request', () => {
-  it('keeps the place in the queue if the store wakes waiters: a third of the ttl, up to a minute', () => {
-    expect(turnPause(watched, 1, undefined, 1)).toBe(10_000 / 3)
-    expect(turnPause(ordered, 9, recordOf({ remaining: 1 }), 0)).toBe(5_000 / 3)
-    expect(turnPause({ ...watched, ttl: 180_000 }, 1, undefined, 1)).toBe(60_000)
-    expect(turnPause({ ...watched, ttl: 180_003 }, 1, undefined, 1)).toBe(60_000)
-    expect(turnPause({ ...watched, ttl: forever }, 1, undefined, 1)).toBe(20_000)
+  it('keeps the place in the queue if the store wakes waiters: half of the ttl, up to a minute', () => {
+    expect(turnPause(watched, 1, undefined, 1)).toBe(5_000)
+    expect(turnPause(ordered, 9, recordOf({ remaining: 1 }), 0)).toBe(2_500)
+    expect(turnPause({ ...watched, ttl: 120_000 }, 1, undefined, 1)).toBe(60_000)
+    expect(turnPause({ ...watched, ttl: 120_002 }, 1, undefined, 1)).toBe(60_000)
+    expect(turnPause({ ...watched, ttl: forever }, 1, undefined, 1)).toBe(30_000)
   })
 
   it('otherwise grows by half with each refusal, from a twentieth of the interval to the interval', () => {
@@ -72,6 +72,6 @@ describe('the pause after a refused request', () => {
     expect(turnPause(rules, 100, recordOf({ remaining: 8 }), 1)).toBe(13)
     expect(turnPause(rules, 1, recordOf({ remaining: 8_000 }), 1)).toBe(50)
     expect(turnPause(watched, 1, recordOf({ remaining: 8 }), 1)).toBe(13)
-    expect(turnPause(watched, 1, recordOf({ remaining: 8_000 }), 0)).toBe(5_000 / 3)
+    expect(turnPause(watched, 1, recordOf({ remaining: 8_000 }), 0)).toBe(2_500)
   })
 })
