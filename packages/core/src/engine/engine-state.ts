@@ -11,6 +11,9 @@ export interface Idle {
   readonly op: number
 }
 
+/** How late a timer may be, in milliseconds, before the event loop counts as blocked. */
+export const LATE = 20
+
 /** A call to the store that is under way. */
 interface PendingCall {
   readonly method: 'acquire' | 'change' | 'break' | 'read' | 'renew' | 'update' | 'release'
@@ -18,6 +21,8 @@ interface PendingCall {
   readonly sentAt: number
   /** When the attempt is given up. */
   readonly limitAt: number
+  /** True where the limit was noticed late, and the answer has one more turn of the event loop. */
+  readonly isOverdue?: true
 }
 
 /** A claim that was asked for and is not decided: a call is under way, or the turn is waited for. */
@@ -130,6 +135,30 @@ export function wakeAt(state: EngineState): number {
 export function limitOf(state: EngineState): number {
   if (state.phase === 'idle' || state.phase === 'releasing') return Number.POSITIVE_INFINITY
   return state.call?.limitAt ?? Number.POSITIVE_INFINITY
+}
+
+/**
+ * The call whose limit has come, with one more turn of the event loop: after a blocked loop, timers run before the answers
+ * are read that have come meanwhile. `undefined` where it has had that turn, or was not late.
+ */
+export function withLastTurn(call: PendingCall, now: number): PendingCall | undefined {
+  if (call.isOverdue === true || now <= call.limitAt + LATE) return undefined
+  return { ...call, limitAt: now, isOverdue: true }
+}
+
+/**
+ * Until when the request that is due may be delayed because the store is busy with others; `undefined` where none is due, or
+ * it may not. A claim may wait. A heartbeat that is late is sent once in any case, so that the holder learns of the jeopardy
+ * before it loses the lease.
+ */
+export function delayedUntil(state: EngineState, operationTimeout: number, now: number): number | undefined {
+  if (state.phase === 'idle' || state.phase === 'releasing' || state.call !== undefined) return undefined
+  if (state.phase === 'acquiring') return now < state.retryAt ? undefined : Number.POSITIVE_INFINITY
+  const { heartbeatAt, update, hasOtherTtl, validUntil } = state
+  const isPlain = update === undefined && hasOtherTtl !== true
+  if (heartbeatAt === undefined || now < heartbeatAt || !isPlain) return undefined
+  const until = state.phase === 'jeopardy' ? validUntil : Math.min(heartbeatAt + operationTimeout, validUntil)
+  return now < until ? until : undefined
 }
 
 /** Whether the call with this number is under way; the answer to any other is stale. */

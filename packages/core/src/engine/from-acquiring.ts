@@ -3,7 +3,7 @@ import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
-import { type Acquiring, awaits } from './engine-state.js'
+import { type Acquiring, awaits, withLastTurn } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, parentLost, timedOut } from './failures.js'
 import { becomeHeld, sendHeartbeat } from './from-held.js'
@@ -206,6 +206,8 @@ function onTick(state: Acquiring, context: EventContext): Transition {
   const { rules, now } = context
   if (state.call === undefined) return now < state.retryAt ? quiet(state) : sendClaim(state.op, state, context)
   if (now < state.call.limitAt) return quiet(state)
+  const overdue = withLastTurn(state.call, now)
+  if (overdue !== undefined) return quiet({ ...state, call: overdue })
   if (state.call.method === 'break') {
     const pause = outagePause(rules, state.failures + 1, context.random)
     return abortCall(state.call, afterBreak({ ...state, failures: state.failures + 1 }, pause, context))

@@ -3,7 +3,7 @@ import type { Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
-import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing } from './engine-state.js'
+import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing, withLastTurn } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
@@ -113,6 +113,8 @@ function onTick(state: Held, context: EventContext): Transition {
   const { now } = context
   if (state.call !== undefined) {
     if (now < state.call.limitAt) return quiet(state)
+    const overdue = withLastTurn(state.call, now)
+    if (overdue !== undefined) return quiet({ ...state, call: overdue })
     if (state.call.method === 'read') return abortCall(state.call, endRead(state, context))
     const error = timedOut(context.rules, 'heartbeat', now - state.call.sentAt)
     return abortCall(state.call, onFailedHeartbeat(state, error, context))
@@ -233,7 +235,8 @@ function onFailedHeartbeat(state: Held, error: unknown, context: EventContext): 
   // A renewal by hand is not repeated by itself; an update is, and so is the claim that sets our own ttl.
   const isRepeated = !rules.manual || state.update !== undefined || state.hasOtherTtl === true
   const pause = isRepeated ? retryPause(rules, failures, state.validUntil - now, random, askedPause(error)) : undefined
-  const heartbeatAt = now + (pause ?? Number.POSITIVE_INFINITY)
+  // Leases whose heartbeats failed together repeat them together: each alone would cost the server many times as much.
+  const heartbeatAt = pause === undefined ? Number.POSITIVE_INFINITY : context.shared(now + pause, now)
   const latency = state.call === undefined ? 0 : now - state.call.sentAt
   return {
     state: {

@@ -7,7 +7,7 @@ import { armWithin } from './arm-within.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
-import { awaits, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
+import { awaits, delayedUntil, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
 import { CurrentContext, type EngineEnvironment, type EventContext, type Planner } from './event-context.js'
 import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
@@ -59,7 +59,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     this.#store = store
     this.#environment = environment
     this.#lease = lease
-    this.#caller = new StoreCaller(this, store, this.group.renewals)
+    this.#caller = new StoreCaller(this, store, this.group)
   }
 
   get state(): EngineState {
@@ -189,6 +189,10 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     if (state.phase === 'acquiring' && state.call === undefined) {
       this.#endWaits(this.#environment.clock.now(), state.failure)
     }
+    const { clock } = this.#environment
+    const { deadline } = this.#claims
+    const until = this.group.isBusy ? delayedUntil(this.#state, this.rules.operationTimeout, clock.now()) : undefined
+    if (until !== undefined && this.group.delays(this, this.#state.phase, Math.min(until, deadline), clock)) return
     this.#step(tick)
     this.arm()
   }

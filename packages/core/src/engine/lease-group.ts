@@ -3,6 +3,8 @@ import type { Clock } from '../clock.js'
 import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
+import { Admission } from './admission.js'
+import type { EngineState } from './engine-state.js'
 import { RenewalBatch } from './renewal-batch.js'
 
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
@@ -29,6 +31,8 @@ export interface GroupMember {
 export class LeaseGroup {
   readonly aborts = new AbortListeners()
   readonly renewals: RenewalBatch | undefined
+  readonly claims: Admission
+  readonly #heartbeats: Admission
   readonly #clock: Clock
   readonly #closed: AbortSignal | undefined
   readonly #onAbort = (): void => this.#onClosed()
@@ -41,10 +45,12 @@ export class LeaseGroup {
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
+    this.claims = new Admission(clock)
+    this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
     const { renewMany } = store
     if (renewMany !== undefined) {
-      this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock)
+      this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock, this.#heartbeats)
     }
   }
 
@@ -116,6 +122,23 @@ export class LeaseGroup {
       if (length < LARGEST_TURN) return instant
     }
     return at
+  }
+
+  /** Whether too many claims, or too many heartbeats, are under way. */
+  get isBusy(): boolean {
+    return this.claims.isFull || this.#heartbeats.isFull
+  }
+
+  /**
+   * Whether the request of a lease that is due, a claim or a heartbeat, is delayed because too many others are under way. If
+   * so, `onTimer` is called as soon as there is room, and at this instant at the latest.
+   */
+  delays(lease: GroupMember, phase: EngineState['phase'], until: number, clock: Clock): boolean {
+    const admission = phase === 'acquiring' ? this.claims : this.#heartbeats
+    if (!admission.isFull) return false
+    admission.delay(lease)
+    this.wake(lease, until, clock)
+    return true
   }
 
   #forget({ wakesAt, place }: GroupMember): void {

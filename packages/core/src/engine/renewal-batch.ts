@@ -3,6 +3,8 @@ import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
+import type { Admission } from './admission.js'
+import { LATE } from './engine-state.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
@@ -27,15 +29,18 @@ export interface BatchCaller {
 export class RenewalBatch {
   readonly #store: Required<Pick<LeaseStore, 'renewMany'>>
   readonly #clock: Clock
+  readonly #admission: Admission
   #waiting: Heartbeat[] = []
 
-  constructor(store: Required<Pick<LeaseStore, 'renewMany'>>, clock: Clock) {
+  constructor(store: Required<Pick<LeaseStore, 'renewMany'>>, clock: Clock, admission: Admission) {
     this.#store = store
     this.#clock = clock
+    this.#admission = admission
   }
 
   /** Sends a heartbeat with all others of this turn of the event loop. */
   add(heartbeat: Heartbeat): void {
+    this.#admission.begin()
     this.#waiting.push(heartbeat)
     if (this.#waiting.length === 1) this.#clock.schedule(0, () => this.#flush())
   }
@@ -50,7 +55,22 @@ export class RenewalBatch {
   async #send(batch: readonly Heartbeat[]): Promise<void> {
     const limit = batch.reduce((longest, heartbeat) => Math.max(longest, heartbeat.limit), 0)
     const call = new AbortableCall(limit)
-    const cancel = this.#clock.schedule(limit, () => call.abort(new LeaseTimeoutError('the heartbeats timed out')))
+    const limitAt = this.#clock.now() + limit
+    let isUnderWay = true
+    const end = (): void => {
+      if (isUnderWay) this.#admission.end(batch.length)
+      isUnderWay = false
+    }
+    const giveUp = (): void => {
+      call.abort(new LeaseTimeoutError('the heartbeats timed out'))
+      // Also where the store does not end the call.
+      end()
+    }
+    let cancel = this.#clock.schedule(limit, () => {
+      // After a blocked event loop, the answers that have come meanwhile are read first.
+      if (this.#clock.now() <= limitAt + LATE) giveUp()
+      else cancel = this.#clock.schedule(0, giveUp)
+    })
     let next = 0
     try {
       const answers: unknown = await this.#store.renewMany(
@@ -67,6 +87,7 @@ export class RenewalBatch {
       for (const heartbeat of batch.slice(next)) heartbeat.caller.onRenewalFailed(heartbeat, error)
     } finally {
       cancel()
+      end()
     }
   }
 }

@@ -5,8 +5,9 @@ import type { Wishes } from './claims.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
+import type { LeaseGroup } from './lease-group.js'
 import type { LeaseRules } from './lease-rules.js'
-import type { BatchCaller, Heartbeat, RenewalBatch } from './renewal-batch.js'
+import type { BatchCaller, Heartbeat } from './renewal-batch.js'
 import { faultOfAnswer } from './store-answers.js'
 
 /** The engine that asked for a call. */
@@ -21,23 +22,31 @@ export interface Caller {
 export class StoreCaller implements BatchCaller {
   readonly #caller: Caller
   readonly #store: LeaseStore
-  readonly #renewals: RenewalBatch | undefined
+  readonly #group: Pick<LeaseGroup, 'renewals' | 'claims'>
   #underWay: AbortableCall | undefined
+  /** The claim that counts as under way. */
+  #claim: AbortableCall | undefined
 
-  constructor(caller: Caller, store: LeaseStore, renewals: RenewalBatch | undefined) {
+  constructor(caller: Caller, store: LeaseStore, group: Pick<LeaseGroup, 'renewals' | 'claims'>) {
     this.#caller = caller
     this.#store = store
-    this.#renewals = renewals
+    this.#group = group
   }
 
   /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
   call(op: number, request: StoreRequest, timeout: number, wishes: Wishes): void {
-    if (request.method === 'renew' && this.#renewals !== undefined) {
-      this.#renewals.add({ caller: this, op, grant: request.grant, limit: this.#caller.rules.operationTimeout })
+    const { renewals, claims } = this.#group
+    if (request.method === 'renew' && renewals !== undefined) {
+      renewals.add({ caller: this, op, grant: request.grant, limit: this.#caller.rules.operationTimeout })
       return
     }
     const call = new AbortableCall(timeout)
     this.#underWay = call
+    if (request.method === 'acquire') {
+      this.#endClaim(this.#claim)
+      this.#claim = call
+      claims.begin()
+    }
     this.#send(request, call, wishes).then(
       (answer) => this.#ended(call, this.#eventOf(op, request.method, answer)),
       (failure) => this.#ended(call, this.#failureOf(op, request.method, failure)),
@@ -49,6 +58,7 @@ export class StoreCaller implements BatchCaller {
     const call = this.#underWay
     this.#underWay = undefined
     call?.abort()
+    this.#endClaim(call)
   }
 
   onRenewed({ op }: Heartbeat, answer: unknown): void {
@@ -61,7 +71,14 @@ export class StoreCaller implements BatchCaller {
 
   #ended(call: AbortableCall, answer: AnswerEvent): void {
     if (this.#underWay === call) this.#underWay = undefined
+    this.#endClaim(call)
     this.#caller.onAnswer(answer)
+  }
+
+  #endClaim(call: AbortableCall | undefined): void {
+    if (call === undefined || this.#claim !== call) return
+    this.#claim = undefined
+    this.#group.claims.end(1)
   }
 
   /** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { awaits, type EngineState, isUnlimited, isUnplanned, wakeAt } from '../../src/engine/engine-state.js'
+import {
+  awaits,
+  delayedUntil,
+  type EngineState,
+  isUnlimited,
+  isUnplanned,
+  wakeAt,
+} from '../../src/engine/engine-state.js'
 import { acquiring, held, releasing } from '../support/transitions.js'
 
 const never = Number.POSITIVE_INFINITY
@@ -20,6 +27,25 @@ describe('the next wake-up of a lease', () => {
     ['is overdue where a release has no time limit yet', releasing({ retryAt: 5 }), Number.NEGATIVE_INFINITY],
   ])('%s', (_, state, at) => {
     expect(wakeAt(state)).toBe(at)
+  })
+})
+
+describe('a request that is due may be delayed', () => {
+  it.each<[string, EngineState, number | undefined]>([
+    ['while it is not late', held({ heartbeatAt: 600 }), 600 + 300],
+    ['while the lease is valid', held({ heartbeatAt: 600, validUntil: 800 }), 800],
+    ['in jeopardy until the end of validity', held({ phase: 'jeopardy', heartbeatAt: 100 }), 9_875],
+    ['not when it is late', held({ heartbeatAt: 400 }), undefined],
+    ['not before it is due', held({ heartbeatAt: 701 }), undefined],
+    ['not when it is under way', held({ heartbeatAt: 600, call: heartbeat }), undefined],
+    ['not with an update', held({ heartbeatAt: 600, update: { a: '1' } }), undefined],
+    ['not when it sets our own ttl', held({ heartbeatAt: 600, hasOtherTtl: true }), undefined],
+    ['not while a claim is not due', acquiring({ call: undefined, retryAt: 701 }), undefined],
+    ['not while a claim is under way', acquiring({ retryAt: 600 }), undefined],
+    ['not while it is released', releasing({ call: undefined }), undefined],
+    ['as a claim may, for as long as its caller waits', acquiring({ call: undefined, retryAt: 700 }), never],
+  ])('%s', (_, state, until) => {
+    expect(delayedUntil(state, 300, 700)).toBe(until)
   })
 })
 

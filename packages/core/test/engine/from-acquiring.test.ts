@@ -87,7 +87,7 @@ describe('from acquiring, an answer', () => {
     const shared = (at: number, now: number): number => at - 60 - now
     const queue = { ...rules, watched: true, ordered: true }
     const { state } = after(acquiring(), no, 100, { rules: queue, shared })
-    expect(state).toMatchObject({ retryAt: 100 + rules.ttl / 3 - 60 - 100 })
+    expect(state).toMatchObject({ retryAt: 100 + rules.ttl / 2 - 60 - 100 })
     for (const alone of [rules, { ...queue, ordered: false }]) {
       const expected = after(acquiring(), no, 100, { rules: alone }).state
       expect(after(acquiring(), no, 100, { rules: alone, shared }).state).toEqual(expected)
@@ -231,6 +231,13 @@ describe('from acquiring, as time passes', () => {
     expect(String(ended.state.phase === 'acquiring' && ended.state.failure)).toContain(
       "acquire of lease 'job' did not answer within 1000 ms",
     )
+  })
+
+  it('has one more turn of the event loop when its time limit is noticed late', () => {
+    const late = after(acquiring(), { type: 'tick' }, 1_021)
+    expect(late.effects).toEqual([])
+    expect(after(late.state, yes, 1_021).state.phase).toBe('held')
+    expect(after(late.state, { type: 'tick' }, 1_100).effects[0]).toEqual({ type: 'abort' })
   })
 
   it('the request is repeated exactly at the end of the pause, and keeps its state', () => {

@@ -134,6 +134,19 @@ describe('from held, a heartbeat', () => {
     ])
   })
 
+  it('has one more turn of the event loop when its time limit is noticed late', () => {
+    expect(after(beating, { type: 'tick' }, 2_020).effects).toMatchObject([{ type: 'abort' }, { type: 'jeopardy' }])
+    const late = after(beating, { type: 'tick' }, 2_021)
+    expect(late).toEqual({ state: { ...beating, call: { ...call, limitAt: 2_021, isOverdue: true } }, effects: [] })
+    expect(after(late.state, renewed, 2_021).state).toMatchObject({ phase: 'held', call: undefined })
+    expect(after(late.state, { type: 'tick' }, 2_100).effects).toMatchObject([{ type: 'abort' }, { type: 'jeopardy' }])
+  })
+
+  it('that fails is repeated together with those of other leases', () => {
+    const shared = (at: number, now: number): number => at - 5 - now / 100
+    expect(after({ ...beating, failures: 1 }, failed, 1_300, { shared }).state).toMatchObject({ heartbeatAt: 1_322 })
+  })
+
   it('that fails is repeated after growing pauses; the validity does not change', () => {
     expect(after({ ...beating, failures: 1 }, failed, 1_300)).toEqual({
       state: held({ phase: 'jeopardy', op: 2, heartbeatAt: 1_340, failures: 2, failure: reset }),

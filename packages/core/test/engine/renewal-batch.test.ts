@@ -2,6 +2,7 @@ import { type Grant, LeaseTimeoutError } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
+import { Admission } from '../../src/engine/admission.js'
 import { type Heartbeat, RenewalBatch } from '../../src/engine/renewal-batch.js'
 import { grant } from '../support/transitions.js'
 
@@ -18,13 +19,14 @@ function setUp() {
   const outcomes: unknown[] = []
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
-  const batch = new RenewalBatch({ renewMany }, clock)
+  const admission = new Admission(clock)
+  const batch = new RenewalBatch({ renewMany }, clock, admission)
   const renew = (id: number, limit = 100): void => {
     const note = (heartbeat: Heartbeat, outcome: unknown): void => void outcomes.push([heartbeat.op, outcome])
     const caller = { onRenewed: note, onRenewalFailed: note }
     batch.add({ caller, op: id, grant: { ...grant, grantId: `g${id}` }, limit })
   }
-  return { clock, calls, outcomes, renew }
+  return { admission, clock, calls, outcomes, renew }
 }
 
 const renewed: RenewOutcome = { renewed: true }
@@ -125,5 +127,34 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(calls[0]?.call.aborted).toBe(false)
     await clock.advance(1)
     expect(calls[0]?.call.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
+  })
+  it('are aborted one turn later when the event loop was blocked, so that answers are read first', async () => {
+    const silent = setUp()
+    const answered = setUp()
+    for (const { clock, renew } of [silent, answered]) {
+      renew(1)
+      await clock.settle()
+      clock.block(1_000)
+    }
+    answered.clock.schedule(0, () => answered.calls[0]?.answer([renewed]))
+    await answered.clock.settle()
+    expect([answered.outcomes, answered.calls[0]?.call.aborted]).toEqual([[[1, renewed]], false])
+    await silent.clock.settle()
+    expect([silent.outcomes, silent.calls[0]?.call.aborted]).toEqual([[], true])
+    expect([silent.clock.pending, answered.clock.pending]).toEqual([0, 0])
+  })
+
+  it('make room when they are aborted, though the store does not end the call', async () => {
+    const { admission, clock, renew } = setUp()
+    const admitted: number[] = []
+    const leases = [1, 2].map((id) => ({ onTimer: () => void admitted.push(id) }))
+    for (let id = 0; id < 4_096; id += 1) renew(id)
+    for (const lease of [...leases, ...leases]) admission.delay(lease)
+    await clock.advance(99)
+    expect([admission.isFull, admitted]).toEqual([true, []])
+    await clock.advance(1)
+    await clock.settle()
+    expect([admission.isFull, admitted]).toEqual([false, [1, 2]])
+    expect(clock.pending).toBe(0)
   })
 })

@@ -2,6 +2,7 @@ import { LeaseConfigurationError, type LeaseStore, LeaseUnavailableError } from 
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
+import { Admission } from '../../src/engine/admission.js'
 import type { AnswerEvent } from '../../src/engine/engine-event.js'
 import { StoreCaller } from '../../src/engine/store-caller.js'
 import { rules } from '../support/rules.js'
@@ -15,8 +16,10 @@ function setUp<T extends LeaseStore>(store: T) {
   const clock = new VirtualClock()
   const answers: AnswerEvent[] = []
   const onAnswer = (answer: AnswerEvent): unknown => answers.push(answer)
-  const caller = new StoreCaller({ rules, onAnswer, onRenewal: () => expect.fail('of a batch') }, store, undefined)
-  return { clock, store, answers, caller }
+  const claims = new Admission(clock)
+  const engine = { rules, onAnswer, onRenewal: () => expect.fail('of a batch') }
+  const caller = new StoreCaller(engine, store, { renewals: undefined, claims })
+  return { clock, store, answers, caller, claims }
 }
 
 describe('a call to the store', () => {
@@ -156,5 +159,28 @@ describe('the call object of a store', () => {
     await clock.settle()
     caller.abort()
     expect(store.last('acquire').call.aborted).toBe(true)
+  })
+
+  it('counts as a claim under way until it is answered or given up, and once', async () => {
+    const { clock, store, caller, claims } = setUp(new ScriptedStore())
+    const end = vi.spyOn(claims, 'end')
+    const begin = vi.spyOn(claims, 'begin')
+    caller.call(7, { method: 'read' }, 500, {})
+    expect(begin).not.toHaveBeenCalled()
+    caller.call(8, claim, 500, {})
+    store.last('acquire').answer({ granted: false })
+    await clock.settle()
+    caller.abort()
+    expect([begin.mock.calls.length, end.mock.calls]).toEqual([1, [[1]]])
+    caller.call(9, claim, 500, {})
+    caller.abort()
+    store.last('acquire').answer({ granted: false })
+    await clock.settle()
+    expect([begin.mock.calls.length, end.mock.calls]).toEqual([2, [[1], [1]]])
+    // A claim that another call follows, without an answer, does not count for ever.
+    caller.call(10, claim, 500, {})
+    caller.call(11, claim, 500, {})
+    caller.abort()
+    expect([begin.mock.calls.length, end.mock.calls.length]).toEqual([4, 4])
   })
 })
