@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { BlobServiceClient, type ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob'
 
 const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
+const keepConnections = new URL('./keep-connections.mjs', import.meta.url).href
 
 /** Azurite's own account: a public constant, no secret. */
 export const ACCOUNT = 'devstoreaccount1'
@@ -40,7 +41,9 @@ export class Azurite {
       '--blobPort',
       `${used}`,
     ]
-    const child = spawn(process.execPath, [main, ...place, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ['--import', keepConnections, main, ...place, ...options], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let said = ''
     await new Promise<void>((resolve, reject) => {
       child.stdout.on('data', (text) => {
