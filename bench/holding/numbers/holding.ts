@@ -119,7 +119,9 @@ async function acquireAll(fleet: Fleet, server: StoreServer, { leases }: Holding
   await withProgress('acquiring', fleet, fleet.hold({ first: 0, count: leases }))
   const acquiring = performance.now() - startedAt
   const counts = await fleet.all('count', {})
-  const full = await fleet.all('collect', {})
+  const full: Memory[] = []
+  // In turn: all at once would hold each other up for seconds, and then send the delayed heartbeats together, again and again.
+  for (const holder of fleet.holders) full.push(await holder.ask('collect', {}))
   const memory = counts.map(({ held }, place) => {
     const of = (figure: keyof Memory): number => ((full[place]?.[figure] ?? 0) - (empty[place]?.[figure] ?? 0)) / held
     return { leases: held, heap: of('heap'), resident: of('resident') }
