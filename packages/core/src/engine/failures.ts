@@ -9,25 +9,11 @@ import type { LeaseRules } from './lease-rules.js'
 
 /** The failure of a call that did not answer within its time limit. */
 export function timedOut(rules: LeaseRules, method: string, limit: number): LeaseTimeoutError {
-  const message =
+  return new LeaseTimeoutError(
     `${method} of lease '${rules.name}' did not answer within ${Math.round(limit)} ms; whether it took effect is ` +
-    'unknown: try again, or raise operationTimeout if the store is slow'
-  return withoutStack(() => new LeaseTimeoutError(message, detailsOf(rules)))
-}
-
-/**
- * Makes an error without a stack. That of a time limit begins in a timer, so it says nothing about the caller; but for each
- * of many leases it takes more time and memory than the rest of a heartbeat, just when the process has most to do.
- */
-function withoutStack<E extends Error>(make: () => E): E {
-  const { stackTraceLimit } = Error
-  // `Reflect.set` does not throw where the built-in objects are frozen.
-  Reflect.set(Error, 'stackTraceLimit', 0)
-  try {
-    return make()
-  } finally {
-    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
-  }
+      'unknown: try again, or raise operationTimeout if the store is slow',
+    detailsOf(rules),
+  )
 }
 
 /** The typed error for whatever a store rejected with: a LeaseError as it is, anything else as unavailable. */

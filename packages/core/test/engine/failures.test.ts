@@ -21,13 +21,6 @@ describe('the failure of a call', () => {
     )
   })
 
-  it('without an answer has no stack, because thousands of leases may have one at a time', () => {
-    const limit = Error.stackTraceLimit
-    expect(timedOut(rules, 'renew', 1).stack).not.toContain('\n')
-    expect(Error.stackTraceLimit).toBe(limit)
-    expect(new Error('after').stack).toContain('\n')
-  })
-
   it('is the typed error itself, or an error of the store with the cause', () => {
     const typed = new LeaseUnauthorisedError('no')
     expect(toLeaseError(rules, 'renew', typed)).toBe(typed)
