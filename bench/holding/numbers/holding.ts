@@ -10,8 +10,13 @@ import type { StoreServer } from '../servers/store-server.js'
 import { withProgress } from './progress.js'
 import { measureTakeOver, type TakeOver } from './take-over.js'
 
-/** In milliseconds. */
-const AFTER_COLLECTION = 5_000
+/**
+ * The pause between the acquisition of all leases and the measured time, in milliseconds. A connection of PostgreSQL counts
+ * its last transactions up to ten seconds after them.
+ */
+const AFTER_ACQUIRING = 15_000
+
+/** For how long processes without leases are measured, in milliseconds. */
 const IDLE = 10_000
 
 /** Durations are milliseconds. */
@@ -130,8 +135,7 @@ async function acquireAll(fleet: Fleet, server: StoreServer, { leases }: Holding
 }
 
 async function measureHeld(fleet: Fleet, server: StoreServer, { measured }: HoldingTask) {
-  // The garbage collection has delayed heartbeats.
-  await pause(AFTER_COLLECTION)
+  await pause(AFTER_ACQUIRING)
   return { ...(await withProgress('holding', fleet, measureFor(measured, fleet, server))), commands: server.commands }
 }
 
