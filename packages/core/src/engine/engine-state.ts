@@ -73,13 +73,13 @@ export interface Held {
   readonly heartbeatAt: number | undefined
   readonly attemptTimeout: number
   /** True where the record may still have the ttl of the lease that was handed off: the next heartbeat sets our own. */
-  readonly hasOtherTtl?: boolean | undefined
+  readonly hasOtherTtl: boolean | undefined
   /** The metadata to be written with the next heartbeat. */
-  readonly update?: Metadata | undefined
+  readonly update: Metadata | undefined
   /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */
-  readonly changed?: boolean | undefined
+  readonly changed: boolean | undefined
   /** True where the last heartbeat that was due was not sent, because the user of the lease showed no sign of life. */
-  readonly unresponsive?: boolean | undefined
+  readonly unresponsive: boolean | undefined
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
   readonly failure: unknown
@@ -164,6 +164,26 @@ export function delayedUntil(state: EngineState, operationTimeout: number, now: 
 /** Whether the call with this number is under way; the answer to any other is stale. */
 export function awaits(state: EngineState, op: number): boolean {
   return state.phase !== 'idle' && state.call !== undefined && state.op === op
+}
+
+/**
+ * Whether the heartbeat under way has the usual time limit, so that its batch can look at it when the limit has come. A
+ * strategy, or the end of the validity, may set an earlier one.
+ */
+export function hasUsualLimit(state: EngineState, operationTimeout: number): boolean {
+  if (state.phase !== 'held' && state.phase !== 'jeopardy') return false
+  const { call, validUntil } = state
+  if (call?.method !== 'renew' || call.isOverdue === true) return false
+  return call.limitAt < validUntil && call.limitAt >= call.sentAt + operationTimeout
+}
+
+/**
+ * Stores the next state of an engine. A held lease keeps its object: a new one at each heartbeat would outlive the garbage
+ * collections until the next, and collecting these would cost more than the heartbeats.
+ */
+export function stored(state: EngineState, next: EngineState): EngineState {
+  const isHeld = (state.phase === 'held' || state.phase === 'jeopardy') && 'validUntil' in next
+  return isHeld ? Object.assign(state, next) : next
 }
 
 /** Whether the lease is held and its next heartbeat not planned yet. */

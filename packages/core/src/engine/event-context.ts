@@ -1,20 +1,15 @@
 import type { Clock } from '../clock.js'
 import type { LeaseEnvironment } from '../lease-environment.js'
+import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
+import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
-import { guardClock, guardRandom } from '../user-code.js'
-import type { LeaseRules } from './lease-rules.js'
-
-/** Plans the requests of a lease. */
-export interface Planner {
-  /** When the next heartbeat is due, by the strategy of the lease. */
-  plan(): HeartbeatPlan
-  /** An instant shortly before `at` that other leases of the store choose as well, or `at` itself. */
-  shared(at: number, now: number): number
-}
+import { guardClock, guardRandom, planHeartbeat } from '../user-code.js'
+import { groupOf, type LeaseGroup } from './lease-group.js'
+import { type LeaseRules, rulesOf } from './lease-rules.js'
 
 /** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
-export interface EventContext extends Planner {
+export interface EventContext {
   readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
@@ -25,6 +20,10 @@ export interface EventContext extends Planner {
   readonly isParentLost: boolean
   /** Whether the thread that uses the lease shows no sign of life: nothing is renewed for it. */
   readonly isUnresponsive: boolean
+  /** When the next heartbeat is due, by the strategy of the lease. */
+  plan(): HeartbeatPlan
+  /** An instant shortly before `at` that other leases of the store choose as well, or `at` itself. */
+  shared(at: number, now: number): number
 }
 
 /** The parent of a lease, as the engine of the lease sees it. */
@@ -71,43 +70,48 @@ export function guardEnvironment(
 }
 
 /**
- * The context of an event that happens now. Suspended time and random numbers are read where a transition uses them: the
- * boot clock costs microseconds, and most events need neither.
+ * The part of an engine that is the context of its events: an object for each event, or one more for each lease, would cost
+ * more than most events. Suspended time and random numbers are read where a transition uses them: the boot clock costs
+ * microseconds, and most events need neither.
  */
-export class CurrentContext implements EventContext {
+export abstract class EngineContext implements EventContext {
   readonly rules: LeaseRules
-  readonly now: number
-  readonly #environment: EngineEnvironment
-  readonly #planner: Planner
+  readonly group: LeaseGroup
+  now = Number.NEGATIVE_INFINITY
+  protected readonly settings: LeaseSettings
+  protected readonly environment: EngineEnvironment
 
-  constructor(rules: LeaseRules, environment: EngineEnvironment, planner: Planner) {
-    this.rules = rules
-    this.now = environment.clock.now()
-    this.#environment = environment
-    this.#planner = planner
+  constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment) {
+    this.rules = rulesOf(settings, store)
+    this.group = groupOf(store, environment.userClock ?? environment.clock)
+    this.settings = settings
+    this.environment = environment
   }
 
+  /** Code that the user supplied failed. */
+  abstract report(error: unknown): void
+
   plan(): HeartbeatPlan {
-    return this.#planner.plan()
+    return planHeartbeat(this.rules.plannedTimes, this.random, this)
   }
 
   shared(at: number, now: number): number {
-    return this.#planner.shared(at, now)
+    return this.group.shared(at, now)
   }
 
   get suspended(): number {
-    return this.#environment.clock.suspended?.() ?? 0
+    return this.environment.clock.suspended?.() ?? 0
   }
 
   get random(): number {
-    return this.#environment.random()
+    return this.environment.random()
   }
 
   get isParentLost(): boolean {
-    return this.#environment.parent?.isLost === true
+    return this.environment.parent?.isLost === true
   }
 
   get isUnresponsive(): boolean {
-    return this.#environment.isUnresponsive?.() === true
+    return this.environment.isUnresponsive?.() === true
   }
 }

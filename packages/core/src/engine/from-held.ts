@@ -86,7 +86,6 @@ export function becomeHeld(
     call: undefined,
     heartbeatAt: plan?.heartbeatAt,
     attemptTimeout: plan?.attemptTimeout ?? rules.operationTimeout,
-    // Given although they are undefined: an object that always has the same properties is cheaper to copy.
     hasOtherTtl: undefined,
     update: undefined,
     changed: undefined,

@@ -1,42 +1,45 @@
 import type { LeaseSettings } from '../lease-settings.js'
-import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { callGuarded, planHeartbeat } from '../user-code.js'
+import { callGuarded } from '../user-code.js'
 import { armWithin } from './arm-within.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import type { AnswerEvent, EngineEvent } from './engine-event.js'
-import { awaits, delayedUntil, type EngineState, isUnlimited, isUnplanned, limitOf, wakeAt } from './engine-state.js'
-import { CurrentContext, type EngineEnvironment, type EventContext, type Planner } from './event-context.js'
+import {
+  awaits,
+  type EngineState,
+  hasUsualLimit,
+  isUnlimited,
+  isUnplanned,
+  limitOf,
+  stored,
+  wakeAt,
+} from './engine-state.js'
+import { EngineContext, type EngineEnvironment } from './event-context.js'
 import { ownLeftover, parentLost, storeClosed } from './failures.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { type GrantListener, onGrant } from './grant-effect.js'
 import { createGrantId } from './grant-id.js'
 import { watchGrant } from './grant-watch.js'
-import { type GroupMember, groupOf, type LeaseGroup } from './lease-group.js'
-import { fencedTimes, type LeaseRules, rulesOf } from './lease-rules.js'
+import type { GroupMember } from './lease-group.js'
 import { askedNotice } from './preemption.js'
-import { faultOfAnswer } from './store-answers.js'
+import type { BatchCaller } from './renewal-batch.js'
+import { answerOf, failureOf, faultOfAnswer } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 const tick: EngineEvent = { type: 'tick' }
-const plan: EngineEvent = { type: 'plan' }
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine implements Caller, GroupMember, Planner {
-  readonly rules: LeaseRules
-  readonly group: LeaseGroup
+export class LeaseEngine extends EngineContext implements BatchCaller, Caller, GroupMember {
   wakesAt = Number.POSITIVE_INFINITY
   place = 0
-  readonly #settings: LeaseSettings
   readonly #store: LeaseStore
-  readonly #environment: EngineEnvironment
   readonly #lease: GrantListener
   readonly #caller: StoreCaller
   readonly #claims = new Claims()
@@ -53,11 +56,8 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   #toBeArmed: number | undefined
 
   constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, lease: GrantListener) {
-    this.rules = rulesOf(settings, store)
-    this.group = groupOf(store, environment.userClock ?? environment.clock)
-    this.#settings = settings
+    super(settings, store, environment)
     this.#store = store
-    this.#environment = environment
     this.#lease = lease
     this.#caller = new StoreCaller(this, store, this.group)
   }
@@ -69,6 +69,10 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   /** The owner that the last attempt was refused for, where the store named it. */
   get refusedFor(): string | undefined {
     return this.#refusedFor
+  }
+
+  get deadline(): number {
+    return this.#claims.deadline
   }
 
   /** Whether nothing is held and no caller waits. */
@@ -120,21 +124,21 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   }
 
   dispatch(event: EngineEvent): void {
-    this.#armSoon(this.#step(event))
+    this.#step(event)
+    this.#armSoon()
   }
 
-  #step(event: EngineEvent): EventContext {
+  #step(event: EngineEvent): void {
     const before = this.#state.phase
-    const context = new CurrentContext(this.rules, this.#environment, this)
-    const { state, effects } = transition(this.#state, event, context)
-    this.#state = state
-    for (const effect of effects) this.#perform(effect, context)
+    this.now = this.environment.clock.now()
+    const { state, effects } = transition(this.#state, event, this)
+    this.#state = stored(this.#state, state)
+    for (const effect of effects) this.#perform(effect)
     const after = this.state.phase
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
     if (this.isQuiet) this.#engage(false)
-    return context
   }
 
   onStoreClosed(): void {
@@ -156,22 +160,26 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     this.dispatch(answer)
   }
 
-  /** The answer of a batch of heartbeats. */
-  onRenewal(answer: AnswerEvent): void {
-    this.#step(answer)
+  onRenewed(op: number, answer: unknown): void {
+    this.#step(answerOf(this.rules, op, 'renew', answer))
+    this.arm()
+  }
+
+  onRenewalFailed(op: number, error: unknown): void {
+    this.#step(failureOf(this.rules, op, 'renew', error))
     this.arm()
   }
 
   /** Brings the timer up to date. */
   arm(): void {
     if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
-    if (isUnplanned(this.#state)) this.#step(plan)
+    if (isUnplanned(this.#state)) this.#step({ type: 'plan' })
     this.#toBeArmed = undefined
-    this.group.wake(this, this.#nextLook(), this.#environment.clock)
+    this.group.wake(this, this.#nextLook(), this.environment.clock)
   }
 
-  #armSoon(context: EventContext): void {
-    const within = armWithin(this.#state, context)
+  #armSoon(): void {
+    const within = armWithin(this.#state, this)
     const isSoon = this.#toBeArmed !== undefined && this.#toBeArmed <= within
     if (isSoon || Math.ceil(this.#nextLook()) === this.wakesAt) return
     this.#toBeArmed = within
@@ -179,20 +187,19 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   }
 
   #nextLook(): number {
+    // The batch has a timer.
+    if (this.group.renewals && hasUsualLimit(this.#state, this.rules.operationTimeout)) return Number.POSITIVE_INFINITY
     const at = wakeAt(this.#state)
     const waits = this.#state.phase === 'acquiring' && this.#state.call === undefined
-    return waits ? Math.min(at, this.#claims.deadline) : at
+    return waits ? Math.min(at, this.deadline) : at
   }
 
   onTimer(): void {
     const state = this.#state
     if (state.phase === 'acquiring' && state.call === undefined) {
-      this.#endWaits(this.#environment.clock.now(), state.failure)
+      this.#endWaits(this.environment.clock.now(), state.failure)
     }
-    const { clock } = this.#environment
-    const { deadline } = this.#claims
-    const until = this.group.isBusy ? delayedUntil(this.#state, this.rules.operationTimeout, clock.now()) : undefined
-    if (until !== undefined && this.group.delays(this, this.#state.phase, Math.min(until, deadline), clock)) return
+    if (this.group.delays(this, this.#state, this.environment.clock)) return
     this.#step(tick)
     this.arm()
   }
@@ -206,7 +213,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   /** Says whether the lease is held or asked for, so that it has to know when its store is closed, or its parent lost. */
   #engage(isEngaged: boolean): void {
     this.group.engage(this, isEngaged)
-    const { parent } = this.#environment
+    const { parent } = this.environment
     if (isEngaged) parent?.join()
     else parent?.leave()
   }
@@ -225,27 +232,23 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
     this.#refusedFor = undefined
-    this.#environment.parent?.bind()
+    this.environment.parent?.bind()
     const { grantId = createGrantId() } = this.#claims.wishes
-    this.dispatch({ type: 'acquire', grantId, queue: this.#queues, adopted })
-  }
-
-  get #queues(): boolean {
-    return this.#store.limits.ordered && this.#claims.waits
+    this.dispatch({ type: 'acquire', grantId, queue: this.rules.ordered && this.#claims.waits, adopted })
   }
 
   #join({ waitUntil, preempt }: Claim): void {
     const isWaiting = waitUntil !== Number.NEGATIVE_INFINITY
-    if (isWaiting && this.#queues) this.dispatch({ type: 'queue' })
+    if (isWaiting && this.rules.ordered) this.dispatch({ type: 'queue' })
     if (isWaiting && preempt === undefined) return
     // A caller that tries once gets the answer to a request of its own, and one that preempts has to see the holder.
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
 
-  #perform(effect: EngineEffect, context: EventContext): void {
+  #perform(effect: EngineEffect): void {
     switch (effect.type) {
       case 'call':
-        this.#call(effect.op, effect.request, context)
+        this.#call(effect.op, effect.request)
         return
       case 'abort':
         this.#caller.abort()
@@ -254,19 +257,19 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
         this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
         return
       case 'withdraw':
-        withdrawPlace(this.rules, this.#store, this.#environment.clock, effect.grantId)
+        withdrawPlace(this.rules, this.#store, this.environment.clock, effect.grantId)
         return
       case 'granted':
         this.#onGranted(effect.grant, effect.previous)
         return
       case 'refused':
-        this.#onRefused(effect.holder, context)
+        this.#onRefused(effect.holder)
         return
       case 'unbroken':
         for (const claim of this.#claims.all) if (claim.judged?.breaks) this.#reject(claim, effect.error)
         return
       case 'failed':
-        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : context.now, effect.error)
+        this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : this.now, effect.error)
         return
       default:
         this.#observe(effect)
@@ -277,7 +280,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   #observe(effect: EngineEffect): void {
     if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
     const { latency } = effect
-    const { strategy } = this.#settings.timeouts
+    const { strategy } = this.settings.timeouts
     if (latency === undefined || !('observe' in strategy)) return
     callGuarded(
       () => strategy.observe?.(latency),
@@ -285,7 +288,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     )
   }
 
-  #onRefused(holder: LeaseRecord | undefined, context: EventContext): void {
+  #onRefused(holder: LeaseRecord | undefined): void {
     if (this.#isReclaiming) return
     this.#refusedFor = holder?.owner
     if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
@@ -294,7 +297,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     }
     // Refused by our own earlier grant, which is still being taken back: no other owner holds the name.
     const isOurs = this.#cleanup?.has(holder?.grantId) === true
-    this.#endWaits(context.now, isOurs ? ownLeftover(this.rules) : undefined)
+    this.#endWaits(this.now, isOurs ? ownLeftover(this.rules) : undefined)
     if (!isOurs) this.#preempt(holder)
   }
 
@@ -341,9 +344,13 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
   }
 
-  #call(op: number, request: StoreRequest, context: EventContext): void {
-    const timeout = Math.min(limitOf(this.#state) - context.now, this.rules.operationTimeout)
-    this.#caller.call(op, request, timeout, this.#claims.wishes)
+  #call(op: number, request: StoreRequest): void {
+    const limitAt = limitOf(this.#state)
+    const { operationTimeout } = this.rules
+    const { renewals } = this.group
+    if (request.method === 'renew' && renewals !== undefined) {
+      renewals.add(this, op, request.grant, operationTimeout, limitAt)
+    } else this.#caller.call(op, request, Math.min(limitAt - this.now, operationTimeout), this.#claims.wishes)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
@@ -355,20 +362,12 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
   }
 
   #takeBack(grantId: string, grant: Grant | undefined, hasStray: boolean): void {
-    this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.#environment.clock)
-    this.#cleanup.add(grantId, grant, hasStray, this.#environment.workUnder?.(grantId))
+    this.#cleanup ??= new GrantCleanup(this.rules, this.#store, this.environment.clock)
+    this.#cleanup.add(grantId, grant, hasStray, this.environment.workUnder?.(grantId))
   }
 
   report(error: unknown): void {
     this.#lease[onGrant]({ type: 'fault', error })
-  }
-
-  plan(): HeartbeatPlan {
-    return planHeartbeat(fencedTimes(this.#settings), this.#environment.random(), this)
-  }
-
-  shared(at: number, now: number): number {
-    return this.group.shared(at, now)
   }
 
   #watchGrant(grant: Grant): void {
@@ -391,7 +390,7 @@ export class LeaseEngine implements Caller, GroupMember, Planner {
     }
     if (this.#stopTurnWatch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
-    this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.#environment, place, (holder) => {
+    this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.environment, place, (holder) => {
       this.dispatch({ type: 'turn', holder })
       if (this.#state.phase === 'acquiring') this.#preempt(holder)
     })

@@ -4,7 +4,8 @@ import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { guardClock } from '../user-code.js'
 import { Admission } from './admission.js'
-import type { EngineState } from './engine-state.js'
+import { delayedUntil, type EngineState } from './engine-state.js'
+import type { LeaseRules } from './lease-rules.js'
 import { RenewalBatch } from './renewal-batch.js'
 
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
@@ -25,6 +26,13 @@ export interface GroupMember {
   /** The instant of {@link LeaseGroup.wake} has come. */
   onTimer(): void
   onStoreClosed(): void
+}
+
+/** A lease with a request that is due. */
+interface DueMember extends GroupMember {
+  readonly rules: Pick<LeaseRules, 'operationTimeout'>
+  /** When its first caller gives up waiting. */
+  readonly deadline: number
 }
 
 /** The leases of one store and clock. They share timers, batches of heartbeats, and the notice that the store is closed. */
@@ -124,20 +132,16 @@ export class LeaseGroup {
     return at
   }
 
-  /** Whether too many claims, or too many heartbeats, are under way. */
-  get isBusy(): boolean {
-    return this.claims.isFull || this.#heartbeats.isFull
-  }
-
   /**
    * Whether the request of a lease that is due, a claim or a heartbeat, is delayed because too many others are under way. If
-   * so, `onTimer` is called as soon as there is room, and at this instant at the latest.
+   * so, `onTimer` is called as soon as there is room, and at the latest when a caller gives up or it may be delayed no longer.
    */
-  delays(lease: GroupMember, phase: EngineState['phase'], until: number, clock: Clock): boolean {
-    const admission = phase === 'acquiring' ? this.claims : this.#heartbeats
-    if (!admission.isFull) return false
+  delays(lease: DueMember, state: EngineState, clock: Clock): boolean {
+    const admission = state.phase === 'acquiring' ? this.claims : this.#heartbeats
+    const until = admission.isFull ? delayedUntil(state, lease.rules.operationTimeout, clock.now()) : undefined
+    if (until === undefined) return false
     admission.delay(lease)
-    this.wake(lease, until, clock)
+    this.wake(lease, Math.min(until, lease.deadline), clock)
     return true
   }
 

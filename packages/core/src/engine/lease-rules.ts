@@ -16,10 +16,15 @@ export type LeaseRules = Pick<RulesOfLease, keyof RulesOfLease>
 class RulesOfLease {
   readonly #settings: RuledSettings
   readonly #store: LeaseStore
+  readonly #timeouts: TimeoutSettings
+  /** How much earlier the validity ends, so that the process can be ended in time: 0 without a self-fence. */
+  readonly fenceReserve: number
 
   constructor(settings: RuledSettings, store: LeaseStore) {
     this.#settings = settings
     this.#store = store
+    this.#timeouts = settings.timeouts
+    this.fenceReserve = settings.selfFence === undefined ? 0 : fenceReserve(this.ttl)
   }
 
   get name(): string {
@@ -36,29 +41,31 @@ class RulesOfLease {
 
   /** `Infinity` for a lease that does not expire. */
   get ttl(): number {
-    return this.#settings.timeouts.heartbeatTimeout
+    return this.#timeouts.heartbeatTimeout
   }
 
   get heartbeatInterval(): number {
-    return this.#settings.timeouts.heartbeatInterval
+    return this.#timeouts.heartbeatInterval
   }
 
   get operationTimeout(): number {
-    return this.#settings.timeouts.operationTimeout
+    return this.#timeouts.operationTimeout
   }
 
   get maxHold(): number {
     return this.#settings.maxHold
   }
 
-  /** How much earlier the validity ends, so that the process can be ended in time: 0 without a self-fence. */
-  get fenceReserve(): number {
-    return this.#settings.selfFence === undefined ? 0 : fenceReserve(this.ttl)
+  /** The times from which a strategy plans heartbeats. It counts back from the end of the validity. */
+  get plannedTimes(): TimeoutSettings {
+    if (this.fenceReserve === 0) return this.#timeouts
+    const { heartbeatInterval, heartbeatTimeout, operationTimeout, strategy } = this.#timeouts
+    return { heartbeatInterval, heartbeatTimeout: fencedTtl(heartbeatTimeout), operationTimeout, strategy }
   }
 
   /** Whether grants are renewed only by hand: no heartbeat is sent by itself. */
   get manual(): boolean {
-    return this.#settings.timeouts.strategy.isManual === true
+    return this.#timeouts.strategy.isManual === true
   }
 
   /** Whether the store wakes waiters, so that polling is only the safety net. */
@@ -70,11 +77,4 @@ class RulesOfLease {
   get ordered(): boolean {
     return this.#store.limits.ordered
   }
-}
-
-/** The times from which a strategy plans heartbeats: it counts back from the end of the validity, which a fence brings forward. */
-export function fencedTimes({ timeouts, selfFence }: LeaseSettings): TimeoutSettings {
-  if (selfFence === undefined) return timeouts
-  const { heartbeatInterval, heartbeatTimeout, operationTimeout, strategy } = timeouts
-  return { heartbeatInterval, heartbeatTimeout: fencedTtl(heartbeatTimeout), operationTimeout, strategy }
 }

@@ -9,20 +9,28 @@ import { LATE } from './engine-state.js'
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
 
-/** One heartbeat in a batch. */
-export interface Heartbeat {
-  readonly caller: BatchCaller
-  /** The number of the call. */
-  readonly op: number
-  readonly grant: Grant
-  /** For how long its sender waits for the answer, in milliseconds. */
-  readonly limit: number
+/** The sender of a heartbeat. It gets one answer of the store, which need not be valid, or one error. */
+export interface BatchCaller {
+  /** `op`: the number of the call. */
+  onRenewed(op: number, answer: unknown): void
+  onRenewalFailed(op: number, error: unknown): void
+  /** The time limit of its heartbeat has come, and there is no answer. An answer may still come. */
+  onTimer(): void
 }
 
-/** The sender of a heartbeat. It is called once for each: with the answer of the store, which need not be valid, or an error. */
-export interface BatchCaller {
-  onRenewed(heartbeat: Heartbeat, answer: unknown): void
-  onRenewalFailed(heartbeat: Heartbeat, error: unknown): void
+/** The heartbeats of one call. Each has the same place in the three lists: an object for each would be garbage soon. */
+class Batch {
+  readonly callers: BatchCaller[] = []
+  readonly ops: number[] = []
+  readonly grants: Grant[] = []
+  /** For how long all of them wait for the answer, in milliseconds. */
+  readonly timeout: number
+  /** The time limit of the last of them. */
+  limitAt = Number.NEGATIVE_INFINITY
+
+  constructor(timeout: number) {
+    this.timeout = timeout
+  }
 }
 
 /** Renews the grants that fall due in the same turn with one call, where the store can (`renewMany`). */
@@ -30,7 +38,7 @@ export class RenewalBatch {
   readonly #store: Required<Pick<LeaseStore, 'renewMany'>>
   readonly #clock: Clock
   readonly #admission: Admission
-  #waiting: Heartbeat[] = []
+  readonly #waiting: Batch[] = []
 
   constructor(store: Required<Pick<LeaseStore, 'renewMany'>>, clock: Clock, admission: Admission) {
     this.#store = store
@@ -38,64 +46,80 @@ export class RenewalBatch {
     this.#admission = admission
   }
 
-  /** Sends a heartbeat with all others of this turn of the event loop. */
-  add(heartbeat: Heartbeat): void {
+  /** Sends a heartbeat with all others of this turn of the event loop that have the same `timeout`. */
+  add(caller: BatchCaller, op: number, grant: Grant, timeout: number, limitAt: number): void {
     this.#admission.begin()
-    this.#waiting.push(heartbeat)
+    const batch = this.#batchFor(timeout)
+    batch.callers.push(caller)
+    batch.ops.push(op)
+    batch.grants.push(grant)
+    batch.limitAt = Math.max(batch.limitAt, limitAt)
+  }
+
+  #batchFor(timeout: number): Batch {
+    for (const batch of this.#waiting) {
+      if (batch.timeout === timeout && batch.grants.length < LARGEST_BATCH) return batch
+    }
+    const batch = new Batch(timeout)
+    this.#waiting.push(batch)
     if (this.#waiting.length === 1) this.#clock.schedule(0, () => this.#flush())
+    return batch
   }
 
   /** One call a turn, so that a crowd of heartbeats does not block the event loop. */
   #flush(): void {
-    const batch = this.#waiting.splice(0, LARGEST_BATCH)
+    const batch = this.#waiting.shift()
     if (this.#waiting.length > 0) this.#clock.schedule(0, () => this.#flush())
-    void this.#send(batch)
+    if (batch !== undefined) void this.#send(batch)
   }
 
-  async #send(batch: readonly Heartbeat[]): Promise<void> {
-    const limit = batch.reduce((longest, heartbeat) => Math.max(longest, heartbeat.limit), 0)
-    const call = new AbortableCall(limit)
-    const limitAt = this.#clock.now() + limit
+  async #send(batch: Batch): Promise<void> {
+    const { callers, ops, grants, timeout } = batch
+    const call = new AbortableCall(timeout)
     let isUnderWay = true
     const end = (): void => {
-      if (isUnderWay) this.#admission.end(batch.length)
+      if (isUnderWay) this.#admission.end(callers.length)
       isUnderWay = false
     }
-    const giveUp = (): void => {
+    const cancel = this.#atLimit(batch, () => {
       call.abort(new LeaseTimeoutError('the heartbeats timed out'))
       // Also where the store does not end the call.
       end()
-    }
-    let cancel = this.#clock.schedule(limit, () => {
-      // After a blocked event loop, the answers that have come meanwhile are read first.
-      if (this.#clock.now() <= limitAt + LATE) giveUp()
-      else cancel = this.#clock.schedule(0, giveUp)
+      for (const caller of callers) caller.onTimer()
     })
     let next = 0
     try {
-      const answers: unknown = await this.#store.renewMany(
-        batch.map(({ grant }) => grant),
-        call,
-      )
+      const answers: unknown = await this.#store.renewMany(grants, call)
       if (!Array.isArray(answers)) throw new TypeError('renewMany must resolve with an array of outcomes')
-      for (const heartbeat of batch) {
-        const answer: unknown = answers[next]
+      for (const caller of callers) {
+        const [op = 0, answer]: [number | undefined, unknown] = [ops[next], answers[next]]
         next += 1
-        settle(heartbeat, answer)
+        settle(caller, op, answer)
       }
     } catch (error) {
-      for (const heartbeat of batch.slice(next)) heartbeat.caller.onRenewalFailed(heartbeat, error)
+      for (; next < callers.length; next += 1) callers[next]?.onRenewalFailed(ops[next] ?? 0, error)
     } finally {
       cancel()
       end()
     }
   }
+
+  /** One timer for all heartbeats of a call. Returns what cancels it. */
+  #atLimit({ limitAt }: Batch, giveUp: () => void): () => void {
+    const look = (): void => {
+      const late = this.#clock.now() - limitAt
+      // After a blocked event loop, the answers that have come meanwhile are read first.
+      if (late > LATE) cancel = this.#clock.schedule(0, giveUp)
+      else if (late >= 0) giveUp()
+      else cancel = this.#clock.schedule(-late, look)
+    }
+    let cancel = this.#clock.schedule(limitAt - this.#clock.now(), look)
+    return () => cancel()
+  }
 }
 
-function settle(heartbeat: Heartbeat, answer: unknown): void {
-  const { caller } = heartbeat
-  if (answer === undefined)
-    caller.onRenewalFailed(heartbeat, new Error('renewMany answered fewer outcomes than grants'))
-  else if (answer instanceof Error) caller.onRenewalFailed(heartbeat, answer)
-  else caller.onRenewed(heartbeat, answer)
+function settle(caller: BatchCaller, op: number, answer: unknown): void {
+  if (answer === undefined) caller.onRenewalFailed(op, new Error('renewMany answered fewer outcomes than grants'))
+  else if (answer instanceof Error) caller.onRenewalFailed(op, answer)
+  else caller.onRenewed(op, answer)
 }

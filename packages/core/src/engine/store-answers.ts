@@ -1,6 +1,44 @@
 import { faultOfMetadata } from '../metadata.js'
 import { reasonOf, shownValue } from '../shown-value.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { StoreRequest } from './engine-effect.js'
+import type { AnswerEvent } from './engine-event.js'
+import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */
+export function answerOf(rules: LeaseRules, op: number, method: StoreRequest['method'], answer: unknown): AnswerEvent {
+  const fault = faultOfAnswer(method, answer)
+  if (fault !== undefined) {
+    return { type: 'failure', op, error: invalidAnswer(rules, method, fault), definitive: false }
+  }
+  switch (method) {
+    case 'acquire':
+    case 'change':
+      return { type: 'acquire-answer', op, outcome: answer as AcquireOutcome }
+    case 'read':
+      return { type: 'read-answer', op, record: answer as LeaseRecord | undefined }
+    case 'break':
+      return { type: 'break-answer', op, remaining: (answer as { readonly remaining: number }).remaining }
+    case 'renew':
+    case 'update':
+      return { type: 'renew-answer', op, outcome: answer as RenewOutcome }
+    case 'release':
+      return { type: 'release-answer', op, outcome: answer as ReleaseOutcome }
+  }
+}
+
+/** The event for a call that failed. */
+export function failureOf(
+  rules: LeaseRules,
+  op: number,
+  method: StoreRequest['method'],
+  failure: unknown,
+): AnswerEvent {
+  const error = toLeaseError(rules, method, failure)
+  return { type: 'failure', op, error, definitive: isDefinitive(error) }
+}
 
 const refusals: readonly unknown[] = ['taken', 'broken', 'deleted', 'expired']
 const states: readonly unknown[] = ['leased', 'expired', 'breaking', 'broken', 'available']

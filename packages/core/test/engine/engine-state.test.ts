@@ -3,8 +3,10 @@ import {
   awaits,
   delayedUntil,
   type EngineState,
+  hasUsualLimit,
   isUnlimited,
   isUnplanned,
+  stored,
   wakeAt,
 } from '../../src/engine/engine-state.js'
 import { acquiring, held, releasing } from '../support/transitions.js'
@@ -68,5 +70,36 @@ describe('the first task of the timer', () => {
   it('is the time limit of a release, if it has none', () => {
     expect(isUnlimited(releasing())).toBe(true)
     expect([releasing({ limitAt: 5 }), idle, acquiring(), held()].map(isUnlimited)).toEqual(Array(4).fill(false))
+  })
+})
+
+describe('the time limit of a heartbeat', () => {
+  it.each<[string, EngineState, boolean]>([
+    ['is that of an operation', held({ call: heartbeat }), true],
+    ['is earlier where the validity ends', held({ call: heartbeat, validUntil: 700 }), false],
+    ['is earlier by its strategy', held({ call: { ...heartbeat, limitAt: 699 } }), false],
+    ['is over where it was noticed late', held({ call: { ...heartbeat, isOverdue: true } }), false],
+    ['is not that of an update', held({ call: { ...heartbeat, method: 'update' } }), false],
+    ['does not exist while none is under way', held(), false],
+    ['does not exist for a claim', acquiring(), false],
+  ])('%s', (_, state, isUsual) => {
+    expect(hasUsualLimit(state, 200)).toBe(isUsual)
+  })
+})
+
+describe('the stored state', () => {
+  it('is the same object while the lease is held, with all that is new', () => {
+    const state = held({ update: { a: '1' }, changed: true })
+    const next = held({ phase: 'jeopardy', op: 9, confirmedAt: 7, failure: 'reset', changed: undefined })
+    expect(stored(state, next)).toBe(state)
+    expect(state).toEqual(next)
+  })
+
+  it('is another object where the lease is not held before or afterwards', () => {
+    const before = held()
+    expect(stored(before, idle)).toBe(idle)
+    expect(before).toEqual(held())
+    const granted = held()
+    expect(stored(acquiring(), granted)).toBe(granted)
   })
 })

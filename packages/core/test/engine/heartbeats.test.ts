@@ -131,3 +131,33 @@ describe('the engine of a held lease', () => {
     expect(engine.state.phase).toBe('acquiring')
   })
 })
+
+describe('the heartbeats of a batch that the store never answers', () => {
+  const renewMany: LeaseStore['renewMany'] = () => new Promise(() => {})
+
+  it('need one timer for all, fail at their time limit, and are repeated until the validity ends', async () => {
+    const { clock, hold, told } = setUpEngine({ renewMany }, sharp)
+    await hold()
+    await clock.advance(INTERVAL)
+    expect(clock.pending).toBe(1)
+    // Heartbeats come a little earlier than planned, to share an instant.
+    while (told.length === 1 && clock.now() < VALIDITY) await clock.advance(1)
+    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', begins: true, latency: LIMIT })
+    await clock.advance(VALIDITY - clock.now() - 1)
+    expect(told.map(({ type }) => type)).not.toContain('lost')
+    await clock.advance(1)
+    expect(told.at(-1)).toMatchObject({ type: 'lost', lost: { reason: 'expired' } })
+  })
+
+  it('do not outlive the validity of a lease whose time limit is later', async () => {
+    const { clock, hold, told } = setUpEngine({ renewMany }, sharp)
+    await hold()
+    clock.block(VALIDITY - LIMIT / 2)
+    await clock.settle()
+    expect(told.at(-1)).toMatchObject({ type: 'jeopardy', cause: undefined })
+    await clock.advance(LIMIT / 2 - 1)
+    expect(told.map(({ type }) => type)).not.toContain('lost')
+    await clock.advance(1)
+    expect(told.at(-1)).toMatchObject({ type: 'lost' })
+  })
+})

@@ -2,7 +2,6 @@ import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { type GroupMember, groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
-import type { Heartbeat } from '../../src/engine/renewal-batch.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
 
@@ -55,10 +54,11 @@ describe('the state that leases of one store share', () => {
     const store = new MemoryLeaseStore({ clock })
     const outcomes: unknown[] = []
     const caller = {
-      onRenewed: (_: Heartbeat, outcome: unknown) => outcomes.push(outcome),
+      onRenewed: (_: number, outcome: unknown) => outcomes.push(outcome),
       onRenewalFailed: expect.fail,
+      onTimer: expect.fail,
     }
-    groupOf(store, clock).renewals?.add({ caller, op: 1, grant, limit: 100 })
+    groupOf(store, clock).renewals?.add(caller, 1, grant, 100, 100)
     await clock.settle()
     expect(outcomes).toEqual([{ renewed: false, reason: 'deleted' }])
     expect(groupOf(new ScriptedStore(), clock).renewals).toBeUndefined()

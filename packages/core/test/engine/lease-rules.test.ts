@@ -1,6 +1,6 @@
 import { LeaseSettings, TimeoutSettings } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { fencedTimes, rulesOf } from '../../src/engine/lease-rules.js'
+import { rulesOf } from '../../src/engine/lease-rules.js'
 import { validityOf } from '../../src/validity.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 
@@ -21,6 +21,7 @@ describe('the rules of a lease', () => {
       manual: false,
     }
     expect(rulesOf(settings, store)).toMatchObject({ ...told, watched: false, ordered: false })
+    expect(rulesOf(settings, store).plannedTimes).toBe(settings.timeouts)
     const limits = { ...store.limits, ordered: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
     expect(rulesOf(settings, watched as never)).toMatchObject({ ...told, kind: 'custom', watched: true, ordered: true })
@@ -35,8 +36,9 @@ describe('the rules of a lease', () => {
   ])('end the validity of a self-fenced lease of $ttl ms earlier by $reserve ms', ({ ttl, reserve }) => {
     const timeouts = new TimeoutSettings({ heartbeatTimeout: ttl })
     const settings = new LeaseSettings({ name: 'job', timeouts, selfFence: 'kill' })
-    expect(rulesOf(settings, new ScriptedStore()).fenceReserve).toBe(reserve)
+    const rules = rulesOf(settings, new ScriptedStore())
+    expect(rules.fenceReserve).toBe(reserve)
     // A strategy plans from the ttl whose validity that is.
-    expect(validityOf(fencedTimes(settings).heartbeatTimeout)).toBeCloseTo(validityOf(ttl) - reserve, 6)
+    expect(validityOf(rules.plannedTimes.heartbeatTimeout)).toBeCloseTo(validityOf(ttl) - reserve, 6)
   })
 })

@@ -3,7 +3,7 @@ import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { Admission } from '../../src/engine/admission.js'
-import { type Heartbeat, RenewalBatch } from '../../src/engine/renewal-batch.js'
+import { RenewalBatch } from '../../src/engine/renewal-batch.js'
 import { grant } from '../support/transitions.js'
 
 interface Call {
@@ -17,16 +17,17 @@ function setUp() {
   const clock = new VirtualClock()
   const calls: Call[] = []
   const outcomes: unknown[] = []
+  const late: number[] = []
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const admission = new Admission(clock)
   const batch = new RenewalBatch({ renewMany }, clock, admission)
   const renew = (id: number, limit = 100): void => {
-    const note = (heartbeat: Heartbeat, outcome: unknown): void => void outcomes.push([heartbeat.op, outcome])
-    const caller = { onRenewed: note, onRenewalFailed: note }
-    batch.add({ caller, op: id, grant: { ...grant, grantId: `g${id}` }, limit })
+    const note = (op: number, outcome: unknown): void => void outcomes.push([op, outcome])
+    const caller = { onRenewed: note, onRenewalFailed: note, onTimer: () => void late.push(id) }
+    batch.add(caller, id, { ...grant, grantId: `g${id}` }, limit, clock.now() + limit)
   }
-  return { admission, clock, calls, outcomes, renew }
+  return { admission, clock, calls, outcomes, late, renew }
 }
 
 const renewed: RenewOutcome = { renewed: true }
@@ -120,14 +121,31 @@ describe('the heartbeats of one turn of the event loop', () => {
     ])
   })
 
-  it('are aborted at the longest of their time limits', async () => {
-    const { clock, calls, renew } = setUp()
-    for (const limit of [100, 300, 200]) renew(1, limit)
-    await clock.advance(299)
-    expect(calls[0]?.call.aborted).toBe(false)
+  it('are a call for each time limit, and are given up together when it has come', async () => {
+    const { clock, calls, late, renew } = setUp()
+    for (const [id, limit] of [100, 300, 100].entries()) renew(id, limit)
+    await clock.advance(99)
+    expect(calls.map(({ grants }) => grants.map(({ grantId }) => grantId))).toEqual([['g0', 'g2'], ['g1']])
+    expect([calls[0]?.call.aborted, late]).toEqual([false, []])
     await clock.advance(1)
     expect(calls[0]?.call.signal.reason).toEqual(new LeaseTimeoutError('the heartbeats timed out'))
+    expect([late, calls[1]?.call.aborted]).toEqual([[0, 2], false])
+    await clock.advance(200)
+    expect(late).toEqual([0, 2, 1])
+    expect(clock.pending).toBe(0)
   })
+
+  it('are given up at the last of their limits, though they were sent at different times', async () => {
+    const { clock, late, renew } = setUp()
+    renew(1)
+    clock.block(5)
+    renew(2)
+    await clock.advance(99)
+    expect(late).toEqual([])
+    await clock.advance(1)
+    expect(late).toEqual([1, 2])
+  })
+
   it('are aborted one turn later when the event loop was blocked, so that answers are read first', async () => {
     const silent = setUp()
     const answered = setUp()
@@ -140,7 +158,8 @@ describe('the heartbeats of one turn of the event loop', () => {
     await answered.clock.settle()
     expect([answered.outcomes, answered.calls[0]?.call.aborted]).toEqual([[[1, renewed]], false])
     await silent.clock.settle()
-    expect([silent.outcomes, silent.calls[0]?.call.aborted]).toEqual([[], true])
+    expect([silent.outcomes, silent.late, silent.calls[0]?.call.aborted]).toEqual([[], [1], true])
+    expect(answered.late).toEqual([])
     expect([silent.clock.pending, answered.clock.pending]).toEqual([0, 0])
   })
 

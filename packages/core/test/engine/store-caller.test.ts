@@ -17,8 +17,7 @@ function setUp<T extends LeaseStore>(store: T) {
   const answers: AnswerEvent[] = []
   const onAnswer = (answer: AnswerEvent): unknown => answers.push(answer)
   const claims = new Admission(clock)
-  const engine = { rules, onAnswer, onRenewal: () => expect.fail('of a batch') }
-  const caller = new StoreCaller(engine, store, { renewals: undefined, claims })
+  const caller = new StoreCaller({ rules, onAnswer }, store, { claims })
   return { clock, store, answers, caller, claims }
 }
 
