@@ -59,7 +59,8 @@ export class OperationQueue {
     this.#clock = clock
     this.#clustered = clustered
     this.#floorKey = floorKey
-    this.#prelude = [String(recordLife * 1_000), `${channel} ${clustered ? 'clustered' : 'single'}`]
+    const place = `${clustered ? 'clustered' : 'single'} ${floorKey === undefined ? 'alone' : 'member'}`
+    this.#prelude = [String(recordLife * 1_000), `${channel} ${place}`]
   }
 
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
@@ -183,16 +184,17 @@ export class OperationQueue {
 
   #call(call: SentCall): void {
     call.run(this.#prelude, this.#floorKey).then(
-      (answers) => this.#onAnswers(call, answers as readonly Answer[]),
+      (answers) => this.#onAnswers(call, answers as string | readonly Answer[]),
       (error: unknown) => this.#onFailure(call, error),
     )
   }
 
-  #onAnswers(call: SentCall, answers: readonly Answer[]): void {
+  /** A single answer is that to each of the operations. */
+  #onAnswers(call: SentCall, answers: string | readonly Answer[]): void {
     this.#ended(call)
     const { operations } = call
     for (let place = 0; place < operations.length; place += 1) {
-      const answer = answers[place]
+      const answer = typeof answers === 'string' ? answers : answers[place]
       if (answer === undefined) operations[place]?.fail(new Error('the script returned too few answers'))
       else if (answer[0] === 'failed') this.#onFailure(call, new Error(answer[1]), operations.slice(place, place + 1))
       else operations[place]?.answer(answer)

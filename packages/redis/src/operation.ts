@@ -90,17 +90,18 @@ export class SentCall {
   }
 
   /** `floorKey`: the key of the floor of a member of a quorum; see the script. */
-  run(prelude: readonly [string, string], floorKey: string | undefined): Promise<unknown> {
+  run([life, caller]: readonly [string, string], floorKey: string | undefined): Promise<unknown> {
     const keys: string[] = []
+    const each: string[] = []
     const name = this.operations[0]?.request.operation
     const isShared = this.operations.every(({ request }) => request.operation === name)
-    const [life, caller] = prelude
-    const args = [life, isShared ? `${caller} ${name}` : caller]
     for (const { request } of this.operations) {
       keys.push(request.key)
-      args.push(isShared ? request.args : `${request.operation} ${request.args}`)
+      each.push(isShared ? request.args : `${request.operation} ${request.args}`)
     }
     if (floorKey !== undefined) keys.push(floorKey)
+    const args = isShared && name === 'renew' ? [each.join(' ')] : each
+    args.unshift(life, isShared ? `${caller} ${name}` : caller)
     const call: ScriptCall = this.isByText
       ? { command: 'EVAL', script: leaseScript, keys, args }
       : { command: 'EVALSHA', script: leaseScriptSha, keys, args }

@@ -7,8 +7,7 @@ import { recordLua } from './record.js'
 /** Creates the function for all operations that the fast path does not answer. */
 const slowPathLua = `
 (function()
-local CHANNEL, cluster = string.match(ARGV[2], '^(%S+) (%S+)')
-local CLUSTERED = cluster == 'clustered'
+local CHANNEL, CLUSTERED = string.match(ARGV[2], '^%S+'), cluster == 'clustered'
 ${recordLua}
 ${lineLua}
 ${operationsLua}
@@ -18,10 +17,11 @@ end)()
 
 /**
  * The script for all operations on leases. KEYS has the key of each operation; for a member of a quorum, the last key is the
- * floor of its fencing tokens. ARGV has the life of records after their end in microseconds, then the channel of the caller
- * and `single` or `clustered`, then for each operation its name and its arguments, separated by spaces; if all operations
- * have the same name, it is instead the third word of the second argument. The script returns a string or an array of strings
- * for each operation. It uses no time of a client.
+ * floor of its fencing tokens. ARGV has the life of records after their end in microseconds, then the channel of the caller,
+ * `single` or `clustered`, and `alone` or `member`, then for each operation its name and its arguments, separated by spaces; if
+ * all operations have the same name, it is instead the fourth word of the second argument. The argument of a renewal is one
+ * word, and those of several renewals are one argument, separated by spaces. The script returns a string or an array of strings
+ * for each operation, and a single string for renewals that have all succeeded. It uses no time of a client.
  */
 export const leaseScript = `
 local FOREVER, AVAILABLE, LEASED, NINE, SPACE = '9999999999999999', 97, 108, 57, 32
@@ -30,13 +30,14 @@ local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
 local life = tonumber(ARGV[1])
 local now, micros, slow_path, unproven, last_ttl, renewed, least
-local shared = string.match(ARGV[2], '^%S+ %a+ (%a+)$')
-local floor_key = KEYS[#ARGV - 1]
+local cluster, role, shared = string.match(ARGV[2], '^%S+ (%a+) (%a+) ?(%a*)$')
+local floor_key = role == 'member' and KEYS[#KEYS] or nil
 local floor = floor_key and tonumber(redis.call('HGET', floor_key, 'floor') or nil)
-local answers = { false }
-for i = 1, #ARGV - 2 do
-  local key, operation, args = KEYS[i], shared, ARGV[i + 2]
-  if not shared then operation, args = string.match(args, '^(%a+) ?(.*)$') end
+local next_id = shared == 'renew' and string.gmatch(ARGV[3], '%S+')
+local answers, unlike = { false }, shared ~= 'renew'
+for i = 1, floor_key and #KEYS - 1 or #KEYS do
+  local key, operation, args = KEYS[i], shared, next_id and next_id() or ARGV[i + 2]
+  if shared == '' then operation, args = string.match(args, '^(%a+) ?(.*)$') end
   local lease, answer = redis.pcall('HGET', key, 'lease'), nil
   if type(lease) == 'table' then answer = lease end
 ${fastPathLua}
@@ -49,13 +50,14 @@ ${fastPathLua}
   -- An operation fails alone: the others of the call take effect.
   if type(answer) == 'table' and answer.err then answer = { 'failed', answer.err } end
   answers[i] = answer
+  if answer ~= 'renewed' then unlike = true end
 end
 -- A replica that lags behind would give wrong answers: only a server that accepts writes may answer.
 if unproven then
   local result = redis.pcall('HDEL', unproven, '')
   if type(result) == 'table' and result.err and string.find(result.err, 'READONLY', 1, true) then return result end
 end
-return answers
+return unlike and answers or 'renewed'
 `
 
 /** The hash by which the server knows the script after its first run. */
