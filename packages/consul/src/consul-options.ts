@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
 
 /** The options of the block `leasehold.consul`. After a change: `npm run docs:options`. */
 export const consulOptions = new ProviderOptions('consul', {
@@ -111,16 +110,8 @@ export function certificatesIn({ caFile, certFile, keyFile }: ConsulClusterOptio
     throw misconfigured('certFile and keyFile need each other: give both')
   }
   return {
-    ...(caFile === undefined ? {} : { ca: contentOf('caFile', caFile) }),
-    ...(certFile === undefined ? {} : { cert: contentOf('certFile', certFile) }),
-    ...(keyFile === undefined ? {} : { key: contentOf('keyFile', keyFile) }),
-  }
-}
-
-function contentOf(option: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw misconfigured(`${option} cannot be read: ${(cause as Error).message}`, cause)
+    ...(caFile === undefined ? {} : { ca: readOptionFile('caFile', caFile, 'consul') }),
+    ...(certFile === undefined ? {} : { cert: readOptionFile('certFile', certFile, 'consul') }),
+    ...(keyFile === undefined ? {} : { key: readOptionFile('keyFile', keyFile, 'consul') }),
   }
 }

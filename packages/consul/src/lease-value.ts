@@ -1,4 +1,5 @@
 import type { Grant, Metadata } from '@leasehold/core'
+import { parsedJSON } from '@leasehold/core/store'
 
 /** The value of a lease's key, as JSON. */
 export interface LeaseValue {
@@ -31,8 +32,8 @@ export function writeValue({ token, ...value }: LeaseValue): string {
 
 /** `undefined` if another program wrote the value: any program can write a key. */
 export function readValue(text: string): LeaseValue | undefined {
-  const fields = fieldsIn(text)
-  if (fields?.form !== FORM) return undefined
+  const fields = Object(parsedJSON(text)) as Record<string, unknown>
+  if (fields.form !== FORM) return undefined
   const { owner, grantId, ttl, token, metadata, previous, lockDelay, breakPeriod, released } = fields
   const isValue =
     typeof owner === 'string' &&
@@ -57,15 +58,6 @@ export function readValue(text: string): LeaseValue | undefined {
 /** The grant that a value with a known token describes. */
 export function grantOf(name: string, { owner, grantId, ttl }: LeaseValue, fencingToken: bigint): Grant {
   return { name, owner, grantId, fencingToken, ttl }
-}
-
-function fieldsIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const fields: unknown = JSON.parse(text)
-    return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function isTexts(value: unknown): value is Metadata {

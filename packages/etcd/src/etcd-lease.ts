@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory, readOptionFile } from '@leasehold/core/store'
 import { EtcdLeaseStore } from './etcd-lease-store.js'
-import { type EtcdOptions, etcdOptions, wrong } from './etcd-options.js'
+import { type EtcdOptions, etcdOptions } from './etcd-options.js'
 
 /**
  * The factory that `lease-class = "@leasehold/etcd"` loads. All leases of one provider with the same options share a store
@@ -18,9 +17,5 @@ function tlsOf({ caFile, certFile, keyFile }: EtcdOptions) {
 }
 
 function textOf(option: string, file: string | undefined): string | undefined {
-  try {
-    return file === undefined ? undefined : readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw wrong(`${option} cannot be read: ${(cause as Error).message}`, cause)
-  }
+  return file === undefined ? undefined : readOptionFile(option, file, 'etcd')
 }

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
+import { parsedJSON } from '@leasehold/core/store'
 import type { KeyValue, RequestOp, TxnResponse } from './client/api.js'
 import type { KeySpace } from './key-space.js'
 
@@ -103,12 +104,8 @@ export function toValue(note: LeaseNote | ClaimNote): Buffer {
 }
 
 function parsed<T>(value: Buffer, ...keys: readonly string[]): T | undefined {
-  try {
-    const note: unknown = JSON.parse(value.toString())
-    return typeof note === 'object' && note !== null && keys.some((key) => key in note) ? (note as T) : undefined
-  } catch {
-    return undefined
-  }
+  const note = parsedJSON(value.toString())
+  return typeof note === 'object' && note !== null && keys.some((key) => key in note) ? (note as T) : undefined
 }
 
 /** The claim that locks the name; `undefined` if the name is free, though a waiter may be first in line. */

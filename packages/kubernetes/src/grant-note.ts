@@ -1,5 +1,5 @@
 import type { Metadata } from '@leasehold/core'
-import type { CasRecord } from '@leasehold/core/store'
+import { type CasRecord, parsedJSON } from '@leasehold/core/store'
 
 /** The annotation with the fields of a held record for which its layout has no room. */
 export const NOTE = 'leasehold.dev/grant'
@@ -86,13 +86,8 @@ export function readRelease(annotations: unknown): ReleaseNote | undefined {
 
 function fieldsIn(annotations: unknown, key: string): Record<string, unknown> | undefined {
   const text = isFields(annotations) ? annotations[key] : undefined
-  if (typeof text !== 'string') return undefined
-  try {
-    const fields: unknown = JSON.parse(text)
-    return isFields(fields) ? fields : undefined
-  } catch {
-    return undefined
-  }
+  const fields = typeof text === 'string' ? parsedJSON(text) : undefined
+  return isFields(fields) ? fields : undefined
 }
 
 function textsOf(metadata: Record<string, unknown>): Metadata {

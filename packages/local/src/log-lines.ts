@@ -1,3 +1,4 @@
+import { parsedJSON } from '@leasehold/core/store'
 import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 
@@ -60,13 +61,8 @@ export function sealLine(seal: SealLine): string {
 
 /** `undefined` for the header, for a line that was cut short, and for any other text. */
 export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; readonly seal?: SealLine } | undefined {
-  let parsed: unknown
-  try {
-    // No part of an array or object is valid JSON by itself.
-    parsed = JSON.parse(line)
-  } catch {
-    return undefined
-  }
+  // No part of an array or object is valid JSON by itself.
+  const parsed = parsedJSON(line)
   if (Array.isArray(parsed) && parsed.length === 4) {
     const [id, base, registers, change] = parsed as [string, number, RegisterReference[], C]
     return { change: { id, base, registers, change } }
@@ -97,10 +93,6 @@ export function readHeader(file: LogFile, path: string): LogHeader {
 }
 
 function parseHeader(line: string): (LogHeader & { readonly schema: number }) | undefined {
-  try {
-    const header = JSON.parse(line)
-    return header?.leasehold === 'local' ? header : undefined
-  } catch {
-    return undefined
-  }
+  const header = Object(parsedJSON(line))
+  return header.leasehold === 'local' ? header : undefined
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
 import type { Clock } from '@leasehold/core'
+import { readOptionFile } from '@leasehold/core/store'
 import pg from 'pg'
 import { PostgresLeaseStore } from './postgres-lease-store.js'
 import { type PostgresOptions, wrong } from './postgres-options.js'
@@ -44,7 +44,9 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
         ? {}
         : { password }
       : { connectionString: completed(url, options) }),
-    ...(caFile === undefined ? {} : { ssl: { ca: [...rootCertificates, readCertificates(caFile)] } }),
+    ...(caFile === undefined
+      ? {}
+      : { ssl: { ca: [...rootCertificates, readOptionFile('ca-file', caFile, 'postgres')] } }),
   })
   // The next operation opens another connection, and reports why it cannot.
   pool.on('error', () => {})
@@ -63,12 +65,4 @@ function completed(url: string, { password, caFile }: PostgresOptions): string {
   if (parsed.password === '' && password !== undefined) parsed.password = encodeURIComponent(password)
   if (caFile !== undefined) parsed.searchParams.delete('sslmode')
   return parsed.href
-}
-
-function readCertificates(caFile: string): string {
-  try {
-    return readFileSync(caFile, 'utf8')
-  } catch (cause) {
-    throw wrong(`ca-file cannot be read: ${(cause as Error).message}`, cause)
-  }
 }

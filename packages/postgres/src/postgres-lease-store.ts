@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Grant,
-  LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
   LeaseUnavailableError,
@@ -17,6 +16,7 @@ import {
   type BreakOptions,
   checkOptionNames,
   MessageListeners,
+  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -224,8 +224,7 @@ export class PostgresLeaseStore implements LeaseStore {
       const [word, remaining = 0] = answer as readonly [string, number?]
       if (word === 'broken') return { remaining }
       if (word === 'other') throw anotherGrant(name, this.kind)
-      const message = `'${name}' has no holder: there is nothing to break`
-      throw new LeaseConflictError(message, { leaseName: name, store: this.kind })
+      throw nothingToBreak(name, this.kind)
     })
   }
 

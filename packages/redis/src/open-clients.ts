@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
+import { readOptionFile } from '@leasehold/core/store'
 import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
 import type { RedisClient } from './client/redis-client.js'
 import { parseAddress, type RedisOptions, wrong } from './redis-options.js'
@@ -40,14 +40,8 @@ function accessOf(
   return {
     username: decodeURIComponent(parsed.username) || username,
     password: decodeURIComponent(parsed.password) || password,
-    ...(isSecure ? { tls: caFile === undefined ? {} : { ca: [...rootCertificates, readCertificates(caFile)] } } : {}),
-  }
-}
-
-function readCertificates(caFile: string): string {
-  try {
-    return readFileSync(caFile, 'utf8')
-  } catch (cause) {
-    throw wrong(`ca-file cannot be read: ${(cause as Error).message}`, cause)
+    ...(isSecure
+      ? { tls: caFile === undefined ? {} : { ca: [...rootCertificates, readOptionFile('ca-file', caFile, 'redis')] } }
+      : {}),
   }
 }

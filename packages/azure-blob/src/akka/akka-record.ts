@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import type { CasRecord } from '@leasehold/core/store'
+import { type CasRecord, parsedJSON } from '@leasehold/core/store'
 import { type BlobMetadata, grantIn, withGrant } from '../stored-grant.js'
 
 /** The fields of a `CasRecord` that a grant does not have. */
@@ -31,7 +31,7 @@ export function toAkkaBody(owner: string, time: number): string {
 
 /** The owner in the text. The time is not used: it is from another machine's clock. */
 export function ownerIn(leaseName: string, body: string): string {
-  const found = parse(body)
+  const found = parsedJSON(body)
   if (typeof found === 'object' && found !== null && 'Owner' in found) {
     // .NET writes a missing string as null.
     if (typeof found.Owner === 'string' || found.Owner === null) return found.Owner ?? ''
@@ -45,12 +45,4 @@ export function ownerIn(leaseName: string, body: string): string {
 /** Seven digits and an offset, as .NET writes a `DateTimeOffset`; from milliseconds since 1970. */
 function toAkkaTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, -1)}0000+00:00`
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

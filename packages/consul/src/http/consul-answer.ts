@@ -1,3 +1,5 @@
+import { parsedJSON } from '@leasehold/core/store'
+
 export interface ConsulAnswer {
   readonly status: number
   /** The body as received: JSON, or plain text for most errors. */
@@ -8,9 +10,5 @@ export interface ConsulAnswer {
 
 /** The parsed body; `undefined` if it is not JSON. */
 export function bodyOf({ text }: ConsulAnswer): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return parsedJSON(text)
 }

@@ -1,11 +1,10 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { withoutBreakReason } from '../metadata.js'
 import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
-import { anotherGrant } from '../store/break-conflict.js'
+import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -16,6 +15,7 @@ import type {
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
+import { inRounds } from '../store/rounds.js'
 import type { StoreCall } from '../store/store-call.js'
 import { StoreChecks } from '../store/store-checks.js'
 import { systemClock } from '../system-clock.js'
@@ -37,9 +37,6 @@ import {
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
 import { nextToken } from './next-token.js'
 import { Observations } from './observations.js'
-
-/** How often an operation is tried that loses races against other writers. */
-const ROUNDS = 5
 
 const HOUR = 3_600_000
 
@@ -216,7 +213,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const seen = await this.#see(name, call)
       if (grantId !== undefined && seen?.record.grantId !== grantId) throw anotherGrant(name, this.kind)
       if (seen === undefined || seen.record.owner === '') {
-        throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, this.#detailsOf(name))
+        throw nothingToBreak(name, this.kind)
       }
       // Breaking again can only shorten the period: challengers that saw it pass must not wait again.
       const { standing, record } = seen
@@ -254,15 +251,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
 
   /** Repeats an operation when another writer came in between; rejects when that happens again and again. */
   async #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
-    for (let count = 0; count < ROUNDS; count += 1) {
+    return await inRounds(name, this.#detailsOf(name), async (isFirst) => {
       this.#checks.usable(call)
-      const outcome = await round(count === 0)
-      if (outcome !== undefined) return outcome
-    }
-    throw new LeaseUnavailableError(
-      `'${name}' was written by others ${ROUNDS} times in a row: try again`,
-      this.#detailsOf(name),
-    )
+      return await round(isFirst)
+    })
   }
 
   /** Reads the entry, and notes for how long it has been seen unchanged: from when the answer arrived. */

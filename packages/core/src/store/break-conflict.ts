@@ -7,3 +7,8 @@ export function anotherGrant(name: string, store: string): LeaseConflictError {
     { leaseName: name, store },
   )
 }
+
+/** The error for a break of a name that has no holder. */
+export function nothingToBreak(name: string, store: string): LeaseConflictError {
+  return new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, { leaseName: name, store })
+}

@@ -8,8 +8,9 @@ export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'
 export { suggestionFor } from '../suggestion.js'
 export { validityOf } from '../validity.js'
-export { anotherGrant } from './break-conflict.js'
+export { anotherGrant, nothingToBreak } from './break-conflict.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
+export { parsedJSON } from './json-text.js'
 export type {
   AcquireOutcome,
   AcquireRequest,
@@ -25,6 +26,7 @@ export type { TurnWatches, TurnWatchesOptions } from './life-cycle/turn-watches.
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { MessageListeners } from './message-listeners.js'
+export { readOptionFile } from './option-file.js'
 export { OptionValues } from './option-values.js'
 export { pause } from './pause.js'
 export { type OpenContext, type ProviderFactory, providerFactory } from './provider-factory.js'

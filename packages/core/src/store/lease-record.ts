@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { faultOfMetadata, type Metadata } from '../metadata.js'
+import { parsedJSON } from './json-text.js'
 
 export type { Metadata } from '../metadata.js'
 
@@ -136,12 +137,7 @@ function notJSONOf(what: string): string {
 }
 
 function parsed(json: unknown): unknown {
-  if (typeof json !== 'string') return json
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
+  return typeof json === 'string' ? parsedJSON(json) : json
 }
 
 /** Milliseconds, or `infinite`; `undefined` if it is neither. */

@@ -62,22 +62,18 @@ export async function breakLease(
   name: string,
   given: BreakOptions & StoreOperationOptions = {},
 ): Promise<{ readonly remaining: number }> {
-  checkOptionNames(
-    'breakLease',
-    given,
-    { ...optionNames, period: true, reason: true, grantId: true },
-    { leaseName: name },
+  const names = { ...optionNames, period: true, reason: true, grantId: true } as const
+  checkOptionNames('breakLease', given, names, { leaseName: name })
+  const { timeout, signal, clock, ...breaking } = given
+  return await within(
+    { timeout, signal, clock },
+    store,
+    { operation: `breaking lease '${name}'`, leaseName: name },
+    async (call) => {
+      if (store.break === undefined) throw cannot(store, 'break leases')
+      return await store.break(name, breaking, call)
+    },
   )
-  const { period, reason, grantId, ...options } = given
-  const breaking = {
-    ...(period === undefined ? {} : { period }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(grantId === undefined ? {} : { grantId }),
-  }
-  return await within(options, store, { operation: `breaking lease '${name}'`, leaseName: name }, async (call) => {
-    if (store.break === undefined) throw cannot(store, 'break leases')
-    return await store.break(name, breaking, call)
-  })
 }
 
 /**

@@ -1,3 +1,5 @@
+import { parsedJSON } from '@leasehold/core/store'
+
 export interface ApiAnswer {
   readonly status: number
   /** The parsed body; `undefined` if it is not JSON. */
@@ -31,15 +33,7 @@ export function toAnswer(status: number, headers: NodeJS.Dict<string | string[]>
   return {
     status,
     text,
-    body: parse(text),
+    body: parsedJSON(text),
     ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds * 1_000 } : {}),
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,11 @@
-import { LeaseConflictError, type LeaseRecord } from '@leasehold/core'
-import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
+import type { LeaseRecord } from '@leasehold/core'
+import {
+  type AcquireOutcome,
+  nothingToBreak,
+  type ReleaseOutcome,
+  type RenewOutcome,
+  type RenewRefusal,
+} from '@leasehold/core/store'
 import { agreedRecord, isLocked, majorityHolder, mostRecent } from './records.js'
 import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
 
@@ -129,11 +135,7 @@ export function breakOutcome(question: Question, tally: Tally<Broken>): { remain
   if (broken.length < majority) {
     if (tally.isOpen) return undefined
     if (values.length < majority) throw undecided(question, tally)
-    if (broken.length === 0) {
-      const { leaseName } = question
-      const message = `'${leaseName}' has no holder: there is nothing to break`
-      throw new LeaseConflictError(message, { leaseName, store: KIND })
-    }
+    if (broken.length === 0) throw nothingToBreak(question.leaseName, KIND)
   }
   const times = values.map((value) => (value === 'nothing' ? 0 : value.remaining))
   return { remaining: times.toSorted((one, other) => one - other)[majority - 1] ?? 0 }

@@ -1,6 +1,5 @@
-import { LeaseConflictError } from '../../errors/lease-conflict-error.js'
 import { withoutBreakReason } from '../../metadata.js'
-import { anotherGrant } from '../break-conflict.js'
+import { anotherGrant, nothingToBreak } from '../break-conflict.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions, ReleaseOutcome, RenewOutcome } from '../lease-store.js'
 import { isLocked, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
@@ -114,9 +113,7 @@ export class LifeCycle<P extends Place = Place> {
   ): Decision<{ readonly remaining: number }> {
     const { store } = this.#rules
     if (lease !== undefined && grantId !== undefined && lease.grantId !== grantId) throw anotherGrant(name, store)
-    if (lease === undefined || lease.state === 'available') {
-      throw new LeaseConflictError(`'${name}' has no holder: there is nothing to break`, { leaseName: name, store })
-    }
+    if (lease === undefined || lease.state === 'available') throw nothingToBreak(name, store)
     // An expired lease stays free: a break never locks a name.
     const left = Math.min(period, Math.max(lease.lockedUntil - now, 0))
     const remaining = left === Number.POSITIVE_INFINITY ? 0 : left
