@@ -1,7 +1,5 @@
 import { LeaseConflictError } from '@leasehold/core'
-import { anotherGrant, type BreakOptions, type StoreCall } from '@leasehold/core/store'
-import type { EtcdClient } from './client/etcd-client.js'
-import { isLeaseGone } from './client/rpc-error.js'
+import { anotherGrant, type BreakOptions, nothingToBreak, type StoreCall } from '@leasehold/core/store'
 import { type LeaseNote, lockIn, type NameState, toLeaseRecord } from './name-state.js'
 import type { Changes, NameTable, Plan } from './name-table.js'
 import type { ServerLeases } from './server-leases.js'
@@ -14,12 +12,10 @@ interface Broken {
 
 /** Ends leases without their holders. */
 export class Breaking {
-  readonly #client: EtcdClient
   readonly #names: NameTable
   readonly #leases: ServerLeases
 
-  constructor(client: EtcdClient, names: NameTable, leases: ServerLeases) {
-    this.#client = client
+  constructor(names: NameTable, leases: ServerLeases) {
     this.#names = names
     this.#leases = leases
   }
@@ -34,7 +30,7 @@ export class Breaking {
     const note = breakable(name, state, options)
     const lock = lockIn(state)
     const isBroken = note.state === 'breaking'
-    const left = isBroken && lock !== undefined ? await this.#leftOf(lock.lease, call) : note.ttl
+    const left = isBroken && lock !== undefined ? await this.#leases.leftOf(lock.lease, call) : note.ttl
     const lockedFor = Math.min(period, left)
     if (isBroken && lock !== undefined && lockedFor > 0 && period >= left) return { remaining: left }
     if (lockedFor === 0 || lockedFor === Number.POSITIVE_INFINITY) {
@@ -73,7 +69,7 @@ export class Breaking {
     lockedFor: number,
     call: StoreCall,
   ): Promise<{ readonly remaining: number }> {
-    const left = await this.#leftOf(before, call)
+    const left = await this.#leases.leftOf(before, call)
     if (left >= lockedFor) return { remaining: seconds(lockedFor) }
     const lease = left === 0 ? undefined : await this.#leases.single(left, call)
     await this.#names.carryOut(name, undefined, call, (state): Plan<void> => {
@@ -86,17 +82,6 @@ export class Breaking {
       return { changes, done: () => undefined }
     })
     return { remaining: seconds(left) }
-  }
-
-  /** The time left of a server lease, in milliseconds, rounded up. */
-  async #leftOf(ID: string, call: StoreCall): Promise<number> {
-    try {
-      const { TTL } = await this.#client.request('leaseTimeToLive', { ID }, call)
-      return Number(TTL) < 0 ? 0 : (Number(TTL) + 1) * 1_000
-    } catch (error) {
-      if (isLeaseGone(error)) return 0
-      throw error
-    }
   }
 }
 
@@ -114,6 +99,5 @@ function breakable(name: string, state: NameState, { grantId }: BreakOptions): L
   }
   if (note !== undefined && grantId !== undefined && note.grantId !== grantId) throw anotherGrant(name, 'etcd')
   if (note !== undefined && note.state !== 'available') return note
-  const message = `'${name}' has no holder: there is nothing to break`
-  throw new LeaseConflictError(message, { leaseName: name, store: 'etcd' })
+  throw nothingToBreak(name, 'etcd')
 }

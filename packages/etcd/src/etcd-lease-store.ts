@@ -65,7 +65,7 @@ export class EtcdLeaseStore implements LeaseStore {
     this.#leases = new ServerLeases(this.#client)
     this.#heartbeats = new Heartbeats(this.#client, this.#names, this.#leases)
     this.#claims = new Claims(this.#client, this.#names, this.#leases, this.#heartbeats)
-    this.#breaking = new Breaking(this.#client, this.#names, this.#leases)
+    this.#breaking = new Breaking(this.#names, this.#leases)
     this.#turns = new Turns(this.#client, this.#names)
     this.#checks = new StoreChecks(this.kind, this.limits)
   }

@@ -112,13 +112,12 @@ export class ServerLeases {
   async remaining(lock: Pick<Claim, 'lease'> | undefined, call: StoreCall): Promise<number | undefined> {
     if (lock === undefined) return undefined
     if (lock.lease === NO_LEASE) return Number.POSITIVE_INFINITY
-    try {
-      const { TTL } = await this.#client.request('leaseTimeToLive', { ID: lock.lease }, call)
-      return Math.max(Number(TTL), 0) * 1_000
-    } catch (error) {
-      if (isLeaseGone(error)) return 0
-      throw error
-    }
+    return Math.max(await this.#secondsLeft(lock.lease, call), 0) * 1_000
+  }
+
+  /** The time left of a server lease, in milliseconds, rounded up. */
+  async leftOf(id: string, call: StoreCall): Promise<number> {
+    return Math.max((await this.#secondsLeft(id, call)) + 1, 0) * 1_000
   }
 
   /**
@@ -165,6 +164,16 @@ export class ServerLeases {
       throw error
     } finally {
       end()
+    }
+  }
+
+  /** Rounded down; -1 if the lease is gone. */
+  async #secondsLeft(ID: string, call: StoreCall): Promise<number> {
+    try {
+      return Number((await this.#client.request('leaseTimeToLive', { ID }, call)).TTL)
+    } catch (error) {
+      if (isLeaseGone(error)) return -1
+      throw error
     }
   }
 

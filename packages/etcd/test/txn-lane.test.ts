@@ -40,12 +40,10 @@ function answerTo({ compare, success }: TxnRequest): TxnResponse {
   const responses = success.map(({ requestRange, requestTxn }) => ({
     responseRange:
       requestRange === undefined ? null : { header: null, kvs: [kv(requestRange.key)], more: false, count: '1' },
-    responseDeleteRange: null,
     responseTxn: requestTxn === undefined ? null : answerTo(requestTxn),
   }))
   const own = compare.map(({ key }) => ({
     responseRange: { header: null, kvs: [kv(key)], more: false, count: '1' },
-    responseDeleteRange: null,
     responseTxn: null,
   }))
   return { header, succeeded: true, responses: [...own, ...responses] }

@@ -50,7 +50,6 @@ export interface RequestOp {
 
 export interface ResponseOp {
   readonly responseRange: RangeResponse | null
-  readonly responseDeleteRange: { readonly deleted: string } | null
   readonly responseTxn: TxnResponse | null
 }
 
@@ -97,7 +96,6 @@ export interface Methods {
   readonly range: { readonly request: RangeRequest; readonly answer: RangeResponse & { readonly header: Header } }
   readonly txn: { readonly request: TxnRequest; readonly answer: TxnResponse }
   readonly leaseGrant: { readonly request: { readonly TTL: number; readonly ID: string }; readonly answer: LeaseAnswer }
-  readonly leaseRevoke: { readonly request: { readonly ID: string }; readonly answer: object }
   readonly leaseTimeToLive: { readonly request: { readonly ID: string }; readonly answer: LeaseAnswer }
   readonly authenticate: {
     readonly request: { readonly name: string; readonly password: string }

@@ -14,7 +14,6 @@ const unary: Readonly<Record<keyof Methods, readonly [path: string, message: str
   range: ['/etcdserverpb.KV/Range', 'Range'],
   txn: ['/etcdserverpb.KV/Txn', 'Txn'],
   leaseGrant: ['/etcdserverpb.Lease/LeaseGrant', 'LeaseGrant'],
-  leaseRevoke: ['/etcdserverpb.Lease/LeaseRevoke', 'LeaseRevoke'],
   leaseTimeToLive: ['/etcdserverpb.Lease/LeaseTimeToLive', 'LeaseTimeToLive'],
   authenticate: ['/etcdserverpb.Auth/Authenticate', 'Authenticate'],
 }

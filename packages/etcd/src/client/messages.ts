@@ -33,9 +33,7 @@ const messages = {
     count: [4, 'int64'],
   },
   PutRequest: { key: [1, 'bytes'], value: [2, 'bytes'], lease: [3, 'int64'] },
-  PutResponse: { header: [1, 'ResponseHeader'] },
   DeleteRangeRequest: { key: [1, 'bytes'], rangeEnd: [2, 'bytes'] },
-  DeleteRangeResponse: { header: [1, 'ResponseHeader'], deleted: [2, 'int64'] },
   RequestOp: {
     requestRange: [1, 'RangeRequest'],
     requestPut: [2, 'PutRequest'],
@@ -44,8 +42,6 @@ const messages = {
   },
   ResponseOp: {
     responseRange: [1, 'RangeResponse'],
-    responsePut: [2, 'PutResponse'],
-    responseDeleteRange: [3, 'DeleteRangeResponse'],
     responseTxn: [4, 'TxnResponse'],
   },
   Compare: {
@@ -71,8 +67,6 @@ const messages = {
   },
   LeaseGrantRequest: { TTL: [1, 'int64'], ID: [2, 'int64'] },
   LeaseGrantResponse: { header: [1, 'ResponseHeader'], ID: [2, 'int64'], TTL: [3, 'int64'] },
-  LeaseRevokeRequest: { ID: [1, 'int64'] },
-  LeaseRevokeResponse: { header: [1, 'ResponseHeader'] },
   LeaseTimeToLiveRequest: { ID: [1, 'int64'] },
   LeaseTimeToLiveResponse: { header: [1, 'ResponseHeader'], ID: [2, 'int64'], TTL: [3, 'int64'] },
   LeaseKeepAliveRequest: { ID: [1, 'int64'] },
@@ -95,12 +89,8 @@ const messages = {
   },
   Event: { type: [1, 'int32'] },
   WatchResponse: {
-    header: [1, 'ResponseHeader'],
     watchId: [2, 'int64'],
-    created: [3, 'bool'],
     canceled: [4, 'bool'],
-    compactRevision: [5, 'int64'],
-    cancelReason: [6, 'string'],
     events: [11, 'Event', 'repeated'],
   },
 } as const satisfies Record<string, Readonly<Record<string, Field>>>
