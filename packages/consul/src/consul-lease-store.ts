@@ -15,6 +15,7 @@ import {
   type BreakOptions,
   checkOptionNames,
   inRounds,
+  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -23,7 +24,7 @@ import {
 } from '@leasehold/core/store'
 import type { ConsulOperation } from './consul-guard.js'
 import { type ConsulLeaseStoreOptions, misconfigured, optionNames } from './consul-options.js'
-import { heldByAnotherProgram, nothingToBreak } from './failure-of.js'
+import { heldByAnotherProgram } from './failure-of.js'
 import { ConsulClient } from './http/consul-client.js'
 import { KeySpace } from './key-space.js'
 import { KeyWatches } from './key-watches.js'
@@ -87,7 +88,7 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#keys = new LeaseKeys(new KeySpace(prefix), this.#client, clock)
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
     this.#locks = new LeaseLocks(this.#keys, this.#sessions, clock)
-    this.#watches = new KeyWatches(this.#client, this.#keys, clock)
+    this.#watches = new KeyWatches(this.#keys, clock)
   }
 
   /** Aborted by `close`. */
@@ -241,7 +242,8 @@ export class ConsulLeaseStore implements LeaseStore {
       const entry = await this.#keys.read(name, call)
       if (grantId !== undefined && entry?.value?.grantId !== grantId) throw anotherGrant(name, this.kind)
       const standing = entry && standingOf(entry)
-      if (entry === undefined || standing === undefined || standing.state === 'available') throw nothingToBreak(name)
+      if (entry === undefined || standing === undefined || standing.state === 'available')
+        throw nothingToBreak(name, this.kind)
       const { session, value } = entry
       if (value === undefined) throw heldByAnotherProgram(name, session)
       if (session === '' && standing.state === 'broken') return { remaining: 0 }
@@ -382,12 +384,9 @@ export class ConsulLeaseStore implements LeaseStore {
   }
 
   #inRounds<T>(name: string, call: StoreCall, round: (isFirst: boolean) => Promise<T | undefined>): Promise<T> {
-    let isFirst = true
-    return inRounds(name, { store: this.kind, leaseName: name }, async () => {
+    return inRounds(name, { store: this.kind, leaseName: name }, async (isFirst) => {
       this.#checks.usable(call)
-      const outcome = await round(isFirst)
-      isFirst = false
-      return outcome
+      return await round(isFirst)
     })
   }
 }

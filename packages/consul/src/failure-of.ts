@@ -47,13 +47,6 @@ export function unanswered(error: unknown): LeaseUnavailableError {
   )
 }
 
-export function nothingToBreak(leaseName: string): LeaseConflictError {
-  return new LeaseConflictError(`'${leaseName}' has no holder: there is nothing to break`, {
-    leaseName,
-    store: 'consul',
-  })
-}
-
 export function heldByAnotherProgram(leaseName: string, session: string): LeaseConflictError {
   const message = `'${leaseName}' is held by another program: stop it, or destroy its session ${session}`
   return new LeaseConflictError(message, { leaseName, store: 'consul' })

@@ -1,18 +1,10 @@
 import { type Clock, LeaseConfigurationError, type LeaseRecord, LeaseUnauthorisedError } from '@leasehold/core'
 import { AbortableCall, pause, type StoreCall } from '@leasehold/core/store'
-import { failureOf } from './failure-of.js'
-import { bodyOf } from './http/consul-answer.js'
-import type { ConsulClient } from './http/consul-client.js'
-import { pathOf } from './key-space.js'
-import { toEntry } from './kv-entry.js'
-import type { LeaseKeys } from './lease-keys.js'
+import { type ChangedEntry, type LeaseKeys, LONGEST_WAIT } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
 
-/** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
-const WAIT = 30
-
 /** After this time without an answer, the connection is dead. Milliseconds. */
-const SILENCE = WAIT * 1_000 * (1 + 1 / 16) + 5_000
+const SILENCE = LONGEST_WAIT * 1_000 * (1 + 1 / 16) + 5_000
 
 /** While the name stays free, the next waiter of this process is notified after this time, in milliseconds. */
 const NEXT_WAITER = 200
@@ -23,14 +15,12 @@ const LONGEST_PAUSE = 5_000
 
 /** The watches of names. All waiters of this process for one name share one blocking query. */
 export class KeyWatches {
-  readonly #client: ConsulClient
   readonly #keys: LeaseKeys
   readonly #clock: Clock
   readonly #names = new Map<string, KeyWatch>()
   #isClosed = false
 
-  constructor(client: ConsulClient, keys: LeaseKeys, clock: Clock) {
-    this.#client = client
+  constructor(keys: LeaseKeys, clock: Clock) {
     this.#keys = keys
     this.#clock = clock
   }
@@ -68,7 +58,7 @@ export class KeyWatches {
   }
 
   #begin(name: string): KeyWatch {
-    const watched = new KeyWatch(name, this.#client, this.#keys, this.#clock)
+    const watched = new KeyWatch(name, this.#keys, this.#clock)
     this.#names.set(name, watched)
     void watched.follow()
     return watched
@@ -80,7 +70,6 @@ class KeyWatch {
   /** A refusal that trying again does not change: it ends the watch. */
   failure: Error | undefined
   readonly #name: string
-  readonly #client: ConsulClient
   readonly #keys: LeaseKeys
   readonly #clock: Clock
   readonly #waiters = new Set<() => void>()
@@ -88,9 +77,8 @@ class KeyWatch {
   #cancelTurn = (): void => {}
   #wasHeld = false
 
-  constructor(name: string, client: ConsulClient, keys: LeaseKeys, clock: Clock) {
+  constructor(name: string, keys: LeaseKeys, clock: Clock) {
     this.#name = name
-    this.#client = client
     this.#keys = keys
     this.#clock = clock
   }
@@ -140,20 +128,12 @@ class KeyWatch {
     }
   }
 
-  /** A hint only: any server may answer. The request that follows decides. */
-  async #ask(index: number): Promise<{ readonly index: number; readonly entry: SeenEntry | undefined }> {
+  async #ask(index: number): Promise<ChangedEntry> {
     const call = new AbortableCall()
     const unlisten = this.#ended.onAbort(() => call.abort())
     const cancel = this.#clock.schedule(SILENCE, () => call.abort(new Error('the agent was silent')))
     try {
-      const key = this.#keys.space.keyOf(this.#name)
-      const query = { index: String(index), wait: `${WAIT}s` }
-      const answer = await this.#client.send({ method: 'GET', path: pathOf(key), query, blocking: true }, call)
-      if (answer.status === 404 && answer.text === '') return { index: answer.index, entry: undefined }
-      const parts = bodyOf(answer)
-      const entry = answer.status === 200 && Array.isArray(parts) ? toEntry(parts[0]) : undefined
-      if (entry === undefined) throw failureOf(`watching '${key}'`, this.#name, answer)
-      return { index: answer.index, entry: this.#keys.see(entry) }
+      return await this.#keys.changed(this.#name, index, call)
     } finally {
       cancel()
       unlisten()

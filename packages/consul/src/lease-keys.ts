@@ -1,20 +1,31 @@
 import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { RecentMap, type StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
-import { bodyOf } from './http/consul-answer.js'
+import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import type { ConsulClient } from './http/consul-client.js'
 import { type KeySpace, pathOf } from './key-space.js'
 import { type KvEntry, toEntry } from './kv-entry.js'
-import { Observations } from './observations.js'
 import type { SeenEntry } from './standing.js'
 import { get, MOST_OPERATIONS, outcomeOf, type TransactionOutcome, transaction } from './transaction.js'
+
+/** How many keys are remembered. */
+const MOST_KEYS = 10_000
+
+/** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
+export const LONGEST_WAIT = 30
+
+/** The entry of a name, and the index from which to ask for the next one. */
+export interface ChangedEntry {
+  readonly index: number
+  readonly entry: SeenEntry | undefined
+}
 
 /** Reads and writes the keys of leases. Every read is `consistent`: the leader has made sure that it still is the leader. */
 export class LeaseKeys {
   readonly space: KeySpace
   readonly #client: ConsulClient
   readonly #clock: Clock
-  readonly #observations = new Observations()
+  readonly #seen = new RecentMap<{ readonly modifyIndex: number; readonly since: number }>(MOST_KEYS)
 
   constructor(space: KeySpace, client: ConsulClient, clock: Clock) {
     this.space = space
@@ -25,11 +36,18 @@ export class LeaseKeys {
   async read(name: string, call: StoreCall): Promise<SeenEntry | undefined> {
     const key = this.space.keyOf(name)
     const answer = await this.#client.send({ method: 'GET', path: pathOf(key), query: { consistent: '' } }, call)
-    if (answer.status === 404 && answer.text === '') return undefined
-    const [part] = Array.isArray(bodyOf(answer)) ? (bodyOf(answer) as unknown[]) : []
-    const entry = answer.status === 200 ? toEntry(part) : undefined
-    if (entry === undefined) throw failureOf(`reading '${key}'`, name, answer)
-    return this.see(entry)
+    return this.#entryIn(answer, `reading '${key}'`, name)
+  }
+
+  /**
+   * Resolves after a change beyond the index, or after a while without one. A hint only: any server may answer. The request
+   * that follows decides.
+   */
+  async changed(name: string, index: number, call: StoreCall): Promise<ChangedEntry> {
+    const key = this.space.keyOf(name)
+    const query = { index: String(index), wait: `${LONGEST_WAIT}s` }
+    const answer = await this.#client.send({ method: 'GET', path: pathOf(key), query, blocking: true }, call)
+    return { index: answer.index, entry: this.#entryIn(answer, `watching '${key}'`, name) }
   }
 
   /** In the order of the names, in one request for 64 names each. */
@@ -64,8 +82,14 @@ export class LeaseKeys {
     return outcome
   }
 
+  /** Notes for how long this process has seen the key unchanged, on its own clock. */
   see(entry: KvEntry): SeenEntry {
-    return { ...entry, unchanged: this.#observations.see(entry.key, entry.modifyIndex, this.#clock.now()) }
+    const { key, modifyIndex } = entry
+    const now = this.#clock.now()
+    const seen = this.#seen.get(key)
+    if (seen?.modifyIndex === modifyIndex) return { ...entry, unchanged: now - seen.since }
+    this.#seen.set(key, { modifyIndex, since: now })
+    return { ...entry, unchanged: 0 }
   }
 
   /** Throws a `LeaseConfigurationError` if the key is used for anything else than a lock. */
@@ -75,6 +99,14 @@ export class LeaseKeys {
       `the key '${entry.key}' holds other data than a lease: give the store a prefix of its own, or delete the key`,
       { store: 'consul', leaseName: name },
     )
+  }
+
+  #entryIn(answer: ConsulAnswer, operation: string, name: string): SeenEntry | undefined {
+    if (answer.status === 404 && answer.text === '') return undefined
+    const parts = bodyOf(answer)
+    const entry = answer.status === 200 && Array.isArray(parts) ? toEntry(parts[0]) : undefined
+    if (entry === undefined) throw failureOf(operation, name, answer)
+    return this.see(entry)
   }
 
   /** A transaction fails if one of its keys is missing: it is then repeated without it. */
