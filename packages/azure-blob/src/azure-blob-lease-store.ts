@@ -16,6 +16,7 @@ import {
   anotherGrant,
   type BreakOptions,
   checkLeaseName,
+  checkOptionNames,
   inRounds,
   RecentMap,
   type ReleaseOutcome,
@@ -24,7 +25,7 @@ import {
   StoreChecks,
   withoutBreakReason,
 } from '@leasehold/core/store'
-import { type AzureBlobLeaseStoreOptions, checkStoreOptions } from './azure-blob-options.js'
+import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-options.js'
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { createIsOff, failureOf } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
@@ -62,7 +63,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
 
   /** Uses the caller's client, with its credentials, retries and proxies. `close` leaves the client open. */
   constructor(client: ContainerClient | BlobServiceClient, options: AzureBlobLeaseStoreOptions = {}) {
-    checkStoreOptions(options)
+    checkOptionNames('AzureBlobLeaseStore', options, storeOptionNames, { store: this.kind })
     const { names = 'escaped', metadata = true, prefix, clock = systemClock } = options
     const { create = names === 'escaped', clientRequestId } = options
     const naming = { names, prefix, isRecorded: metadata }

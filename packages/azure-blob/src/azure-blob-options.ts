@@ -1,5 +1,5 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { checkOptionNames, type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
 import type { ClientRequestId } from './client-request-ids.js'
 
 /** Options of an {@link AzureBlobLeaseStore}. */
@@ -31,18 +31,13 @@ export interface AzureBlobLeaseStoreOptions {
   readonly clock?: Clock | undefined
 }
 
-const storeOptionNames: OptionNames<AzureBlobLeaseStoreOptions> = {
+export const storeOptionNames: OptionNames<AzureBlobLeaseStoreOptions> = {
   create: true,
   prefix: true,
   names: true,
   metadata: true,
   clientRequestId: true,
   clock: true,
-}
-
-/** Throws a `LeaseConfigurationError` for an unknown option. */
-export function checkStoreOptions(options: AzureBlobLeaseStoreOptions): void {
-  checkOptionNames('AzureBlobLeaseStore', options, storeOptionNames, { store: 'azure-blob' })
 }
 
 /** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:options`. */

@@ -1,7 +1,6 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
-import { LeaseConfigurationError, type LeaseState } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseNameError, type LeaseState } from '@leasehold/core'
 import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
-import { exactName } from './exact-name.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, nameIn } from './stored-grant.js'
@@ -14,6 +13,12 @@ const LONGEST_BLOB_NAME = 512
 const inContainerNames: Omit<NameAlphabet, 'maxLength'> = { allows: (c) => /[a-z0-9]/.test(c), escape: 'z' }
 const LONGEST_CONTAINER_NAME = 63
 const containerPrefix = /^[a-z0-9]+(-[a-z0-9]+)*-?$/
+
+/** The longest name of a blob that is the user's own, in characters. */
+const LONGEST_EXACT_NAME = 1_024
+
+/** The service's rule for containers, and its containers with names of their own. */
+const exactContainer = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$|^\$(root|web|logs)$/
 
 /** The end of a shortened name, in characters: two escapes and a hash. See `encodeLeaseName`. */
 const HASH_SUFFIX = 34
@@ -134,4 +139,31 @@ export class LeaseResources {
 
 function invalid(prefix: string, reason: string): LeaseConfigurationError {
   return new LeaseConfigurationError(`the prefix '${prefix}' is invalid: ${reason}`, { store: 'azure-blob' })
+}
+
+/**
+ * The name of the user's own blob or container. Throws a `LeaseNameError` for a name that the service rejects, or that
+ * stands for another one in an address: two lease names must never share a blob.
+ */
+function exactName(prefix: string, leaseName: string, isContainer: boolean): string {
+  const name = prefix + leaseName
+  const fault = isContainer ? faultOfContainer(name) : faultOfBlob(name)
+  if (fault === undefined) return name
+  const kind = isContainer ? 'container' : 'blob'
+  throw new LeaseNameError(
+    `'${name}' is not valid as the name of a ${kind}: ${fault}. Change it, or use names = escaped`,
+    { leaseName, store: 'azure-blob' },
+  )
+}
+
+function faultOfContainer(name: string): string | undefined {
+  if (exactContainer.test(name)) return undefined
+  return 'it must have 3 to 63 lower-case letters, digits and single hyphens'
+}
+
+function faultOfBlob(name: string): string | undefined {
+  if (name.length > LONGEST_EXACT_NAME) return `it has more than ${LONGEST_EXACT_NAME} characters`
+  if (/[\p{Cc}\\]/u.test(name)) return 'it has a backslash or a control character'
+  if (name.split('/').some((part) => part === '.' || part === '..')) return "a part of it is '.' or '..'"
+  return /[./]$/.test(name) ? 'it ends with a dot or a slash' : undefined
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import { type Clock, LeaseConfigurationError, LeaseNameError } from '@leasehold/core'
 import {
   type CasEntry,
   type CasRecord,
@@ -13,12 +13,14 @@ import {
 import { createIsOff, failureOf } from '../failure-of.js'
 import { createOnce, unless } from '../service-answer.js'
 import { endOfSecond, isSettled, KNOWN_NAMES, SECOND, settling, tokenTime, type WriteStamp } from '../write-time.js'
-import { AkkaNames } from './akka-names.js'
 import { type AkkaPeers, patienceOf } from './akka-peers.js'
 import { ownerIn, recordBeside, toAkkaBody, toMetadata } from './akka-record.js'
 
 /** The largest content of a lease of Akka, in bytes. */
 const LONGEST_BODY = 65_536
+
+/** Akka cuts longer names. */
+const LONGEST_NAME = 63
 
 interface Stamp extends WriteStamp {
   readonly etag: string
@@ -193,4 +195,39 @@ class ServiceTime {
   now(): number {
     return this.#latest === undefined ? 0 : this.#latest.time + (this.#clock.now() - this.#latest.at)
   }
+}
+
+/** Maps lease names to blobs like Akka.Coordination.Azure, and rejects names that would share a blob. */
+class AkkaNames {
+  readonly #known = new Map<string, string>()
+
+  /**
+   * Throws a `LeaseNameError` if Akka would keep no character of the name; if Akka would cut the name, so that two names with
+   * the same start would be one lease; or if another name of this process maps to the same blob.
+   */
+  blobOf(name: string): string {
+    const blobName = toAkkaName(name)
+    const known = this.#known.get(blobName)
+    if (known === undefined) this.#known.set(blobName, name)
+    else if (known !== name) throw misfit(name, `is the same lease as '${known}' to Akka: rename one of them`)
+    return blobName
+  }
+}
+
+function toAkkaName(name: string): string {
+  const kept = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[_.]/g, '-')
+    .replaceAll(/[^-a-z0-9]/g, '')
+  if (kept === '') throw misfit(name, 'has no letter or digit that Akka keeps: a to z, 0 to 9 and hyphens')
+  if (kept.length <= LONGEST_NAME) return kept
+  throw misfit(
+    name,
+    `has ${kept.length} characters that Akka keeps, but Akka cuts it after ${LONGEST_NAME}: shorten it`,
+  )
+}
+
+function misfit(name: string, why: string): LeaseNameError {
+  return new LeaseNameError(`the lease name '${name}' ${why}`, { leaseName: name, store: 'azure-blob' })
 }
