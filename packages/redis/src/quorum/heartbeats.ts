@@ -13,12 +13,6 @@ const GRACE = 100
 /** How long a repair may take, in milliseconds; the next heartbeat begins another one. */
 const REPAIR_LIMIT = 2_000
 
-/** The servers that have renewed a grant. */
-interface Holders {
-  readonly sources: readonly QuorumMember[]
-  readonly majority: number
-}
-
 type Outcomes = readonly (RenewOutcome | Error)[]
 
 /** Renews grants that a majority has, and restores them on the other servers. */
@@ -136,14 +130,14 @@ export class Heartbeats {
       if (outcome.reason !== 'deleted' && outcome.reason !== 'expired') continue
       this.#repairing.add(key)
       // If it fails, the next heartbeat begins another repair.
-      this.#repair(place, { sources, majority }, grant)
+      this.#repair(place, sources, majority, grant)
         .catch(() => {})
         .finally(() => this.#repairing.delete(key))
     }
   }
 
-  /** With the latest metadata of a majority: each of its servers may have missed updates. */
-  async #repair(place: number, { sources, majority }: Holders, grant: Grant): Promise<void> {
+  /** With the latest metadata of a majority of the servers that have renewed: each of them may have missed updates. */
+  async #repair(place: number, sources: readonly QuorumMember[], majority: number, grant: Grant): Promise<void> {
     const { name, grantId } = grant
     await this.#electorate.within(REPAIR_LIMIT, 'the repair of a server', name, async (call) => {
       const reads = await Promise.all(sources.map((source) => source.read(name, partOf(call)).catch(() => undefined)))
