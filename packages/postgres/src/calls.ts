@@ -88,13 +88,8 @@ export function callsOf(operations: readonly Operation[]): Calls {
 function* grantsIn(answer: unknown): Generator<readonly [number, GrantAnswer]> {
   const [[places, tokens, ttls, previous, reasons], refused] = answer as AcquireManyAnswer
   for (const [index, place] of (places ?? []).entries()) {
-    const [token, ttl = null, left = null, reason = null] = [
-      tokens?.[index] ?? '',
-      ttls?.[index],
-      previous?.[index],
-      reasons?.[index],
-    ]
-    yield [place, ['granted', token, ttl, left, reason]]
+    const left = [previous?.[index] ?? null, reasons?.[index] ?? null] as const
+    yield [place, ['granted', tokens?.[index] ?? '', ttls?.[index] ?? null, ...left]]
   }
   for (const [place, holder] of refused ?? []) yield [place, ['refused', false, holder]]
 }
