@@ -72,13 +72,7 @@ export const clusterOptionNames: OptionNames<ConsulClusterOptions> = {
 }
 
 /** The names of the options of a store in code. */
-export const optionNames: OptionNames<ConsulLeaseStoreOptions> = {
-  ...clusterOptionNames,
-  prefix: true,
-  lockDelay: true,
-  nodeChecks: true,
-  minTtl: true,
-}
+export const optionNames: OptionNames<ConsulLeaseStoreOptions> = { ...consulOptions.names, clock: true }
 
 /** The error for an option or a setting; the message says which one to change. */
 export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {

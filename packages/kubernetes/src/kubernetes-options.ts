@@ -99,14 +99,11 @@ export const clusterOptionNames: OptionNames<KubernetesClusterOptions> = {
   clock: true,
 }
 
+const { checkAccess: _, ...storeNames } = kubernetesOptions.names
+
 /** The names of the options of a store in code. */
 export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
+  ...storeNames,
   ...clusterOptionNames,
-  layout: true,
-  maxTtl: true,
-  watch: true,
-  jvmHeartbeatTimeout: true,
-  jvmHeartbeatInterval: true,
-  maxClockSkew: true,
   logger: true,
 }

@@ -58,6 +58,11 @@ export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarat
     return Object.keys(this.declarations)
   }
 
+  /** For `checkOptionNames`, in a store that takes these options in code. */
+  get names(): Readonly<Record<keyof D & string, true>> {
+    return Object.fromEntries(this.keys.map((name) => [name, true])) as Record<keyof D & string, true>
+  }
+
   /** Reads `settings.options`. Throws a `LeaseConfigurationError` that names a missing or invalid option, and shows no secret. */
   read(block: Readonly<Record<string, unknown>>): OptionsOf<D> {
     const values = new OptionValues(this.kind, block)
