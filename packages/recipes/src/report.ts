@@ -1,15 +1,19 @@
 import { defaultLogger, type Logger } from '@leasehold/core'
 
-/** Logs a failure in the background. A logger of the user that throws is replaced by the default one. */
+/** Logs a failure in the background. If the logger of the user throws or rejects, the default one logs the failure. */
 export function report(logger: Logger, level: 'warn' | 'error', message: string, failure: unknown): void {
-  try {
-    logger[level](message, failure)
-  } catch {
-    defaultLogger[level](`${message} (the logger failed)`, failure)
-  }
+  callGuarded(
+    () => logger[level](message, failure),
+    () => defaultLogger[level](`${message} (the logger failed)`, failure),
+  )
 }
 
 /** Calls user code. An error that it throws, or that its promise rejects with, is logged. */
 export function callReported(logger: Logger, message: string, call: () => unknown): void {
-  void (async () => await call())().catch((error: unknown) => report(logger, 'error', message, error))
+  callGuarded(call, (error) => report(logger, 'error', message, error))
+}
+
+/** Calls user code. An error that it throws, or that its promise rejects with, goes to `onError`. */
+export function callGuarded(call: () => unknown, onError: (error: unknown) => void): void {
+  void (async () => await call())().catch(onError)
 }

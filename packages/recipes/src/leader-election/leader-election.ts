@@ -12,10 +12,11 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
+import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
-import { LeaderEventEmitter, type LeaderEvents, type LeaderListener } from './leader-events.js'
+import type { LeaderEvents, LeaderListener } from './leader-events.js'
 import { type Observed, observeLeader } from './observe-leader.js'
 import { Term } from './term.js'
 
@@ -44,7 +45,7 @@ export class LeaderElection implements AsyncDisposable {
   readonly #clock: Clock
   readonly #options: CheckedOptions
   readonly #lease: StoreLease
-  readonly #events: LeaderEventEmitter
+  readonly #events: RecipeEvents<LeaderEvents>
   readonly #observed: Observed
   /** Aborted by `stop()`. */
   readonly #stopping = new AbortableCall()
@@ -65,7 +66,7 @@ export class LeaderElection implements AsyncDisposable {
     const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT } = options
     this.#store = store
     this.#clock = clock
-    this.#events = new LeaderEventEmitter(name, logger)
+    this.#events = new RecipeEvents(`election '${name}'`, logger)
     const { report } = this.#events
     this.#lease = createLease(store, name, { ...leaseOptionsOf(options), maxHold })
     const { owner, timeouts } = this.#lease.settings

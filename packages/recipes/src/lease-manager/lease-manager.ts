@@ -2,6 +2,7 @@ import {
   type AcquireOptions,
   type Clock,
   createLease,
+  defaultLogger,
   LeaseConfigurationError,
   LeaseSettings,
   type LeaseStore,
@@ -11,12 +12,14 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { InFlight } from '../in-flight.js'
+import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { report } from '../report.js'
 import { checkRoomFor } from './done-mark.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
-import { type LeaseManagerEvents, type LeaseManagerListener, ManagerEventEmitter } from './manager-events.js'
-import { Slots } from './slots.js'
+import type { LeaseManagerEvents, LeaseManagerListener } from './manager-events.js'
 
 /** The options of a {@link LeaseManager}: those of its leases, and the following. */
 export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
@@ -80,8 +83,8 @@ export class LeaseManager implements AsyncDisposable {
   readonly #settings: LeaseSettings
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #slots: Slots
-  readonly #events: ManagerEventEmitter
+  readonly #inFlight: InFlight
+  readonly #events: RecipeEvents<LeaseManagerEvents>
   readonly #managed = new Map<string, Managed>()
   readonly #closing = new AbortableCall()
   #closed: Promise<void> | undefined
@@ -89,7 +92,8 @@ export class LeaseManager implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(store: LeaseStore, options: LeaseManagerOptions = {}) {
     checkOptionNames('LeaseManager', options, optionNames)
-    const { name, concurrency = DEFAULT_CONCURRENCY, clock = systemClock, random = Math.random, logger } = options
+    const { name, concurrency = DEFAULT_CONCURRENCY, clock = systemClock, random = Math.random } = options
+    const { logger = defaultLogger } = options
     checkConcurrency('LeaseManager', concurrency)
     const { owner } = new LeaseSettings({ name: name ?? 'manager', owner: options.owner })
     this.#store = store
@@ -99,8 +103,10 @@ export class LeaseManager implements AsyncDisposable {
     this.#settings = createLease(store, name ?? 'manager', this.#leaseOptions).settings
     this.#clock = clock
     this.#random = random
-    this.#slots = new Slots(concurrency)
-    this.#events = new ManagerEventEmitter(logger)
+    this.#inFlight = new InFlight(concurrency)
+    this.#events = new RecipeEvents('LeaseManager', logger, (event, error) =>
+      report(logger, 'error', `LeaseManager: a listener of '${event}' failed`, error),
+    )
   }
 
   /** The names that are held now. */
@@ -134,7 +140,7 @@ export class LeaseManager implements AsyncDisposable {
     const lease = this.#take(name)
     try {
       // A wait takes few requests, and must not keep others from theirs.
-      if (await this.#slots.run(() => lease.acquire(wait > 0 ? { ...options, wait: 0 } : options))) return lease
+      if (await this.#inFlight.run(() => lease.acquire(wait > 0 ? { ...options, wait: 0 } : options))) return lease
       const left = wait - (this.#clock.now() - startedAt)
       if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
       if (this.#closing.aborted) throw this.#closedError()
@@ -284,7 +290,7 @@ export class LeaseManager implements AsyncDisposable {
       if (managed?.lease === lease) this.#forget(name, managed)
     }
     lease.on('released', forget)
-    lease.on('error', (error) => this.#events.emit('error', error))
+    lease.on('error', this.#events.report)
     lease.on('lost', (lost) => {
       forget()
       this.#events.emit('lost', name, lost)
@@ -316,7 +322,7 @@ export class LeaseManager implements AsyncDisposable {
       },
       take: (key) => this.#take(key),
       leave: (key) => this.#leave(key),
-      report: (error) => this.#events.emit('error', error),
+      report: this.#events.report,
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
-import type { InFlight } from './in-flight.js'
+import type { InFlight } from '../in-flight.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
 export interface AssignedPartition {

@@ -8,10 +8,11 @@ import {
   TimeoutSettings,
 } from '@leasehold/core'
 import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { InFlight } from '../in-flight.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { report } from '../report.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
 import { decide } from './balance.js'
-import { InFlight } from './in-flight.js'
 import { Membership } from './membership.js'
 import { largestGroup, type Share } from './share.js'
 
@@ -207,11 +208,7 @@ export class PartitionGroup implements AsyncDisposable {
 
   #report(message: string, error: unknown): void {
     const { name, logger = defaultLogger } = this.#options
-    try {
-      logger.error(`partitions of '${name}': ${message}`, error)
-    } catch {
-      defaultLogger.error(`partitions of '${name}': ${message} (the logger failed)`, error)
-    }
+    report(logger, 'error', `partitions of '${name}': ${message}`, error)
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
+import { report } from '../report.js'
 import { wallClock } from '../wall-clock.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
@@ -255,13 +256,7 @@ export class Schedule implements AsyncDisposable {
   #report(message: string, error: unknown): void {
     // The clock of the user may fail before there is a lease.
     const { name } = this.#options
-    const text = `schedule '${name}': ${message}`
-    try {
-      const logged: unknown = this.#logger.error(text, error)
-      if (logged instanceof Promise) logged.catch((failure: unknown) => defaultLogger.error(text, failure))
-    } catch (failure) {
-      defaultLogger.error(text, failure)
-    }
+    report(this.#logger, 'error', `schedule '${name}': ${message}`, error)
   }
 }
 
