@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
 
 /** The size of the metadata of a record, in bytes, unless a store says otherwise. */
 const USUAL_ROOM = 4_096
@@ -14,15 +14,20 @@ export function sizeOf(metadata: Metadata): number {
 }
 
 /** Throws a `LeaseConfigurationError` unless the store keeps metadata, and its records have room for the `smallest`. */
-export function checkMetadataRoom(recipe: string, store: LeaseStore, smallest: Metadata, purpose: string): void {
+export function checkMetadataRoom(
+  recipe: string,
+  store: LeaseStore,
+  smallest: Metadata,
+  purpose: string,
+  { advice = 'use a shorter owner', ...details }: LeaseErrorDetails & { readonly advice?: string } = {},
+): void {
   const { kind = 'custom' } = store
   const [room, needed] = [roomOf(store), sizeOf(smallest)]
   if (store.update !== undefined && room >= needed) return
   throw new LeaseConfigurationError(
     store.update === undefined || room === 0
       ? `${recipe} needs metadata ${purpose}, and the ${kind} store keeps none: use a store or a layout that does`
-      : `${recipe} needs ${needed} bytes of metadata ${purpose}, and a record of the ${kind} store has room for ${room}: ` +
-          'use a shorter owner',
-    { store: kind },
+      : `${recipe} needs ${needed} bytes of metadata ${purpose}, and a record of the ${kind} store has room for ${room}: ${advice}`,
+    { store: kind, ...details },
   )
 }

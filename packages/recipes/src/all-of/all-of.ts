@@ -9,6 +9,7 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { checkAcquireOptions } from '../acquire-options.js'
 import { callReported, report } from '../report.js'
 import { type AllOfAcquireOptions, JointAttempt } from './joint-attempt.js'
 import { JointGrant } from './joint-grant.js'
@@ -24,7 +25,6 @@ export interface AllOfOptions {
 }
 
 const optionNames: OptionNames<AllOfOptions> = { name: true, clock: true, logger: true }
-const acquireOptionNames: OptionNames<AllOfAcquireOptions> = { wait: true, signal: true, onLost: true, metadata: true }
 
 /** The longest name of a lease, in bytes of UTF-8. */
 const LONGEST_NAME = 1_024
@@ -99,8 +99,11 @@ export class AllOf extends Lease {
    * `acquire` rejects with a `LeaseLostError`. It rejects with the error of a part, and frees the others.
    */
   override acquire(options: AllOfAcquireOptions = {}): Promise<boolean> {
-    const error = this.#optionsError(options)
-    if (error !== undefined) return Promise.reject(error)
+    try {
+      checkAcquireOptions(options, this.settings)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     const { onLost, signal } = options
     if (this.checkLease()) {
       if (onLost !== undefined) this.#callbacks.push(onLost)
@@ -128,24 +131,6 @@ export class AllOf extends Lease {
       if (this.#unfreed === unfreed) this.#unfreed = undefined
       return isFree
     })
-  }
-
-  #optionsError(options: AllOfAcquireOptions): LeaseConfigurationError | undefined {
-    const { name: leaseName, owner } = this.settings
-    try {
-      checkOptionNames('acquire', options, acquireOptionNames, { leaseName, owner })
-    } catch (error) {
-      return error as LeaseConfigurationError
-    }
-    const { wait, signal, onLost } = options
-    const details = { leaseName, owner }
-    if (wait !== undefined && !(typeof wait === 'number' && wait >= 0))
-      return new LeaseConfigurationError(`wait must be 0 or more milliseconds, or Infinity, not ${wait}`, details)
-    if (signal !== undefined && !(signal instanceof AbortSignal))
-      return new LeaseConfigurationError('signal must be an AbortSignal', details)
-    if (onLost !== undefined && typeof onLost !== 'function')
-      return new LeaseConfigurationError('onLost must be a function', details)
-    return undefined
   }
 
   #begin(): JointAttempt {

@@ -8,11 +8,11 @@ import {
   type LeaseStore,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
+  type Metadata,
   readLease,
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
-import { type DoneMark, isDoneIn } from './done-mark.js'
 import { JobQueue } from './job-queue.js'
 
 /** The lease of a job, as its worker gets it. */
@@ -43,6 +43,9 @@ export interface JobHost {
   leave(key: string): void
   report(error: unknown): void
 }
+
+/** The metadata of a record that marks its job as done: by which owner, and in which run. */
+type DoneMark = Metadata & { readonly doneBy: string; readonly doneIn: string }
 
 interface Job<J> {
   readonly key: string
@@ -174,4 +177,9 @@ export class JobRun<J> {
     if (await lease.update(this.#mark)) return 'done'
     throw new LeaseLostError(`the mark of job '${job.key}' was not confirmed`, { reason: 'expired' })
   }
+}
+
+/** Whether the metadata of a record says that its job was done in this run. */
+function isDoneIn(run: string, metadata: Metadata | undefined): metadata is DoneMark {
+  return typeof metadata?.doneBy === 'string' && metadata.doneIn === run
 }

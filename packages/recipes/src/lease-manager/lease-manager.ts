@@ -13,10 +13,11 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
+import { checkMetadataRoom } from '../metadata-room.js'
+import { pauseUntil } from '../pause-until.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
-import { checkRoomFor } from './done-mark.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
 import type { LeaseManagerEvents, LeaseManagerListener } from './manager-events.js'
@@ -202,7 +203,8 @@ export class LeaseManager implements AsyncDisposable {
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
     const mark = { doneBy: this.#settings.owner, doneIn: run }
-    checkRoomFor(mark, this.#store)
+    const advice = 'use a shorter owner, or a shorter run'
+    checkMetadataRoom('processEach', this.#store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
     if (this.#closing.aborted) throw this.#closedError()
     signal?.throwIfAborted()
     const jobRun = new JobRun(this.#jobHost(), mark, worker, byKey(jobs, key))
@@ -300,16 +302,10 @@ export class LeaseManager implements AsyncDisposable {
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
-    const call = new AbortableCall()
-    const end = (): void => call.abort(signal?.reason)
-    const unlisten = this.#closing.onAbort(() => call.abort(this.#closedError()))
-    signal?.addEventListener('abort', end, { once: true })
-    try {
-      await pause(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), call)
-    } finally {
-      unlisten()
-      signal?.removeEventListener('abort', end)
-    }
+    const closing = this.#closing.signal
+    const ends = signal === undefined ? closing : AbortSignal.any([signal, closing])
+    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
+    ends.throwIfAborted()
   }
 
   #jobHost(): JobHost {

@@ -7,8 +7,8 @@ import {
   LeaseTimeoutError,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
 import type { InFlight } from '../in-flight.js'
+import { pauseUntil } from '../pause-until.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
 export interface AssignedPartition {
@@ -168,16 +168,6 @@ export class Assignment {
     const { name, owner } = this.#lease.settings
     return { leaseName: name, owner, store: this.#context.store.kind ?? 'custom' }
   }
-}
-
-/** Waits for `duration` milliseconds, or until the signal aborts. */
-async function pauseUntil(clock: Clock, duration: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  const call = new AbortableCall()
-  const abort = (): void => call.abort()
-  signal.addEventListener('abort', abort, { once: true })
-  await pause(clock, duration, call).catch(() => {})
-  signal.removeEventListener('abort', abort)
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

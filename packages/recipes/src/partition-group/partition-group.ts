@@ -9,6 +9,7 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
+import { roomOf } from '../metadata-room.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
@@ -230,7 +231,7 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
   const fail = (message: string): never => {
     throw new LeaseConfigurationError(message, details)
   }
-  const largest = largestGroup(store.limits.metadata ?? 4_096)
+  const largest = largestGroup(roomOf(store))
   if (!(Number.isSafeInteger(partitions) && partitions >= 1)) {
     fail(`partitions must be a whole number of 1 or more, not ${String(partitions)}`)
   }

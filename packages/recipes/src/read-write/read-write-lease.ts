@@ -1,9 +1,8 @@
 import { type Clock, type Lease, LeaseConflictError, type LeaseStore, systemClock } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
-import type { Attempt } from '../slots/attempt.js'
-import { enterSlot } from '../slots/enter-slot.js'
-import { EnteredLease, type Entry } from '../slots/entered-lease.js'
+import type { Attempt, Entry } from '../slots/attempt.js'
+import { EnteredLease } from '../slots/entered-lease.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { Turnstile } from '../slots/turnstile.js'
 
@@ -61,14 +60,10 @@ export class ReadWriteLease implements AsyncDisposable {
 
 /** A reader is in a slot. */
 class SharedLease extends EnteredLease {
-  readonly #turnstile: Turnstile
-  readonly #clock: Clock
   readonly #isWriting: () => boolean
 
   constructor(turnstile: Turnstile, clock: Clock, isWriting: () => boolean) {
-    super(turnstile.lease().settings, clock)
-    this.#turnstile = turnstile
-    this.#clock = clock
+    super(turnstile, clock)
     this.#isWriting = isWriting
   }
 
@@ -76,25 +71,17 @@ class SharedLease extends EnteredLease {
     if (!this.#isWriting()) return undefined
     return new LeaseConflictError(
       `'${this.settings.name}': this object writes, or waits to write, so it cannot read: release \`exclusive\` first`,
-      this.#turnstile.details,
+      this.turnstile.details,
     )
-  }
-
-  protected override enter(attempt: Attempt): Promise<Entry | undefined> {
-    return enterSlot(this.#turnstile, attempt, this.#clock)
   }
 }
 
 /** A writer keeps the turnstile, so that nobody enters, and has seen every slot empty since it has it. */
 class ExclusiveLease extends EnteredLease {
-  readonly #turnstile: Turnstile
-  readonly #clock: Clock
   readonly #isReading: () => boolean
 
   constructor(turnstile: Turnstile, clock: Clock, isReading: () => boolean) {
-    super(turnstile.lease().settings, clock)
-    this.#turnstile = turnstile
-    this.#clock = clock
+    super(turnstile, clock)
     this.#isReading = isReading
   }
 
@@ -103,12 +90,12 @@ class ExclusiveLease extends EnteredLease {
     return new LeaseConflictError(
       `'${this.settings.name}': this object reads, or waits to read, and a reader cannot become a writer, because two that ` +
         'want it would wait for each other for ever: release `shared` first, and read again under `exclusive`',
-      this.#turnstile.details,
+      this.turnstile.details,
     )
   }
 
   protected override async enter(attempt: Attempt): Promise<Entry | undefined> {
-    const turnstile = this.#turnstile
+    const { turnstile } = this
     const held = turnstile.lease()
     if (!(await turnstile.take(held, attempt))) return undefined
     let entry: Entry | undefined
@@ -129,10 +116,10 @@ class ExclusiveLease extends EnteredLease {
     const { isPatient, wait } = attempt
     const late = new AbortController()
     const cancel =
-      isPatient && wait < Number.POSITIVE_INFINITY ? this.#clock.schedule(wait, () => late.abort()) : () => {}
+      isPatient && wait < Number.POSITIVE_INFINITY ? this.clock.schedule(wait, () => late.abort()) : () => {}
     const signal = AbortSignal.any([attempt.signal, lost, late.signal])
     try {
-      return await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal, isPatient })
+      return await waitUntilEmpty(this.turnstile, slots, { clock: this.clock, signal, isPatient })
     } finally {
       cancel()
     }

@@ -1,8 +1,5 @@
-import type { Clock, Lease } from '@leasehold/core'
-import type { Attempt } from '../slots/attempt.js'
-import { enterSlot } from '../slots/enter-slot.js'
-import { EnteredLease, type Entry } from '../slots/entered-lease.js'
-import type { Turnstile } from '../slots/turnstile.js'
+import type { Lease } from '@leasehold/core'
+import { EnteredLease } from '../slots/entered-lease.js'
 
 /**
  * One permit of a `Semaphore`: a `Lease` with its own validity, loss and fencing token. Its numbered slot is its own while
@@ -20,20 +17,7 @@ export interface Permit extends Lease {
 
 /** A permit is in a slot. */
 export class SlotPermit extends EnteredLease implements Permit {
-  readonly #turnstile: Turnstile
-  readonly #clock: Clock
-
-  constructor(turnstile: Turnstile, clock: Clock) {
-    super(turnstile.lease().settings, clock)
-    this.#turnstile = turnstile
-    this.#clock = clock
-  }
-
   get slot(): number | undefined {
     return this.entry?.slot
-  }
-
-  protected override enter(attempt: Attempt): Promise<Entry | undefined> {
-    return enterSlot(this.#turnstile, attempt, this.#clock)
   }
 }

@@ -1,3 +1,5 @@
+import type { StoreLease } from '@leasehold/core'
+
 /** An attempt to enter, for one or more callers of `acquire`. */
 export interface Attempt {
   /** Aborted when no caller wants the outcome any more. */
@@ -8,4 +10,14 @@ export interface Attempt {
   readonly wait: number
   /** For the record of the slot. */
   readonly metadata: Readonly<Record<string, string>> | undefined
+}
+
+/** The result of an attempt: the lease that is the claim, and its fencing token. */
+export interface Entry {
+  readonly lease: StoreLease
+  /** That of the turnstile: larger for every later entry, whichever slot it is to. */
+  readonly fencingToken: bigint
+  readonly slot?: number
+  /** Settles when the turnstile is left. Never rejects. */
+  readonly left?: Promise<unknown>
 }

@@ -1,6 +1,5 @@
 import { type Clock, LeaseLostError } from '@leasehold/core'
-import type { Attempt } from './attempt.js'
-import type { Entry } from './entered-lease.js'
+import type { Attempt, Entry } from './attempt.js'
 import { SlotSearch } from './slot-search.js'
 import type { Turnstile } from './turnstile.js'
 

@@ -2,16 +2,16 @@ import {
   type AcquireOptions,
   type Clock,
   Lease,
-  LeaseConfigurationError,
   LeaseError,
   type LeaseErrorCode,
-  type LeaseSettings,
   LeaseUnavailableError,
-  type StoreLease,
 } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
-import type { Attempt } from './attempt.js'
+import { checkAcquireOptions } from '../acquire-options.js'
+import { pauseUntil } from '../pause-until.js'
+import type { Attempt, Entry } from './attempt.js'
 import { Caller } from './caller.js'
+import { enterSlot } from './enter-slot.js'
+import type { Turnstile } from './turnstile.js'
 
 /** The longest pause between two attempts for the same callers, in milliseconds. */
 const LONGEST_PAUSE = 1_000
@@ -19,19 +19,10 @@ const LONGEST_PAUSE = 1_000
 /** The failures after which an attempt that waits is made again. */
 const transient: ReadonlySet<LeaseErrorCode> = new Set(['timeout', 'unavailable', 'lost'])
 
-/** The result of an attempt: the lease that is the claim, and its fencing token. */
-export interface Entry {
-  readonly lease: StoreLease
-  /** That of the turnstile: larger for every later entry, whichever slot it is to. */
-  readonly fencingToken: bigint
-  readonly slot?: number
-  /** Settles when the turnstile is left. Never rejects. */
-  readonly left?: Promise<unknown>
-}
-
-/** A lease that is entered through a turnstile. Each entry has leases of its own over the store. */
+/** A lease that is entered through a turnstile, into a slot unless it says otherwise. Each entry has leases of its own. */
 export abstract class EnteredLease extends Lease {
-  readonly #clock: Clock
+  protected readonly turnstile: Turnstile
+  protected readonly clock: Clock
   readonly #callers = new Set<Caller>()
   #entry: Entry | undefined
   /** The entry that was held last, which a release that failed has to free. */
@@ -40,13 +31,16 @@ export abstract class EnteredLease extends Lease {
   #abort = new AbortController()
   #isClosed = false
 
-  protected constructor(settings: LeaseSettings, clock: Clock) {
-    super(settings)
-    this.#clock = clock
+  constructor(turnstile: Turnstile, clock: Clock) {
+    super(turnstile.lease().settings)
+    this.turnstile = turnstile
+    this.clock = clock
   }
 
   /** Enters. `undefined`: refused, or not within the wait. Rejects where the outcome is unknown. */
-  protected abstract enter(attempt: Attempt): Promise<Entry | undefined>
+  protected enter(attempt: Attempt): Promise<Entry | undefined> {
+    return enterSlot(this.turnstile, attempt, this.clock)
+  }
 
   /** The error with which a claim is refused at once, if it is. */
   protected refusal(): Error | undefined {
@@ -71,7 +65,7 @@ export abstract class EnteredLease extends Lease {
   }
 
   override async acquire(options: AcquireOptions = {}): Promise<boolean> {
-    this.#check(options)
+    checkAcquireOptions(options, this.settings)
     const { onLost, wait = 0, signal } = options
     if (this.#entry?.lease.checkLease() === true) {
       return await this.#entry.lease.acquire(onLost === undefined ? {} : { onLost })
@@ -80,7 +74,7 @@ export abstract class EnteredLease extends Lease {
     const refusal = this.refusal()
     if (refusal !== undefined) throw refusal
     signal?.throwIfAborted()
-    const caller = new Caller(this.#clock.now() + wait, wait > 0, options)
+    const caller = new Caller(this.clock.now() + wait, wait > 0, options)
     this.#callers.add(caller)
     signal?.addEventListener('abort', () => this.#dismiss(caller, () => caller.reject(signal.reason)), {
       once: true,
@@ -153,17 +147,13 @@ export abstract class EnteredLease extends Lease {
 
   /** The callers that still wait begin again, for example where the turnstile was lost. */
   async #pause(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
     const { heartbeatInterval } = this.settings.timeouts
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.schedule(Math.min(heartbeatInterval / 10, LONGEST_PAUSE), resolve)
-      signal.addEventListener('abort', () => resolve(cancel()), { once: true })
-    })
+    await pauseUntil(this.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), signal)
   }
 
   #attemptFor(signal: AbortSignal): Attempt {
     const callers = [...this.#callers]
-    const clock = this.#clock
+    const clock = this.clock
     const until = Math.max(...callers.map((caller) => caller.until))
     return {
       signal,
@@ -188,7 +178,7 @@ export abstract class EnteredLease extends Lease {
 
   /** Settles the callers whose time is up. */
   #refuse(failure?: unknown): void {
-    const now = this.#clock.now()
+    const now = this.clock.now()
     const isDefinite = failure !== undefined && !(failure instanceof LeaseError && transient.has(failure.code))
     for (const caller of this.#callers) {
       if (caller.until > now && !isDefinite) continue
@@ -202,7 +192,7 @@ export abstract class EnteredLease extends Lease {
   #limit(caller: Caller): void {
     if (caller.until === Number.POSITIVE_INFINITY) return
     const least = caller.isPatient ? 0 : this.settings.timeouts.operationTimeout
-    const cancel = this.#clock.schedule(Math.max(caller.until - this.#clock.now(), least), () =>
+    const cancel = this.clock.schedule(Math.max(caller.until - this.clock.now(), least), () =>
       this.#dismiss(caller, () => caller.resolve(false)),
     )
     caller.settled.addEventListener('abort', cancel, { once: true })
@@ -219,23 +209,6 @@ export abstract class EnteredLease extends Lease {
     this.#callers.clear()
     this.#abort.abort()
     return { dropped, ended: this.#attempting }
-  }
-
-  #check(options: AcquireOptions): void {
-    const { name, owner } = this.settings
-    const details = { leaseName: name, owner }
-    const names = { wait: true, signal: true, onLost: true, metadata: true } as const
-    checkOptionNames<Pick<AcquireOptions, keyof typeof names>>('acquire', options, names, details)
-    const { wait, signal, onLost } = options as Record<string, unknown>
-    const fault =
-      wait !== undefined && !(typeof wait === 'number' && wait >= 0)
-        ? `wait must be 0 or more milliseconds, or Infinity, not ${String(wait)}`
-        : signal !== undefined && !(signal instanceof AbortSignal)
-          ? 'signal must be an AbortSignal'
-          : onLost !== undefined && typeof onLost !== 'function'
-            ? 'onLost must be a function'
-            : undefined
-    if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
   }
 
   #closed(): LeaseUnavailableError {

@@ -29,7 +29,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'marks of other runs count',
-    edits: [{ file: 'lease-manager/done-mark.ts', find: ' && metadata.doneIn === run', replace: '' }],
+    edits: [{ file: 'lease-manager/job-run.ts', find: ' && metadata.doneIn === run', replace: '' }],
     caughtBy: { law: 'a list that is done is not done again, unless in another run' },
   },
   {
