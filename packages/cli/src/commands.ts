@@ -1,16 +1,18 @@
 import { type Command, command } from './command.js'
-import { advise } from './declarations/advise.js'
-import { breakCommand } from './declarations/break.js'
-import { completion } from './declarations/completion.js'
-import { config } from './declarations/config.js'
-import { durations } from './declarations/durations.js'
-import { list } from './declarations/list.js'
-import { migrate } from './declarations/migrate.js'
-import { release } from './declarations/release.js'
-import { run } from './declarations/run.js'
-import { status } from './declarations/status.js'
-import { verify } from './declarations/verify.js'
-import { watch } from './declarations/watch.js'
+import {
+  advise,
+  breakCommand,
+  completion,
+  config,
+  durations,
+  list,
+  migrate,
+  release,
+  run,
+  status,
+  verify,
+  watch,
+} from './declarations.js'
 
 /** All commands, in the order of the help. */
 export const commands: readonly Command[] = [

@@ -1,5 +1,5 @@
 import type { CommandDeclaration, OptionDeclaration, OptionDeclarations } from './command-declaration.js'
-import { outputOption, storeOptions } from './declarations/store-options.js'
+import { outputOption, storeOptions } from './declarations.js'
 import { storeKinds } from './store-kinds.js'
 
 const shared: OptionDeclarations = { ...storeOptions, ...outputOption }

@@ -1,21 +1,17 @@
-import { writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemClock } from '@leasehold/core'
 import { leasehold } from './leasehold.js'
 import type { WatchdogProcess } from './run/watchdog-process.js'
 import type { OutputStream, Terminal } from './terminal.js'
+import { writeNow } from './write-now.js'
 
 const STANDARD_ERROR = 2
 
 /** Standard error, without a stream of Node. */
 const errors: OutputStream = new Writable({
   write(chunk, _encoding, done) {
-    try {
-      writeSync(STANDARD_ERROR, chunk)
-    } catch {
-      // The reader has ended, and there is no other place to report to.
-    }
+    writeNow(STANDARD_ERROR, String(chunk))
     done()
   },
 })

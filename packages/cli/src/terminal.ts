@@ -5,7 +5,6 @@ import type { WatchdogProcess } from './run/watchdog-process.js'
 /** Where a command writes. */
 export interface OutputStream extends Writable {
   readonly isTTY?: boolean
-  readonly columns?: number
 }
 
 /** The surroundings of a command: those of the process, or of a test. */

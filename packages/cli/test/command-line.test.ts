@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { declareCommand } from '../src/command-declaration.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from '../src/command-line.js'
-import { storeOptions } from '../src/declarations/store-options.js'
+import { storeOptions } from '../src/declarations.js'
 import { UsageError } from '../src/usage-error.js'
 import { TestTerminal } from './support/test-terminal.js'
 

@@ -2,8 +2,13 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { eventually } from '@leasehold/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { processesOfPs, readProcesses, startOfThisProcess } from '../src/run/process-table.js'
-import { runIdsWith, runIdVariable } from '../src/run/run-id.js'
+import {
+  processesOfPs,
+  readProcesses,
+  runIdsWith,
+  runIdVariable,
+  startOfThisProcess,
+} from '../src/run/process-table.js'
 
 const isLinux = process.platform === 'linux'
 

@@ -1,13 +1,13 @@
+import { createInterface } from 'node:readline/promises'
 import { breakLease, type LeaseRecord, readLease } from '@leasehold/core'
 import type { Action } from '../command.js'
-import { isConfirmed } from '../confirmation.js'
-import type { breakCommand } from '../declarations/break.js'
+import type { breakCommand } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { isHeld } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
 import { printable } from '../table.js'
-import { writeJSON } from '../terminal.js'
+import { type Terminal, writeJSON } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
 /** Ends the grant that was in force when it asked, and no later one. */
@@ -48,4 +48,15 @@ export const breakOne: Action<typeof breakCommand> = async ({ operands, options 
 function questionOf({ name, owner, grantedAt, fencingToken }: LeaseRecord): string {
   const since = grantedAt === undefined ? '' : ` since ${instantText(grantedAt)}`
   return printable(`'${name}' is held by ${owner || 'an unknown owner'}${since}, token ${fencingToken}. Break it?`)
+}
+
+/** Asks on the terminal; only a clear yes is one, and the end of the input is a no. */
+async function isConfirmed(question: string, { input, errors }: Terminal): Promise<boolean> {
+  const lines = createInterface({ input, output: errors, terminal: false })
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+  try {
+    return /^y(es)?$/i.test((await Promise.race([lines.question(`${question} [y/N] `), ended])).trim())
+  } finally {
+    lines.close()
+  }
 }

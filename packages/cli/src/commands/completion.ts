@@ -2,7 +2,7 @@ import type { Action } from '../command.js'
 import { bashCompletion } from '../completions/bash.js'
 import { fishCompletion } from '../completions/fish.js'
 import { zshCompletion } from '../completions/zsh.js'
-import type { completion } from '../declarations/completion.js'
+import type { completion } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }

@@ -1,7 +1,7 @@
 import { Config } from '@leasehold/config'
 import { LeaseProvider, type LeaseSettings, memoryLease } from '@leasehold/core'
 import type { Action } from '../command.js'
-import type { config as declaration } from '../declarations/config.js'
+import type { config as declaration } from '../declarations.js'
 import { durationSetting } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { configOf, DEFAULT_PATH, loggerOf } from '../store-selection.js'

@@ -1,6 +1,6 @@
 import { durations } from '@leasehold/core'
 import type { Action } from '../command.js'
-import type { durations as declaration } from '../declarations/durations.js'
+import type { durations as declaration } from '../declarations.js'
 import { durationText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { writeTable } from '../table.js'

@@ -1,6 +1,6 @@
 import { LeaseRecord, listLeases } from '@leasehold/core'
 import type { Action } from '../command.js'
-import type { list } from '../declarations/list.js'
+import type { list } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { isHeld, leaseRow, leaseTitles } from '../lease-table.js'
 import { openStore } from '../store-selection.js'

@@ -1,5 +1,5 @@
 import type { Action } from '../command.js'
-import type { migrate } from '../declarations/migrate.js'
+import type { migrate } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
 import { writeJSON } from '../terminal.js'

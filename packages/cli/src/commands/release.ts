@@ -1,6 +1,6 @@
 import { releaseLease } from '@leasehold/core'
 import type { Action } from '../command.js'
-import type { release } from '../declarations/release.js'
+import type { release } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
 import { printable } from '../table.js'

@@ -1,6 +1,6 @@
 import { readLease } from '@leasehold/core'
 import type { Action } from '../command.js'
-import type { status } from '../declarations/status.js'
+import type { status } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { leaseJSON, leaseRow, leaseTitles } from '../lease-table.js'
 import { openStore } from '../store-selection.js'

@@ -1,7 +1,7 @@
 import { LeaseError, type LeaseRecord, watchLease } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
 import type { Action } from '../command.js'
-import type { watch } from '../declarations/watch.js'
+import type { watch } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { isHeld, leaseJSON } from '../lease-table.js'

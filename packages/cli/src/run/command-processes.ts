@@ -85,6 +85,21 @@ export class CommandProcesses {
     if (this.#root !== undefined && !this.#isRootReaped) send(this.#root.pid, signal)
   }
 
+  /** Asks all of them to end. A process that is stopped sees SIGTERM only when it continues. */
+  terminate(): void {
+    this.signal('SIGTERM')
+    this.signal('SIGCONT')
+  }
+
+  /** Asks them to end, unless the time is up, and kills those that are alive when it is. Resolves when none is. */
+  async end(isTimeUp: () => boolean): Promise<void> {
+    if (!isTimeUp()) {
+      this.terminate()
+      await this.ended(isTimeUp)
+    }
+    await this.kill()
+  }
+
   /** Resolves with whether all have ended before `hasToStop` holds. */
   async ended(hasToStop: () => boolean): Promise<boolean> {
     for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {

@@ -4,12 +4,11 @@ import { isatty } from 'node:tty'
 import type { Clock, LeaseLostReason } from '@leasehold/core'
 import type { CommandEnd } from './command-end.js'
 import { CommandProcesses } from './command-processes.js'
-import { type Deadlines, deadlinesOf, type EndTimes, timeTo } from './deadlines.js'
+import { type Deadlines, deadlinesOf, type EndTimes, isTimeUp, timeTo } from './deadlines.js'
 import type { GrantValidity } from './grant-validity.js'
 import { type MachineInstant, machineNow } from './machine-clock.js'
 import type { Notices } from './notices.js'
-import { startOfThisProcess } from './process-table.js'
-import { runIdsWith, runIdVariable } from './run-id.js'
+import { runIdsWith, runIdVariable, startOfThisProcess } from './process-table.js'
 import type { WatchdogLink } from './watchdog-link.js'
 
 /** Everything that a command needs beside its lease. */
@@ -144,17 +143,7 @@ export class CommandRun {
     const start = machineNow()
     watchdog.ending()
     watchdog.extend(deadlines)
-    const isOver = (): boolean => {
-      const now = machineNow()
-      return timeTo(this.#killAt, now) <= 0 || timeTo(start, now) <= -times.killAfter
-    }
-    if (!isOver()) {
-      this.#processes.signal('SIGTERM')
-      // A process that is stopped sees SIGTERM only when it continues.
-      this.#processes.signal('SIGCONT')
-      await this.#processes.ended(isOver)
-    }
-    await this.#processes.kill()
+    await this.#processes.end(() => isTimeUp(start, times.killAfter, this.#killAt))
   }
 
   async #spawn(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
@@ -191,18 +180,9 @@ export class CommandRun {
     const left = this.#processes.alive()
     if (left.length === 0) return
     const start = machineNow()
-    const { killAfter } = this.#around.times
-    const isOver = (): boolean => {
-      const now = machineNow()
-      return this.#loss !== undefined || timeTo(this.#killAt, now) <= 0 || timeTo(start, now) <= -killAfter
-    }
-    this.#around.notices.say(
-      `the command has left ${countOf(left.length)} running: ending ${left.length === 1 ? 'it' : 'them'}`,
-    )
-    this.#processes.signal('SIGTERM')
-    this.#processes.signal('SIGCONT')
-    await this.#processes.ended(isOver)
-    await this.#processes.kill()
+    const { times, notices } = this.#around
+    notices.say(`the command has left ${countOf(left.length)} running: ending ${left.length === 1 ? 'it' : 'them'}`)
+    await this.#processes.end(() => this.#loss !== undefined || isTimeUp(start, times.killAfter, this.#killAt))
   }
 }
 

@@ -1,4 +1,4 @@
-import { after, between, type MachineInstant } from './machine-clock.js'
+import { after, between, type MachineInstant, machineNow } from './machine-clock.js'
 
 /** When a command has to end, unless its lease is renewed. */
 export interface Deadlines {
@@ -26,4 +26,10 @@ export function deadlinesOf(now: MachineInstant, left: number, { killAfter, marg
 /** The milliseconds until the instant, 0 or less when it has come; `Infinity` for one that never comes. */
 export function timeTo(instant: MachineInstant | undefined, now: MachineInstant): number {
   return instant === undefined ? Number.POSITIVE_INFINITY : between(now, instant)
+}
+
+/** Whether a command that is being ended since `start` has had its time: then it gets SIGKILL. */
+export function isTimeUp(start: MachineInstant, killAfter: number, killAt: MachineInstant | undefined): boolean {
+  const now = machineNow()
+  return timeTo(start, now) <= -killAfter || timeTo(killAt, now) <= 0
 }

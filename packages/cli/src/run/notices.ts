@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
+import { writeNow } from '../write-now.js'
 
 const STANDARD_ERROR = 2
 
@@ -19,32 +19,23 @@ export class Notices {
   /** A fact that the user has to know, on a line of its own. */
   say(text: string): void {
     this.clear()
-    write(`leasehold: ${text}\n`)
+    writeNow(STANDARD_ERROR, `leasehold: ${text}\n`)
   }
 
   /** Progress: replaces the last one on a terminal, and is a line of its own elsewhere. */
   progress(text: string): void {
     if (this.#isQuiet) return
     if (!this.isTerminal) {
-      write(`leasehold: ${text}\n`)
+      writeNow(STANDARD_ERROR, `leasehold: ${text}\n`)
       return
     }
-    write(`\r\u001b[K${`leasehold: ${text}`.slice(0, (process.stderr.columns || 80) - 1)}`)
+    writeNow(STANDARD_ERROR, `\r\u001b[K${`leasehold: ${text}`.slice(0, (process.stderr.columns || 80) - 1)}`)
     this.#hasProgress = true
   }
 
   /** Removes the progress from the terminal. */
   clear(): void {
-    if (this.#hasProgress) write('\r\u001b[K')
+    if (this.#hasProgress) writeNow(STANDARD_ERROR, '\r\u001b[K')
     this.#hasProgress = false
-  }
-}
-
-/** The reader may have ended, and a pipe may be full. */
-function write(text: string): void {
-  try {
-    writeSync(STANDARD_ERROR, text)
-  } catch {
-    // There is no other place to report to.
   }
 }

@@ -1,6 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { runIdVariable } from './run-id.js'
+
+/**
+ * The variable in the environment of a command that marks its processes, wherever they go. A command under a command has the
+ * ids of both, separated by a colon.
+ */
+export const runIdVariable = 'LEASEHOLD_RUN_ID'
 
 /** A process that is alive. A zombie is not: it has ended, and only its exit status is left. */
 export interface ProcessEntry {
@@ -27,6 +32,11 @@ export interface RunMark {
   readonly runId: string
   /** When the process that started the command was started itself, as `ProcessEntry.started`. */
   readonly since: string
+}
+
+/** The value of the variable for a command of this process. */
+export function runIdsWith(runId: string, outer: string | undefined): string {
+  return outer === undefined || outer === '' ? runId : `${outer}:${runId}`
 }
 
 /** All processes that are alive, and whether they have the id of the run in the environment that they were started with. */

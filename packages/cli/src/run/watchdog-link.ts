@@ -8,20 +8,11 @@ import { endWatchdog, startWatchdog, type WatchdogProcess } from './watchdog-pro
 /** The pause before another watchdog is started in the place of one that has ended, in milliseconds. */
 const PAUSE = 50
 
-/** What the watchdog has to know of the command. */
-interface Armed {
-  readonly mark: RunMark
-  readonly killAfter: number
-  deadlines: Deadlines
-  root: CommandRoot | undefined
-  isReaped: boolean
-  isEnding: boolean
-}
-
 /** The watchdog, as `leasehold` sees it. A watchdog that ends by itself, or is killed, is replaced by another one. */
 export class WatchdogLink {
   #child: WatchdogProcess
-  #armed: Armed | undefined
+  /** The orders for the command, by type: another watchdog gets them again. Empty while there is no command. */
+  readonly #orders = new Map<WatchdogOrder['type'], WatchdogOrder>()
   #onAnswer: (() => void) | undefined
   #isClosed = false
 
@@ -37,36 +28,34 @@ export class WatchdogLink {
 
   /** Resolves when the watchdog watches: only then may the command be started. */
   async arm(mark: RunMark, killAfter: number, deadlines: Deadlines): Promise<void> {
-    this.#armed = { mark, killAfter, deadlines, root: undefined, isReaped: false, isEnding: false }
     const answered = new Promise<void>((resolve) => {
       this.#onAnswer = resolve
     })
-    this.#tellAll()
+    this.#order({ type: 'arm', mark, killAfter, deadlines })
     await answered
   }
 
   started(root: CommandRoot): void {
-    if (this.#armed !== undefined) this.#armed.root = root
-    this.#tell({ type: 'started', root })
+    this.#order({ type: 'started', root })
   }
 
   extend(deadlines: Deadlines): void {
-    if (this.#armed !== undefined) this.#armed.deadlines = deadlines
+    const armed = this.#orders.get('arm')
+    // Another watchdog must not look at the deadlines of before.
+    if (armed?.type === 'arm') this.#orders.set('arm', { ...armed, deadlines })
     this.#tell({ type: 'extend', deadlines })
   }
 
   ending(): void {
-    if (this.#armed !== undefined) this.#armed.isEnding = true
-    this.#tell({ type: 'ending' })
+    this.#order({ type: 'ending' })
   }
 
   reaped(): void {
-    if (this.#armed !== undefined) this.#armed.isReaped = true
-    this.#tell({ type: 'reaped' })
+    this.#order({ type: 'reaped' })
   }
 
   disarm(): void {
-    this.#armed = undefined
+    this.#orders.clear()
     this.#tell({ type: 'disarm' })
   }
 
@@ -90,16 +79,12 @@ export class WatchdogLink {
     await sleep(PAUSE)
     if (this.#isClosed || this.#child !== ended) return
     this.#child = this.#attend(startWatchdog())
-    this.#tellAll()
+    for (const order of this.#orders.values()) this.#tell(order)
   }
 
-  #tellAll(): void {
-    if (this.#armed === undefined) return
-    const { mark, killAfter, deadlines, root, isReaped, isEnding } = this.#armed
-    this.#tell({ type: 'arm', mark, killAfter, deadlines })
-    if (root !== undefined) this.#tell({ type: 'started', root })
-    if (isReaped) this.#tell({ type: 'reaped' })
-    if (isEnding) this.#tell({ type: 'ending' })
+  #order(order: WatchdogOrder): void {
+    if (order.type === 'arm' || this.#orders.size > 0) this.#orders.set(order.type, order)
+    this.#tell(order)
   }
 
   #tell(order: WatchdogOrder): void {

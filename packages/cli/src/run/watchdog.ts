@@ -1,7 +1,7 @@
-import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { writeNow } from '../write-now.js'
 import { CommandProcesses } from './command-processes.js'
-import { type Deadlines, timeTo } from './deadlines.js'
+import { type Deadlines, isTimeUp, timeTo } from './deadlines.js'
 import { machineNow, sleep } from './machine-clock.js'
 import type { WatchdogOrder } from './watchdog-message.js'
 
@@ -37,7 +37,7 @@ class Watchdog {
         const { mark, killAfter, deadlines } = order
         const processes = new CommandProcesses(mark, [process.ppid])
         this.#watched = { processes, killAfter, deadlines, isEnding: false, isEnded: false }
-        answer()
+        writeNow(1, 'armed\n')
         return
       }
       case 'started':
@@ -94,7 +94,7 @@ class Watchdog {
     const latest = Math.min(LATER_BY, killAfter / LATER_BY_PART)
     if (!watched.isEnding && timeTo(deadlines.terminateAt, now) <= -latest) {
       watched.isEnding = true
-      terminate(processes)
+      processes.terminate()
     }
   }
 
@@ -102,38 +102,15 @@ class Watchdog {
   async #endAlone({ processes, deadlines, killAfter, isEnding }: Watched): Promise<void> {
     if (processes.alive().length === 0) return
     report('leasehold has ended: its watchdog ends the command')
-    if (!isEnding && timeTo(deadlines.killAt, machineNow()) > 0) terminate(processes)
+    if (!isEnding && timeTo(deadlines.killAt, machineNow()) > 0) processes.terminate()
     const start = machineNow()
-    const isOver = (): boolean => {
-      const now = machineNow()
-      return timeTo(start, now) <= -killAfter || timeTo(deadlines.killAt, now) <= 0
-    }
-    await processes.ended(isOver)
+    await processes.ended(() => isTimeUp(start, killAfter, deadlines.killAt))
     await processes.kill()
   }
 }
 
-/** A process that is stopped sees SIGTERM only when it continues. */
-function terminate(processes: CommandProcesses): void {
-  processes.signal('SIGTERM')
-  processes.signal('SIGCONT')
-}
-
-function answer(): void {
-  write(1, 'armed\n')
-}
-
 function report(text: string): void {
-  write(2, `leasehold: ${text}\n`)
-}
-
-/** The reader may have ended. */
-function write(descriptor: number, text: string): void {
-  try {
-    writeSync(descriptor, text)
-  } catch {
-    // Nobody is left to read it.
-  }
+  writeNow(2, `leasehold: ${text}\n`)
 }
 
 /** Runs as a process of its own; ends it when there is nothing left to do. */

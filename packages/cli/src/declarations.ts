@@ -1,0 +1,270 @@
+import { declareCommand, type OptionDeclarations } from './command-declaration.js'
+
+/** The options of every command that uses a store. */
+export const storeOptions = {
+  store: {
+    type: 'text',
+    value: 'URL',
+    short: 's',
+    completes: 'store',
+    description: 'The URL of the store; also in LEASEHOLD_STORE',
+  },
+  config: {
+    type: 'text',
+    value: 'FILE',
+    short: 'c',
+    completes: 'file',
+    description: 'A HOCON file that has the store',
+  },
+  path: { type: 'text', value: 'PATH', description: 'The block of the file (leasehold.lease)' },
+  timeout: {
+    type: 'duration',
+    value: 'DURATION',
+    description: 'The time limit of each call to the store (5s)',
+  },
+} as const satisfies OptionDeclarations
+
+/** The option of every command that prints a result. */
+export const outputOption = {
+  output: { type: 'choice', short: 'o', words: ['table', 'json'], description: 'The form of the result' },
+} as const satisfies OptionDeclarations
+
+/** Of commands that ask a store, and print the answer. */
+const answerOptions = { ...storeOptions, ...outputOption }
+
+/** Of commands that set no time limit for the calls to a store. */
+const { timeout: _, ...unlimitedOptions } = answerOptions
+
+const leaseName = { name: 'NAME', description: 'The name of the lease' } as const
+
+export const run = declareCommand({
+  name: 'run',
+  summary: 'Run a command under a lease',
+  details:
+    'Waits for the lease, runs the command, and releases the lease when nothing of the command is alive. If the lease is ' +
+    'lost, the command and all its processes are ended before another owner can hold it. Returns the exit code of the ' +
+    'command, or 75: not acquired, 79: lost, 69: the store cannot be reached, 78: a setting is wrong.',
+  operands: [leaseName],
+  takesCommand: true,
+  options: {
+    try: { type: 'switch', description: 'Do not wait: exit with 75 if the lease is held' },
+    wait: {
+      type: 'duration',
+      value: 'DURATION',
+      short: 'w',
+      description: 'Wait so long at most; without end unless given',
+    },
+    restart: { type: 'switch', short: 'r', description: 'After a loss, acquire again and start over' },
+    permits: { type: 'count', value: 'N', short: 'p', description: 'Let N run at a time, not one' },
+    every: { type: 'text', value: 'CRON', short: 'e', description: 'Run at each time of a cron expression' },
+    'time-zone': { type: 'text', value: 'ZONE', description: 'The time zone of --every; UTC unless given' },
+    once: { type: 'text', value: 'KEY', description: 'Run once for this key: not after it has succeeded' },
+    ttl: {
+      type: 'duration',
+      value: 'DURATION',
+      description: 'How long a dead holder blocks the others; 30s',
+    },
+    'kill-after': {
+      type: 'duration',
+      value: 'DURATION',
+      description: 'From SIGTERM to SIGKILL; 5s, or a quarter of --ttl',
+    },
+    owner: { type: 'text', value: 'OWNER', description: 'The name of the owner; HOST-PID-ID unless given' },
+    quiet: { type: 'switch', short: 'q', description: 'Do not show who holds the lease during a long wait' },
+    ...storeOptions,
+  },
+  examples: [
+    { line: 'leasehold run backup -- ./backup.sh', description: 'one at a time on this machine' },
+    { line: 'leasehold run deploy --try -s redis://db -- make deploy', description: 'or exit with 75' },
+    { line: 'leasehold run report --every "0 3 * * *" -- ./report.sh', description: 'once a night' },
+  ],
+})
+
+export const status = declareCommand({
+  name: 'status',
+  summary: 'Show who holds leases',
+  operands: [{ name: 'NAME', description: 'The name of a lease', repeated: true }],
+  options: answerOptions,
+  examples: [
+    { line: 'leasehold status backup', description: 'one lease of this machine' },
+    { line: 'leasehold status a b --store redis://db -o json', description: 'two leases of a server' },
+  ],
+})
+
+export const list = declareCommand({
+  name: 'list',
+  summary: 'List leases, by the beginning of their names',
+  details: 'A released lease is listed too: its record has the fencing token.',
+  operands: [{ name: 'PREFIX', description: 'The beginning of the names', optional: true }],
+  options: {
+    held: { type: 'switch', description: 'Only leases that somebody holds' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold list', description: 'the leases of this user on this machine' },
+    { line: 'leasehold list jobs/ --held -o json | jq -r .[].owner', description: 'who works' },
+  ],
+})
+
+export const watch = declareCommand({
+  name: 'watch',
+  summary: 'Print a line for each change of a lease',
+  details:
+    'The first line has the present state. A renewal is no change. With --output json, each line is a JSON value. ' +
+    'Goes on when the store fails for a while.',
+  operands: [leaseName],
+  options: {
+    interval: { type: 'duration', value: 'DURATION', description: 'The time between two looks (1s)' },
+    lines: { type: 'count', value: 'COUNT', short: 'n', description: 'End after so many lines' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold watch leader --store redis://db', description: 'until Ctrl-C' },
+    { line: 'leasehold watch leader -o json -n 2 | tail -n 1', description: 'wait for the next change' },
+  ],
+})
+
+export const breakCommand = declareCommand({
+  name: 'break',
+  summary: 'End a lease without its holder',
+  details:
+    'The holder loses the lease at its next heartbeat. Until the period is over, the name stays locked. ' +
+    'Asks on a terminal; elsewhere, it needs --yes. If another owner becomes the holder meanwhile, nothing is changed.',
+  operands: [leaseName],
+  options: {
+    period: {
+      type: 'duration',
+      value: 'DURATION',
+      description: 'Lock the name for so long; else as the store does',
+    },
+    reason: { type: 'text', value: 'TEXT', description: 'Kept in the record until the next grant' },
+    yes: { type: 'switch', short: 'y', description: 'Do not ask' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold break backup', description: 'asks first' },
+    { line: 'leasehold break backup --period 10s --reason stuck --yes', description: 'in a script' },
+  ],
+})
+
+export const release = declareCommand({
+  name: 'release',
+  summary: 'Release a lease by the id of its grant',
+  details:
+    'Frees the name at once, and only if that grant is in force; otherwise, nothing is changed, and the exit code is 1. ' +
+    'For a grant whose holder is gone for certain; for any other, use break.',
+  operands: [leaseName],
+  options: {
+    grant: { type: 'text', value: 'ID', short: 'g', description: 'The grant id, as status -o json shows it; required' },
+    ...answerOptions,
+  },
+  examples: [
+    {
+      line: 'leasehold release backup --grant 1d0b7f3a-2f5e-4a35-9d1e-0c6b5a7e9f21',
+      description: 'frees it',
+    },
+  ],
+})
+
+export const verify = declareCommand({
+  name: 'verify',
+  summary: 'Check that a store keeps the rules of leases',
+  details:
+    'Runs the conformance laws of stores with several clients, under names of its own. It acquires, renews, breaks and ' +
+    'releases leases there, touches no other name, and releases all of them at the end. Their records stay as long as the ' +
+    'store keeps fencing tokens. The exit code is 1 if the store breaks a law.',
+  operands: [],
+  options: {
+    family: { type: 'text', value: 'FAMILY', short: 'f', description: 'Only the laws of a family, such as exclusion' },
+    ttl: { type: 'duration', value: 'DURATION', description: 'Of the leases (4s, or more); longer for a slow machine' },
+    parallel: { type: 'count', value: 'COUNT', description: 'Laws at the same time (12)' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold verify --store redis://db', description: 'in about a minute' },
+    { line: 'leasehold verify -c application.conf --family fencing', description: 'one family' },
+  ],
+})
+
+export const migrate = declareCommand({
+  name: 'migrate',
+  summary: 'Create the tables of a store, or bring them up to date',
+  details:
+    'PostgreSQL needs it before the first lease, and after an update of @leasehold/postgres. Leases stay as they are, and it can be ' +
+    'run again at any time. Other stores need no tables.',
+  operands: [],
+  options: unlimitedOptions,
+  examples: [
+    { line: 'leasehold migrate --store postgres://localhost/app', description: 'creates the schema leasehold' },
+  ],
+})
+
+export const config = declareCommand({
+  name: 'config',
+  summary: 'Show the settings of a lease, and where each was given',
+  details:
+    'Reads files and environment variables, and asks no store. Secrets are masked. A setting that nothing reads is a ' +
+    'warning; contradictory settings are an error.',
+  operands: [],
+  options: unlimitedOptions,
+  examples: [
+    { line: 'leasehold config -c application.conf --path shop.import', description: 'one block' },
+    { line: 'leasehold config', description: 'the store that is used without options' },
+  ],
+})
+
+export const durations = declareCommand({
+  name: 'durations',
+  summary: 'Show the durations for usual tasks',
+  details: 'The names are those of `durations` in @leasehold/core. For figures of your own, see leasehold advise.',
+  operands: [],
+  options: outputOption,
+  examples: [{ line: 'leasehold durations', description: 'as a table' }],
+})
+
+export const advise = declareCommand({
+  name: 'advise',
+  summary: 'Choose durations from times, failures and costs',
+  details:
+    'A short ttl is renewed often, and a renewal that fails by bad luck may end a lease whose holder is well. A long ttl ' +
+    'leaves the resource without a holder for longer after a crash. The advice is the ttl with the least cost of both.',
+  operands: [],
+  options: {
+    operation: {
+      type: 'duration',
+      value: 'DURATION',
+      description: 'The longest step between two checks (0)',
+    },
+    'round-trip': {
+      type: 'duration',
+      value: 'DURATION',
+      description: 'A call to the store; required, or --measure',
+    },
+    measure: { type: 'switch', description: 'Take the round trip from the store, by reading' },
+    failures: { type: 'number', value: 'COUNT', description: 'Crashes of a holder in an hour (0.01)' },
+    'lost-cost': {
+      type: 'number',
+      value: 'COST',
+      description: 'Of a lease lost though its holder was well (1)',
+    },
+    'down-cost': { type: 'number', value: 'COST', description: 'Of a second without a holder (1)' },
+    'bad-luck': { type: 'number', value: 'PART', description: 'The part of renewals that fail by chance (0.001)' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold advise --round-trip 20ms --operation 2s --failures 0.1', description: 'by hand' },
+    { line: 'leasehold advise --measure --store redis://db --lost-cost 50', description: 'by the store' },
+  ],
+})
+
+export const completion = declareCommand({
+  name: 'completion',
+  summary: 'Print the completions for a shell',
+  operands: [{ name: 'SHELL', description: 'bash, zsh or fish', words: ['bash', 'zsh', 'fish'] }],
+  options: {},
+  examples: [
+    { line: 'source <(leasehold completion bash)', description: 'in ~/.bashrc' },
+    { line: 'leasehold completion zsh > ~/.zfunc/_leasehold', description: 'a folder of fpath' },
+    { line: 'leasehold completion fish > ~/.config/fish/completions/leasehold.fish', description: 'for fish' },
+  ],
+})
