@@ -38,6 +38,11 @@ const lacking: Readonly<Record<LeaseAbility, string>> = {
 
 export const leaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly []>(async () => [])
 
+/** Makes laws that get a lease, which nobody has asked for yet. */
+export const openLeaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly [TrialLease]>(async (trial) => [
+  await trial.open(),
+])
+
 /** Makes laws that get a lease that is held. */
 export const heldLeaseLawsOf = lawsWith<LeaseTrial, LeaseAbility, readonly [TrialLease]>(async (trial) => [
   await trial.openHeld(),

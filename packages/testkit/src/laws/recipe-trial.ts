@@ -6,7 +6,7 @@ import { FaultyStore } from '../faults/faulty-store.js'
 import { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
-import { checkIn, type Law, type LawFamily, type LawOutcome, lawsWith } from './law.js'
+import { checkIn, type Law, type LawOutcome, lawsWith } from './law.js'
 import { type Machine, type PassingTime, realTime, virtualTime, waitForBackend } from './passing-time.js'
 import { storeAbilities } from './store-abilities.js'
 import type { StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
@@ -183,13 +183,12 @@ export class RecipeTrial<Recipe, Options> {
   }
 }
 
-/** Makes laws of one recipe. */
-export function recipeLawsOf<Recipe, Options>(
-  family: LawFamily,
-  needs: readonly StoreAbility[],
-  checks: Readonly<Record<string, (trial: RecipeTrial<Recipe, Options>) => Promise<void>>>,
-): readonly RecipeLaw<Recipe, Options>[] {
-  return lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, readonly []>(async () => [])(family, needs, checks)
+/** Returns a function that makes laws of one recipe. `given`: what each check gets after its trial. */
+export function recipeLawsWith<Recipe, Options, Given extends readonly unknown[] = readonly []>(
+  given: (trial: RecipeTrial<Recipe, Options>) => Given,
+) {
+  const lawsOf = lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, Given>(async (trial) => given(trial))
+  return lawsOf.bind(undefined, 'recipes')
 }
 
 /** Checks one law in a trial of its own. Rejects where it is broken. */

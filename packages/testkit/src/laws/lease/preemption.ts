@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
-import { type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw } from '../lease-trial.js'
 
 const wait = Number.POSITIVE_INFINITY
 
 export const leasePreemptionLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('break', ['store', 'break', 'wait'], {
-    async 'a challenger that preempts gets the lease, and the holder is notified of the break in time'(trial) {
-      const held = await trial.openHeld()
+  ...heldLeaseLawsOf('break', ['store', 'break', 'wait'], {
+    async 'a challenger that preempts gets the lease, and the holder is notified of the break in time'(trial, held) {
       const challenger = await trial.open()
       const preempt = { period: trial.ttl / 4, when: () => true }
       const acquired = challenger.acquire({ wait, preempt })
@@ -16,8 +15,7 @@ export const leasePreemptionLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(acquired), true)
       assert.equal(held.lease.checkLease(), false)
     },
-    async 'a holder that hears nothing of the break has stopped before the challenger is granted'(trial) {
-      const held = await trial.openHeld()
+    async 'a holder that hears nothing of the break has stopped before the challenger is granted'(trial, held) {
       await held.cutOff()
       const challenger = await trial.open()
       let isGranted = false
@@ -32,8 +30,7 @@ export const leasePreemptionLaws: readonly LeaseLaw[] = [
       assert.equal(held.lease.checkLease(), false)
       await held.heal()
     },
-    async 'a challenger whose condition is false breaks nothing'(trial) {
-      const held = await trial.openHeld()
+    async 'a challenger whose condition is false breaks nothing'(trial, held) {
       const challenger = await trial.open()
       const asked: string[] = []
       const when = ({ owner }: { readonly owner: string }): boolean => {

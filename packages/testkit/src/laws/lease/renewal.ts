@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import type { Fault } from '../../faults/fault.js'
-import { type LeaseLaw, type LeaseTrial, leaseLawsOf } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
 
 /** These happen to the next heartbeats, and the lease stays held. */
 function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {
@@ -16,9 +16,8 @@ function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {
 }
 
 export const leaseRenewalLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('renewal', [], {
-    async 'a lease is held for many ttls without any call'(trial) {
-      const { lease, losses } = await trial.openHeld()
+  ...heldLeaseLawsOf('renewal', [], {
+    async 'a lease is held for many ttls without any call'(trial, { lease, losses }) {
       const token = lease.fencingToken
       const other = await trial.open()
       for (let ttls = 0; ttls < (trial.time.isVirtual ? 50 : 3); ttls += 1) {
@@ -94,17 +93,15 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       await trial.openHeld()
     },
   }),
-  ...leaseLawsOf('limits', ['store'], {
-    async 'acquire rejects within the operation timeout when the store hangs'(trial) {
-      const lease = await trial.open()
+  ...openLeaseLawsOf('limits', ['store'], {
+    async 'acquire rejects within the operation timeout when the store hangs'(trial, lease) {
       lease.store.inject({ kind: 'hang' }, 'acquire')
       const begun = lease.clock.now()
       await assert.rejects(trial.during(lease.acquire()), LeaseTimeoutError)
       if (trial.time.isVirtual) assert(lease.clock.now() - begun <= trial.operationTimeout + trial.ttl / 40)
       assert.equal(lease.lease.checkLease(), false)
     },
-    async 'acquire rejects with a LeaseError that has the failure of the store as cause'(trial) {
-      const { lease, store } = await trial.open()
+    async 'acquire rejects with a LeaseError that has the failure of the store as cause'(trial, { lease, store }) {
       const cause = new Error('ECONNREFUSED')
       store.inject({ kind: 'fail-before', error: cause }, 'acquire')
       store.inject({ kind: 'fail-before', error: cause }, 'read')
@@ -116,8 +113,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       assert.equal(rejected.cause, cause)
       assert.equal(rejected.leaseName, trial.name)
     },
-    async 'the grant of an aborted claim is released soon'(trial) {
-      const { lease, store } = await trial.open()
+    async 'the grant of an aborted claim is released soon'(trial, { lease, store }) {
       const controller = new AbortController()
       store.inject({ kind: 'hang', applied: true }, 'acquire')
       const rejected = assert.rejects(lease.acquire({ signal: controller.signal }))
@@ -127,8 +123,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       await trial.pass(4 * trial.operationTimeout)
       await trial.openHeld()
     },
-    async 'the grant of a claim with an unknown outcome is released soon'(trial) {
-      const { lease, store } = await trial.open()
+    async 'the grant of a claim with an unknown outcome is released soon'(trial, { lease, store }) {
       store.inject({ kind: 'hang', applied: true }, 'acquire')
       await assert.rejects(trial.during(lease.acquire()))
       await trial.pass(4 * trial.operationTimeout)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError, LeaseHeldError, LeaseLostError } from '@leasehold/core'
-import { type LeaseLaw, leaseLawsOf } from '../lease-trial.js'
+import { type LeaseLaw, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
 
 /** Work that lasts until the law ends it. */
 function pendingWork(): {
@@ -23,9 +23,8 @@ function pendingWork(): {
 const waitForTurn = { wait: Number.POSITIVE_INFINITY }
 
 export const leaseRunLaws: readonly LeaseLaw[] = [
-  ...leaseLawsOf('runs', [], {
-    async 'runs of one lease object do not overlap, and each releases its own grant only'(trial) {
-      const { lease } = await trial.open()
+  ...openLeaseLawsOf('runs', [], {
+    async 'runs of one lease object do not overlap, and each releases its own grant only'(trial, { lease }) {
       let inProgress = 0
       const tokens = new Set<bigint | undefined>()
       let runs = 0
@@ -43,8 +42,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(runs, 3)
       assert.equal(lease.checkLease(), false)
     },
-    async 'a run without wait rejects during another run, and names its own owner'(trial) {
-      const { lease } = await trial.open()
+    async 'a run without wait rejects during another run, and names its own owner'(trial, { lease }) {
       const first = pendingWork()
       const firstRun = lease.run(first.work)
       const error = await trial.during(lease.run(first.work).catch((reason: unknown) => reason))
@@ -54,8 +52,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       await trial.during(firstRun)
       assert.equal(first.started.length, 1)
     },
-    async 'a run inside its own work rejects instead of waiting for itself'(trial) {
-      const { lease } = await trial.open()
+    async 'a run inside its own work rejects instead of waiting for itself'(trial, { lease }) {
       const run = lease.run(async () => {
         await assert.rejects(
           lease.run(async () => {}, waitForTurn),
@@ -64,15 +61,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       })
       await trial.during(run)
     },
-    async 'a run under an acquire of the same object leaves the lease held'(trial) {
-      const { lease } = await trial.openHeld()
-      const { fencingToken } = lease
-      assert.equal(await trial.during(lease.run(async (held) => held.fencingToken)), fencingToken)
-      assert.equal(lease.checkLease(), true)
-      assert.equal(lease.fencingToken, fencingToken)
-    },
-    async 'a release during a run aborts its work, and another owner may hold the name'(trial) {
-      const { lease } = await trial.open()
+    async 'a release during a run aborts its work, and another owner may hold the name'(trial, { lease }) {
       const { work, started } = pendingWork()
       const run = lease.run(work).catch((reason: unknown) => reason)
       while (started.length === 0) await trial.pass(trial.interval / 10)
@@ -83,8 +72,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(started[0]?.aborted, true)
       await trial.openHeld()
     },
-    async 'a run that ended does not free a later grant of its object'(trial) {
-      const { lease } = await trial.open()
+    async 'a run that ended does not free a later grant of its object'(trial, { lease }) {
       const { work, started } = pendingWork()
       const run = lease.run(work).catch(() => {})
       while (started.length === 0) await trial.pass(trial.interval / 10)
@@ -96,8 +84,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(lease.checkLease(), true)
       await trial.openRefused()
     },
-    async 'each grant has a signal of its own, which a release does not abort'(trial) {
-      const { lease } = await trial.open()
+    async 'each grant has a signal of its own, which a release does not abort'(trial, { lease }) {
       assert.equal(lease.signal.aborted, true)
       const signals: AbortSignal[] = []
       for (let grant = 0; grant < 2; grant += 1) {
@@ -112,6 +99,15 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
         signals.map(({ aborted }) => aborted),
         [false, false],
       )
+    },
+  }),
+  ...leaseLawsOf('runs', [], {
+    async 'a run under an acquire of the same object leaves the lease held'(trial) {
+      const { lease } = await trial.openHeld()
+      const { fencingToken } = lease
+      assert.equal(await trial.during(lease.run(async (held) => held.fencingToken)), fencingToken)
+      assert.equal(lease.checkLease(), true)
+      assert.equal(lease.fencingToken, fencingToken)
     },
   }),
   ...leaseLawsOf('runs', ['store'], {

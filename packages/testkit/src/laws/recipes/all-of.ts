@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { breakLease, createLease, type Lease, type LeaseLost, LeaseLostError, type StoreLease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** The part of `allOf` that its laws use. */
 export interface AllOfUnderLaw {
@@ -49,11 +49,14 @@ async function assertFree(trial: Trial, names: readonly string[]): Promise<void>
   }
 }
 
+const lawsOf = recipeLawsWith<AllOfUnderLaw, AllOfLawOptions, readonly [ReturnType<typeof namesOf>]>((trial) => [
+  namesOf(trial),
+])
+
 /** The laws of `allOf`. The leases are those of the place, with the names that the options give. */
 export const allOfLaws = [
-  ...recipeLawsOf<AllOfUnderLaw, AllOfLawOptions>('recipes', [], {
-    'all parts are held, or none': async (trial) => {
-      const names = namesOf(trial)
+  ...lawsOf([], {
+    'all parts are held, or none': async (trial, names) => {
       const other = await otherLease(trial, names[1])
       assert.equal(await trial.during(other.acquire()), true)
       const { whole, parts } = await trial.create({ names })
@@ -71,8 +74,7 @@ export const allOfLaws = [
       await assertFree(trial, names)
     },
 
-    'two that are given their parts in opposite orders never wait for each other': async (trial) => {
-      const names = namesOf(trial)
+    'two that are given their parts in opposite orders never wait for each other': async (trial, names) => {
       const joint = [await trial.create({ names }), await trial.create({ names: names.toReversed() })]
       let turns = 0
       const takeTurns = joint.map(async ({ whole }) => {
@@ -87,8 +89,7 @@ export const allOfLaws = [
       assert.equal(turns, 6)
     },
 
-    'parts are released in the reverse of the order in which they are acquired': async (trial) => {
-      const names = namesOf(trial)
+    'parts are released in the reverse of the order in which they are acquired': async (trial, names) => {
       const { whole, parts } = await trial.create({ names: [names[2], names[0], names[1]] })
       const events: string[] = []
       for (const part of parts) {
@@ -100,8 +101,7 @@ export const allOfLaws = [
       assert.deepEqual(events, ['+1', '+2', '+3', '-3', '-2', '-1'])
     },
 
-    'the tokens of the parts are found by name, and grow with each grant': async (trial) => {
-      const names = namesOf(trial)
+    'the tokens of the parts are found by name, and grow with each grant': async (trial, names) => {
       const { whole, parts } = await holdAll(trial, names)
       const first = whole.fencingTokens
       assert.deepEqual(
@@ -118,8 +118,7 @@ export const allOfLaws = [
       }
     },
 
-    'one loss is notified, with the name of a part, when the store is out of reach': async (trial) => {
-      const names = namesOf(trial)
+    'one loss is notified, with the name of a part, when the store is out of reach': async (trial, names) => {
       const place = await trial.place()
       const { whole, losses } = await holdAll(trial, names, place)
       const { signal } = whole
@@ -144,8 +143,7 @@ export const allOfLaws = [
       assert.equal(losses.length, 1)
     },
 
-    'a part that was held before stays held': async (trial) => {
-      const names = namesOf(trial)
+    'a part that was held before stays held': async (trial, names) => {
       const { whole, parts } = await trial.create({ names })
       trial.atEnd(() => Promise.all(parts.map((part) => part.release())))
       assert.equal(await trial.during(parts[1]?.acquire() ?? Promise.resolve(false)), true)
@@ -158,8 +156,7 @@ export const allOfLaws = [
       await assertFree(trial, [names[0], names[2]])
     },
 
-    'a part that is released by itself is the loss of all': async (trial) => {
-      const names = namesOf(trial)
+    'a part that is released by itself is the loss of all': async (trial, names) => {
       const { whole, parts, losses } = await holdAll(trial, names)
       assert.equal(await trial.during(parts[0]?.release() ?? Promise.resolve(false)), true)
       assert.equal(whole.checkLease(), false)
@@ -168,8 +165,7 @@ export const allOfLaws = [
       await assertFree(trial, names)
     },
 
-    'a part whose outcome is unknown frees the others, and rejects': async (trial) => {
-      const names = namesOf(trial)
+    'a part whose outcome is unknown frees the others, and rejects': async (trial, names) => {
       const place = await trial.place()
       const { whole, parts } = await trial.create({ names }, place)
       parts[0]?.once('acquired', () => place.cutOff())
@@ -182,8 +178,7 @@ export const allOfLaws = [
       await assertFree(trial, names)
     },
 
-    'callers of one attempt wait for as long as each asked for': async (trial) => {
-      const names = namesOf(trial)
+    'callers of one attempt wait for as long as each asked for': async (trial, names) => {
       const other = await otherLease(trial, names[2])
       assert.equal(await trial.during(other.acquire()), true)
       const { whole } = await trial.create({ names })
@@ -201,8 +196,7 @@ export const allOfLaws = [
       assert.equal(whole.checkLease(), true)
     },
 
-    'a waiter that gives up frees the parts that it has taken': async (trial) => {
-      const names = namesOf(trial)
+    'a waiter that gives up frees the parts that it has taken': async (trial, names) => {
       const other = await otherLease(trial, names[2])
       assert.equal(await trial.during(other.acquire()), true)
       const { whole, parts } = await trial.create({ names })
@@ -217,7 +211,7 @@ export const allOfLaws = [
     },
   }),
 
-  ...recipeLawsOf<AllOfUnderLaw, AllOfLawOptions>('recipes', ['break'], {
+  ...lawsOf(['break'], {
     'the loss of any part is the loss of all, and frees the others': async (trial) => {
       const [first, ...others] = namesOf(trial)
       for (const broken of [first, ...others]) {
@@ -238,8 +232,7 @@ export const allOfLaws = [
       }
     },
 
-    'a part that is lost while others are waited for is asked for again': async (trial) => {
-      const names = namesOf(trial)
+    'a part that is lost while others are waited for is asked for again': async (trial, names) => {
       const other = await otherLease(trial, names[2])
       assert.equal(await trial.during(other.acquire()), true)
       const { whole, parts } = await trial.create({ names })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** The leader, as an election reports it. */
 export interface ReportedLeader {
@@ -82,7 +82,9 @@ function onlyWorkOf(works: readonly Work[]): Work {
   return work
 }
 
-const termLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', [], {
+const lawsOf = recipeLawsWith<ElectionUnderLaw, ElectionLawOptions>(() => [])
+
+const termLaws = lawsOf([], {
   async 'one of several candidates leads, and each later term has a larger number'(trial) {
     const first = await leading(trial)
     const second = await candidate(trial)
@@ -139,7 +141,7 @@ const termLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', [
   },
 })
 
-const endLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', [], {
+const endLaws = lawsOf([], {
   async 'resign passes the leadership on to another candidate'(trial) {
     const first = await leading(trial, { resignPause: trial.ttl })
     const second = await candidate(trial)
@@ -225,7 +227,7 @@ const endLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', []
   },
 })
 
-const observerLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', ['metadata'], {
+const observerLaws = lawsOf(['metadata'], {
   async 'everyone learns who leads, with the metadata of this leader'(trial) {
     const first = await leading(trial, { metadata: { address: 'first' } })
     const second = await candidate(trial)
@@ -274,7 +276,7 @@ const observerLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes
   },
 })
 
-const clockLaws = recipeLawsOf<ElectionUnderLaw, ElectionLawOptions>('recipes', [], {
+const clockLaws = lawsOf([], {
   async 'an election that was stopped leaves nothing behind'(trial) {
     if (!trial.time.isVirtual) return
     const { election, place } = await leading(trial)

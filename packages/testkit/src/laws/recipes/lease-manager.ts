@@ -7,7 +7,7 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** The part of `LeaseManager` that its laws use. */
 export interface LeaseManagerUnderLaw {
@@ -27,7 +27,7 @@ export interface LeaseManagerUnderLaw {
 
 type Trial = RecipeTrial<LeaseManagerUnderLaw, { readonly concurrency?: number }>
 
-const lawsOf = recipeLawsOf<LeaseManagerUnderLaw, { readonly concurrency?: number }>
+const lawsOf = recipeLawsWith<LeaseManagerUnderLaw, { readonly concurrency?: number }>(() => [])
 
 function namesOf(trial: Trial, count: number): string[] {
   return Array.from({ length: count }, (_, place) => `${trial.name}/${place}`)
@@ -50,7 +50,7 @@ const endless = (): Promise<never> => new Promise(() => {})
 
 /** The laws of `LeaseManager`. A lease has the name that it is asked for by, and the ttl of the place. */
 export const leaseManagerLaws = [
-  ...lawsOf('recipes', [], {
+  ...lawsOf([], {
     'many names are held at once, and stay held for many ttls': async (trial) => {
       const { manager } = await open(trial)
       const names = namesOf(trial, 20)
@@ -142,7 +142,7 @@ export const leaseManagerLaws = [
     },
   }),
 
-  ...lawsOf('recipes', ['metadata'], {
+  ...lawsOf(['metadata'], {
     'three processes do each job of a list once': async (trial) => {
       const jobs = namesOf(trial, 9)
       const members = [await open(trial), await open(trial), await open(trial)]

@@ -6,7 +6,7 @@ import {
   LeaseLostError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { recipeLawsOf } from '../recipe-trial.js'
+import { recipeLawsWith } from '../recipe-trial.js'
 
 /** The part of `Once` that its laws use. */
 export interface OnceUnderLaw {
@@ -24,9 +24,11 @@ const forever = { wait: Number.POSITIVE_INFINITY }
 /** Never ends by itself. */
 const endless = (): Promise<never> => new Promise(() => {})
 
+const lawsOf = recipeLawsWith<OnceUnderLaw, Record<never, never>>(() => [])
+
 /** The laws of `Once`. The lease of a key has the key as its name, and its ttl is that of the place. */
 export const onceLaws = [
-  ...recipeLawsOf<OnceUnderLaw, Record<never, never>>('recipes', ['metadata'], {
+  ...lawsOf(['metadata'], {
     'the work of a key is done once, and every caller gets its outcome': async (trial) => {
       const place = await trial.place()
       let works = 0

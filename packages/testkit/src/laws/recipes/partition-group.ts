@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { breakLease } from '@leasehold/core'
-import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** A partition that a worker owns, as the laws use it. */
 export interface AssignedPartitionUnderTest {
@@ -99,9 +99,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
+const lawsOf = recipeLawsWith<PartitionGroupUnderTest, PartitionGroupLawOptions>(() => [])
+
 /** The rules of groups that share partitions. */
 export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, PartitionGroupLawOptions>[] = [
-  ...recipeLawsOf<PartitionGroupUnderTest, PartitionGroupLawOptions>('recipes', ['list', 'metadata'], {
+  ...lawsOf(['list', 'metadata'], {
     'workers that start together share the partitions fairly, and nothing moves afterwards': async (trial) => {
       const workers = [await Worker.start(trial, 7), await Worker.start(trial, 7), await Worker.start(trial, 7)]
       await untilFair(trial, 7, workers)
@@ -229,7 +231,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
     },
   }),
 
-  ...recipeLawsOf<PartitionGroupUnderTest, PartitionGroupLawOptions>('recipes', ['list', 'metadata', 'clients'], {
+  ...lawsOf(['list', 'metadata', 'clients'], {
     'the partitions of a worker that died are taken over, with the last position that it saved': async (trial) => {
       const first = await Worker.start(
         trial,
@@ -259,7 +261,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
     },
   }),
 
-  ...recipeLawsOf<PartitionGroupUnderTest, PartitionGroupLawOptions>('recipes', ['list', 'metadata', 'break'], {
+  ...lawsOf(['list', 'metadata', 'break'], {
     'a partition whose lease is broken is lost by its owner, and assigned again': async (trial) => {
       const worker = await Worker.start(trial, 2)
       await untilFair(trial, 2, [worker])

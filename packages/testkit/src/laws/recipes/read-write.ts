@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AcquireOptions, Lease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** A read-write lease as the laws see it. */
 export interface ReadWriteUnderTest {
@@ -35,7 +35,9 @@ async function assertConflict(trial: Trial, lease: Lease): Promise<void> {
   await assert.rejects(trial.during(lease.acquire({ wait: forEver })), { code: 'conflict' })
 }
 
-const inAnyOrder = recipeLawsOf<ReadWriteUnderTest, ReadWriteLawOptions>('recipes', ['metadata'], {
+const lawsOf = recipeLawsWith<ReadWriteUnderTest, ReadWriteLawOptions>(() => [])
+
+const inAnyOrder = lawsOf(['metadata'], {
   'readers read together, up to the stated number': async (trial) => {
     const all: ReadWriteUnderTest[] = []
     for (let count = 0; count < READERS; count += 1) {
@@ -177,7 +179,7 @@ const inAnyOrder = recipeLawsOf<ReadWriteUnderTest, ReadWriteLawOptions>('recipe
   },
 })
 
-const watched = recipeLawsOf<ReadWriteUnderTest, ReadWriteLawOptions>('recipes', ['metadata', 'watch'], {
+const watched = lawsOf(['metadata', 'watch'], {
   'a reader costs five calls when nobody waits': async (trial) => {
     const place = await trial.place()
     const both = await open(trial, place)

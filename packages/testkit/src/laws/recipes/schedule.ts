@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createLease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** One run of the work of a schedule, as its record keeps it. */
 export interface RecordedRun {
@@ -76,17 +76,17 @@ class Runs {
 
 const endless = (): Promise<never> => new Promise(() => {})
 
+const lawsOf = recipeLawsWith<ScheduleUnderLaw, ScheduleLawOptions, readonly [Runs]>(() => [new Runs()])
+
 /** The laws of `Schedule`, over a store that keeps metadata. */
-export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('recipes', ['metadata'], {
-  'each tick is run once by one of several instances, and none is left out': async (trial) => {
-    const runs = new Runs()
+export const scheduleLaws = lawsOf(['metadata'], {
+  'each tick is run once by one of several instances, and none is left out': async (trial, runs) => {
     for (let instance = 0; instance < 3; instance += 1) await runs.start(trial, {})
     await trial.until('five ticks', () => runs.ticks.length >= 5)
     runs.check(trial.ttl / 2)
   },
 
-  'clocks that are an hour apart run no tick twice': async (trial) => {
-    const runs = new Runs()
+  'clocks that are an hour apart run no tick twice': async (trial, runs) => {
     for (const skew of [0, 3_600_000, -3_600_000]) await runs.start(trial, { place: await trial.place({ skew }) })
     await trial.until('six ticks', () => runs.ticks.length >= 6)
     // The fast clock may have overtaken the others after the first tick.
@@ -109,8 +109,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(last?.owner, second.owner)
   },
 
-  'the run of a holder that died is shown as interrupted': async (trial) => {
-    const runs = new Runs()
+  'the run of a holder that died is shown as interrupted': async (trial, runs) => {
     const { place } = await runs.start(trial, { work: endless })
     await trial.until('the work has begun', () => runs.ticks.length === 1)
     place.cutOff()
@@ -123,8 +122,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.deepEqual([running, last?.outcome], [undefined, 'interrupted'])
   },
 
-  'a tick that its holder could not record is run by another instance': async (trial) => {
-    const runs = new Runs()
+  'a tick that its holder could not record is run by another instance': async (trial, runs) => {
     const every = 2 * trial.ttl + trial.longest
     const place = await trial.place()
     const { update } = place.store
@@ -147,8 +145,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(runs.ticks[0]?.owner, other.leaseOptions.owner)
   },
 
-  'an instance that is granted the name after the tick was run does not run it again': async (trial) => {
-    const runs = new Runs()
+  'an instance that is granted the name after the tick was run does not run it again': async (trial, runs) => {
     const every = 2 * trial.ttl
     // Both read the record before the tick is recorded; the second one is granted the name when the first has released it.
     for (const part of [100, 25]) {
@@ -161,8 +158,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(runs.ticks.length, 1)
   },
 
-  'ticks that a work overruns are skipped, and do not pile up': async (trial) => {
-    const runs = new Runs()
+  'ticks that a work overruns are skipped, and do not pile up': async (trial, runs) => {
     const every = trial.ttl / 2
     let end = (): void => {}
     const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
@@ -178,8 +174,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(third - second, every)
   },
 
-  'with run-once, the latest tick that a work overran is run late, and only that': async (trial) => {
-    const runs = new Runs()
+  'with run-once, the latest tick that a work overran is run late, and only that': async (trial, runs) => {
     const every = trial.ttl / 2
     let end = (): void => {}
     const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
@@ -192,8 +187,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert(first !== undefined && second !== undefined && second - first >= 2 * every)
   },
 
-  'after a time without instances, missed ticks are skipped': async (trial) => {
-    const runs = new Runs()
+  'after a time without instances, missed ticks are skipped': async (trial, runs) => {
     const every = 2 * trial.ttl
     const { schedule } = await runs.start(trial, { every })
     await trial.until('a tick', () => runs.ticks.length === 1)
@@ -206,8 +200,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(Number(second) - Number(first), 2 * every)
   },
 
-  'after a time without instances, run-once runs the latest missed tick once': async (trial) => {
-    const runs = new Runs()
+  'after a time without instances, run-once runs the latest missed tick once': async (trial, runs) => {
     const every = trial.ttl
     const { schedule } = await runs.start(trial, { every, missed: 'run-once' })
     await trial.until('a tick', () => runs.ticks.length === 1)
@@ -220,8 +213,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(Number(next) - Number(late), every)
   },
 
-  'run-once runs nothing late where no tick was run before': async (trial) => {
-    const runs = new Runs()
+  'run-once runs nothing late where no tick was run before': async (trial, runs) => {
     const place = await trial.place()
     await runs.start(trial, { place, every: 20 * trial.ttl, missed: 'run-once' })
     await trial.until('the record was read', () => place.calls.includes('read'))
@@ -229,8 +221,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.equal(runs.ticks.length, 0)
   },
 
-  'any instance can read the next, the running and the last run': async (trial) => {
-    const runs = new Runs()
+  'any instance can read the next, the running and the last run': async (trial, runs) => {
     const every = trial.ttl
     let end = (): void => {}
     const work = (): unknown =>
@@ -256,8 +247,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.deepEqual([ended.running, ended.last?.outcome], [undefined, 'done'])
   },
 
-  'a work that takes longer than atMostFor is aborted, and the next tick is run': async (trial) => {
-    const runs = new Runs()
+  'a work that takes longer than atMostFor is aborted, and the next tick is run': async (trial, runs) => {
     const every = 2 * trial.ttl
     const { schedule } = await runs.start(trial, { every, atMostFor: trial.ttl / 2, work: endless })
     await trial.until('the work has begun', () => runs.ticks.length === 1)
@@ -268,8 +258,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     runs.check(every)
   },
 
-  'stopping aborts the work, records it as interrupted, and leaves the schedule to others': async (trial) => {
-    const runs = new Runs()
+  'stopping aborts the work, records it as interrupted, and leaves the schedule to others': async (trial, runs) => {
     const { schedule, place } = await runs.start(trial, { work: endless })
     await trial.until('the work has begun', () => runs.ticks.length === 1)
     const { schedule: other } = await runs.start(trial, {})
@@ -280,8 +269,7 @@ export const scheduleLaws = recipeLawsOf<ScheduleUnderLaw, ScheduleLawOptions>('
     assert.notEqual((await trial.during(other.read())).next, undefined)
   },
 
-  'stopping waits for the work as long as it is asked to': async (trial) => {
-    const runs = new Runs()
+  'stopping waits for the work as long as it is asked to': async (trial, runs) => {
     let end = (): void => {}
     const work = (): unknown => new Promise<void>((resolve) => (end = resolve))
     const { schedule } = await runs.start(trial, { work })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AcquireOptions, Lease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsOf } from '../recipe-trial.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** A permit as the laws see it. */
 export interface PermitUnderTest extends Lease {
@@ -74,7 +74,9 @@ async function callsWhile(trial: Trial, waiters: number): Promise<number> {
   return (sum() - before) / waiters
 }
 
-const inAnyOrder = recipeLawsOf<SemaphoreUnderTest, SemaphoreLawOptions>('recipes', ['metadata'], {
+const lawsOf = recipeLawsWith<SemaphoreUnderTest, SemaphoreLawOptions>(() => [])
+
+const inAnyOrder = lawsOf(['metadata'], {
   'at most as many permits are held as there are, and a release lets the next one in': async (trial) => {
     const permits: PermitUnderTest[] = []
     for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, await semaphoreAt(trial, 3)))
@@ -210,7 +212,7 @@ const inAnyOrder = recipeLawsOf<SemaphoreUnderTest, SemaphoreLawOptions>('recipe
   },
 })
 
-const inOrder = recipeLawsOf<SemaphoreUnderTest, SemaphoreLawOptions>('recipes', ['metadata', 'queue', 'watch'], {
+const inOrder = lawsOf(['metadata', 'queue', 'watch'], {
   'waiters are served first come, first served': async (trial) => {
     const permit = await enter(trial, await semaphoreAt(trial, 1))
     const served: number[] = []

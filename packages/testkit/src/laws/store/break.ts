@@ -40,9 +40,8 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       await trial.endsWhenAborted((watch) => client.watchGrant?.(grant, watch))
     },
   }),
-  ...storeLawsOf('break', ['break'], {
-    async 'without a period keeps the name locked for the rest of the ttl, then frees it'(trial, one, other) {
-      await trial.granted(one)
+  ...grantedStoreLawsOf('break', ['break'], {
+    async 'without a period keeps the name locked for the rest of the ttl, then frees it'(trial, _, one, other) {
       const remaining = await breaks(trial, one)
       assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)
       await trial.refused(other)
@@ -51,31 +50,49 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       await trial.pass(trial.ttl * 0.6)
       await trial.granted(other)
     },
-    async 'with a period of 0 frees the name at once'(trial, one, other) {
-      await trial.granted(one)
+    async 'with a period of 0 frees the name at once'(trial, _, one, other) {
       assert.equal(await breaks(trial, one, { period: 0 }), 0)
       await trial.granted(other)
     },
-    async 'with a period keeps the name locked for that long'(trial, client) {
-      await trial.granted(client)
+    async 'with a period keeps the name locked for that long'(trial, _, client) {
       await breaks(trial, client, { period: trial.ttl / 2 })
       await trial.refused(client)
       await trial.pass(trial.ttl * 0.6)
       await trial.granted(client)
     },
-    async 'with a period longer than the rest of the ttl locks the name for the rest only'(trial, client) {
-      await trial.granted(client)
+    async 'with a period longer than the rest of the ttl locks the name for the rest only'(trial, _, client) {
       const period = Math.min(trial.ttl * 4, 60_000)
       const remaining = await breaks(trial, client, { period })
       assert(remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)
     },
-    async 'makes the store refuse the next heartbeat, as broken'(trial, client) {
-      const grant = await trial.granted(client)
+    async 'makes the store refuse the next heartbeat, as broken'(trial, grant, client) {
       await breaks(trial, client)
       const outcome = await client.renew(grant, trial.call)
       assert(!outcome.renewed)
       assert.equal(outcome.reason, 'broken')
     },
+    async 'can be repeated with a shorter period, not with a longer one'(trial, _, client) {
+      const first = await breaks(trial, client, { period: trial.ttl / 4 })
+      assert((await breaks(trial, client)) <= first)
+      assert.equal(await breaks(trial, client, { period: 0 }), 0)
+      await trial.granted(client)
+    },
+    async 'of one grant rejects with a LeaseConflictError after its release'(trial, grant, client) {
+      await client.release(grant, trial.call)
+      await assert.rejects(breaks(trial, client, { grantId: grant.grantId }), LeaseConflictError)
+    },
+    async 'of an expired lease leaves the name free'(trial, _, client) {
+      await trial.expire(client)
+      assert.equal(await breaks(trial, client), 0)
+      await trial.granted(client)
+    },
+    async 'lets the holder release, which frees the name'(trial, grant, client) {
+      await breaks(trial, client)
+      await client.release(grant, trial.call)
+      await trial.granted(client)
+    },
+  }),
+  ...storeLawsOf('break', ['break'], {
     async 'shows in the record, with its reason'(trial, one, other) {
       await trial.granted(one, { metadata: { host: 'a' } })
       await breaks(trial, one, { reason: 'maintenance' })
@@ -83,13 +100,6 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert.equal(record?.state, 'breaking')
       assert.equal(record.metadata.breakReason, 'maintenance')
       assert.equal(record.metadata.host, 'a')
-    },
-    async 'can be repeated with a shorter period, not with a longer one'(trial, client) {
-      await trial.granted(client)
-      const first = await breaks(trial, client, { period: trial.ttl / 4 })
-      assert((await breaks(trial, client)) <= first)
-      assert.equal(await breaks(trial, client, { period: 0 }), 0)
-      await trial.granted(client)
     },
     async 'of one grant breaks that grant'(trial, one, other) {
       const { grantId } = await trial.granted(one)
@@ -109,27 +119,10 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
       assert.equal((await trial.read(one))?.state, 'leased')
     },
-    async 'of one grant rejects with a LeaseConflictError after its release'(trial, client) {
-      const grant = await trial.granted(client)
-      await client.release(grant, trial.call)
-      await assert.rejects(breaks(trial, client, { grantId: grant.grantId }), LeaseConflictError)
-    },
     async 'of a free name rejects with a LeaseConflictError'(trial, client) {
       await assert.rejects(breaks(trial, client), LeaseConflictError)
       await client.release(await trial.granted(client), trial.call)
       await assert.rejects(breaks(trial, client), LeaseConflictError)
-    },
-    async 'of an expired lease leaves the name free'(trial, client) {
-      await trial.granted(client)
-      await trial.expire(client)
-      assert.equal(await breaks(trial, client), 0)
-      await trial.granted(client)
-    },
-    async 'lets the holder release, which frees the name'(trial, client) {
-      const grant = await trial.granted(client)
-      await breaks(trial, client)
-      await client.release(grant, trial.call)
-      await trial.granted(client)
     },
   }),
 ]
