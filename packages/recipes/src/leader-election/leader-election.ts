@@ -16,9 +16,21 @@ import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
-import type { LeaderEvents, LeaderListener } from './leader-events.js'
 import { type Observed, observeLeader } from './observe-leader.js'
 import { Term } from './term.js'
+
+/** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
+export interface LeaderEvents {
+  elected: [term: bigint]
+  /** The term has ended: its work is over, and the lease was released. */
+  resigned: [term: bigint]
+  /** The lease was lost. Its work may go on until it notices. */
+  lost: [term: bigint, lost: LeaseLost]
+  /** An error of `onElected` or of a listener, or a failure in the background. */
+  error: [error: unknown]
+}
+
+export type LeaderListener<E extends keyof LeaderEvents> = (...args: LeaderEvents[E]) => void
 
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER

@@ -4,6 +4,7 @@ import {
   createLease,
   defaultLogger,
   LeaseConfigurationError,
+  type LeaseLost,
   LeaseSettings,
   type LeaseStore,
   LeaseTimeoutError,
@@ -20,7 +21,16 @@ import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe
 import { report } from '../report.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
-import type { LeaseManagerEvents, LeaseManagerListener } from './manager-events.js'
+
+/** The events of a `LeaseManager`, and their arguments. */
+export interface LeaseManagerEvents {
+  /** A lease was lost: once for each grant. */
+  lost: [name: string, lost: LeaseLost]
+  /** A failure in the background. Without a listener, the logger gets it. */
+  error: [error: unknown]
+}
+
+export type LeaseManagerListener<E extends keyof LeaseManagerEvents> = (...args: LeaseManagerEvents[E]) => void
 
 /** The options of a {@link LeaseManager}: those of its leases, and the following. */
 export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
