@@ -188,7 +188,10 @@ export function recipeLawsWith<Recipe, Options, Given extends readonly unknown[]
   given: (trial: RecipeTrial<Recipe, Options>) => Given,
 ) {
   const lawsOf = lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, Given>(async (trial) => given(trial))
-  return lawsOf.bind(undefined, 'recipes')
+  return (
+    needs: readonly StoreAbility[],
+    checks: Parameters<typeof lawsOf>[2],
+  ): readonly RecipeLaw<Recipe, Options>[] => lawsOf('recipes', needs, checks)
 }
 
 /** Checks one law in a trial of its own. Rejects where it is broken. */
