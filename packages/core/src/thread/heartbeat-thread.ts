@@ -5,7 +5,7 @@ import { reasonOf } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import type { OpenedStore } from './thread-messages.js'
-import { type StoreThread, ThreadStore } from './thread-store.js'
+import { ThreadStore } from './thread-store.js'
 
 /** A store, named as a configuration names it. */
 export interface ThreadStoreOptions {
@@ -29,7 +29,6 @@ export interface ThreadStoreOptions {
 export class HeartbeatThread implements AsyncDisposable {
   readonly #options: HeartbeatThreadOptions
   readonly #stores = new Map<number, ThreadStore>()
-  readonly #thread: StoreThread = { link: () => this.#get() }
   #link: ThreadLink | undefined
   #isClosed = false
   #serial = 0
@@ -59,7 +58,7 @@ export class HeartbeatThread implements AsyncDisposable {
     const id = this.#serial
     const link = this.#get()
     const opened = (await link.ask({ type: 'open', store: id, spec }).answer) as OpenedStore
-    const store = new ThreadStore(this.#thread, id, spec, link, opened)
+    const store = new ThreadStore(() => this.#get(), id, spec, link, opened)
     this.#stores.set(id, store)
     store.closed.addEventListener('abort', () => void this.#stores.delete(id), { once: true })
     return store

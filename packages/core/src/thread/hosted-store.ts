@@ -4,7 +4,7 @@ import { createOwner } from '../owner.js'
 import { toLeaseSettings } from '../provider/lease-block.js'
 import { loadFactory } from '../provider/load-factory.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { AbortableCall } from '../store/store-call.js'
+import type { AbortableCall } from '../store/store-call.js'
 import { StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
 import { callPlaces, type OpenedStore, type StoreMethod, type StoreSpec } from './thread-messages.js'
@@ -40,35 +40,24 @@ export function describeStore(store: LeaseStore): OpenedStore {
   }
 }
 
-/** One call of the user of the leases, which may be aborted. `onItem` gets the values of an iterable. */
-export class HostedCall {
-  readonly #call: AbortableCall
-
-  constructor(timeout: number) {
-    this.#call = new AbortableCall(timeout)
+/** Makes one call of the user of the leases. `onItem` gets the values of an iterable. */
+export async function callStore(
+  store: LeaseStore,
+  method: StoreMethod,
+  given: readonly unknown[],
+  call: AbortableCall,
+  onItem: (value: unknown) => void,
+): Promise<unknown> {
+  const args = [...given]
+  args[callPlaces[method]] = call
+  const ask = store[method] as unknown as (...args: readonly unknown[]) => unknown
+  const answer = ask.apply(store, args)
+  if (!isIterable(answer)) return await answer
+  for await (const value of answer) {
+    if (call.aborted) return undefined
+    onItem(value)
   }
-
-  abort(): void {
-    this.#call.abort()
-  }
-
-  async make(
-    store: LeaseStore,
-    method: StoreMethod,
-    given: readonly unknown[],
-    onItem: (value: unknown) => void,
-  ): Promise<unknown> {
-    const args = [...given]
-    args[callPlaces[method]] = this.#call
-    const ask = store[method] as unknown as (...args: readonly unknown[]) => unknown
-    const answer = ask.apply(store, args)
-    if (!isIterable(answer)) return await answer
-    for await (const value of answer) {
-      if (this.#call.aborted) return undefined
-      onItem(value)
-    }
-    return undefined
-  }
+  return undefined
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -1,17 +1,27 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
-import type { LeaseError } from '../errors/lease-error.js'
 import { LeaseHeldError } from '../errors/lease-held-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { LeaseNameError } from '../errors/lease-name-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnauthorisedError } from '../errors/lease-unauthorised-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
-import type { LeaseLostReason } from '../lease-lost.js'
 import { reasonOf } from '../shown-value.js'
 
 /** How many causes of causes are passed on. */
 const DEEPEST = 8
+
+/** The errors of this library, by their names. */
+const leaseErrors = {
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseHeldError,
+  LeaseLostError,
+  LeaseNameError,
+  LeaseTimeoutError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} as const
 
 /** An error as a message between threads carries it: a copy of an error has neither its class nor its fields. */
 export interface PortableError {
@@ -41,32 +51,11 @@ export function toPortable(error: unknown, depth = 0): PortableError {
 /** The error again: of the same class, where it is one of this library's. */
 export function fromPortable({ name, message, stack, fields, cause }: PortableError): Error {
   const details = { ...fields, ...(cause === undefined ? {} : { cause: fromPortable(cause) }) }
-  const error = leaseErrorOf(name, message, details) ?? Object.assign(new Error(message, details), fields, { name })
+  const error = Object.hasOwn(leaseErrors, name)
+    ? new leaseErrors[name as keyof typeof leaseErrors](message, { reason: 'closed', ...details })
+    : Object.assign(new Error(message, details), fields, { name })
   if (stack !== undefined) error.stack = stack
   return error
-}
-
-function leaseErrorOf(name: string, message: string, details: object): LeaseError | undefined {
-  switch (name) {
-    case 'LeaseConfigurationError':
-      return new LeaseConfigurationError(message, details)
-    case 'LeaseConflictError':
-      return new LeaseConflictError(message, details)
-    case 'LeaseHeldError':
-      return new LeaseHeldError(message, details)
-    case 'LeaseLostError':
-      return new LeaseLostError(message, { reason: 'closed' satisfies LeaseLostReason, ...details })
-    case 'LeaseNameError':
-      return new LeaseNameError(message, details)
-    case 'LeaseTimeoutError':
-      return new LeaseTimeoutError(message, details)
-    case 'LeaseUnauthorisedError':
-      return new LeaseUnauthorisedError(message, details)
-    case 'LeaseUnavailableError':
-      return new LeaseUnavailableError(message, details)
-    default:
-      return undefined
-  }
 }
 
 function isPlain(value: unknown): boolean {

@@ -16,7 +16,7 @@ import { fromPortable } from './portable-error.js'
 import { RemoteClaims } from './remote-claims.js'
 import { RemoteFence } from './remote-fence.js'
 import type { LinkedLease, ThreadLink } from './thread-link.js'
-import type { AskedOfGrant, LeaseNews, LeaseSpec, Reply } from './thread-messages.js'
+import type { AskedOfGrant, LeaseNews, LeaseSpec, Reply, Request } from './thread-messages.js'
 
 /** The store of the lease, as its engine sees it. */
 export interface RemoteStore {
@@ -129,8 +129,7 @@ export class RemoteEngine implements Engine, LinkedLease {
 
   unclaim(claim: Claim): void {
     const id = this.#claims.remove(claim)
-    const seat = this.#seat
-    if (id !== undefined) seat?.link.post({ type: 'unclaim', lease: seat.lease, claim: id })
+    if (id !== undefined) this.#post((lease) => ({ type: 'unclaim', lease, claim: id }))
     this.#settle()
   }
 
@@ -288,8 +287,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     const claims = ids.flatMap((id) => this.#claims.take(id) ?? [])
     const isParentLost = this.#environment.parent?.isLost === true
     if (claims.length === 0 || isParentLost) {
-      const seat = this.#seat
-      seat?.link.post({ type: 'unwanted', lease: seat.lease, number })
+      this.#post((lease) => ({ type: 'unwanted', lease, number }))
       for (const claim of claims) claim.reject(parentLost(this.rules))
       this.#settle()
       return
@@ -328,20 +326,22 @@ export class RemoteEngine implements Engine, LinkedLease {
 
   #judge(id: number, holder: LeaseRecord): void {
     const claim = this.#claims.get(id)
-    const seat = this.#seat
-    if (claim?.preempt === undefined || seat === undefined) return
+    if (claim?.preempt === undefined || this.#seat === undefined) return
     const breaks = judge(claim.preempt, holder, this.rules)
-    if (breaks === true) {
-      seat.link.post({ type: 'judged', lease: seat.lease, claim: id, grantId: holder.grantId })
-    } else if (breaks !== false) {
+    if (breaks === true) this.#post((lease) => ({ type: 'judged', lease, claim: id, grantId: holder.grantId }))
+    else if (breaks !== false) {
       claim.reject(breaks)
       this.unclaim(claim)
     }
   }
 
   #ask(number: number, event: AskedOfGrant): void {
-    const seat = this.#seat
-    seat?.link.post({ type: 'ask', lease: seat.lease, number, event })
+    this.#post((lease) => ({ type: 'ask', lease, number, event }))
+  }
+
+  /** To the thread in which the lease has its seat, if it has one. */
+  #post(request: (lease: number) => Request): void {
+    if (this.#seat !== undefined) this.#seat.link.post(request(this.#seat.lease))
   }
 
   /** On the clock of this thread. Never later than the thread has confirmed it. */

@@ -2,9 +2,10 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { Deadlines } from '../self-fence/deadlines.js'
 import type { DeadlineKeeper } from '../self-fence/watchdog.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { AbortableCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
 import { HostedLease, type LeaseHost } from './hosted-lease.js'
-import { describeStore, HostedCall, openStore } from './hosted-store.js'
+import { callStore, describeStore, openStore } from './hosted-store.js'
 import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { toPortable } from './portable-error.js'
@@ -28,7 +29,7 @@ export class ThreadHost {
   readonly #onStopped: () => void
   readonly #stores = new Map<number, LeaseStore>()
   readonly #leases = new Map<number, HostedLease>()
-  readonly #calls = new Map<number, HostedCall>()
+  readonly #calls = new Map<number, AbortableCall>()
   #numbers = 0
   #isStopping = false
 
@@ -132,11 +133,12 @@ export class ThreadHost {
   }
 
   #call({ id, store, method, args, timeout }: RequestOf<'call'>): void {
-    const call = new HostedCall(timeout)
+    const call = new AbortableCall(timeout)
     this.#calls.set(id, call)
     this.#answer(id, async () => {
       try {
-        return await call.make(this.#storeOf(store), method, args, (value) => this.#post({ type: 'item', id, value }))
+        const onItem = (value: unknown): void => this.#post({ type: 'item', id, value })
+        return await callStore(this.#storeOf(store), method, args, call, onItem)
       } finally {
         this.#calls.delete(id)
       }

@@ -38,23 +38,8 @@ export interface LeaseSpec {
   readonly unresponsiveAfter: number
 }
 
-/** The methods of a store that are called from the other thread. `close` takes no call. */
-export type StoreMethod =
-  | 'acquire'
-  | 'renew'
-  | 'release'
-  | 'read'
-  | 'update'
-  | 'change'
-  | 'break'
-  | 'withdraw'
-  | 'renewMany'
-  | 'list'
-  | 'watch'
-  | 'watchGrant'
-
-/** The place of the `StoreCall` among the arguments of each method. */
-export const callPlaces: Readonly<Record<StoreMethod, number>> = {
+/** The place of the `StoreCall` among the arguments of each method that is called from the other thread. `close` takes none. */
+export const callPlaces = {
   acquire: 1,
   renew: 1,
   release: 1,
@@ -67,7 +52,9 @@ export const callPlaces: Readonly<Record<StoreMethod, number>> = {
   list: 1,
   watch: 1,
   watchGrant: 1,
-}
+} as const
+
+export type StoreMethod = keyof typeof callPlaces
 
 /** The description of a store that was opened. */
 export interface OpenedStore {

@@ -14,12 +14,6 @@ import { callPlaces, type LeaseSpec, type OpenedStore, type StoreMethod, type St
 /** How long the thread renews for a user that shows no sign of life, in milliseconds, unless the settings say otherwise. */
 const UNRESPONSIVE_AFTER = 60_000
 
-/** The thread, as its stores see it. */
-export interface StoreThread {
-  /** The thread that runs, or a new one. Throws where it cannot be started. */
-  link(): ThreadLink
-}
-
 type Method<M extends StoreMethod> = NonNullable<LeaseStore[M]>
 
 /**
@@ -43,7 +37,7 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   declare readonly list?: Method<'list'>
   declare readonly watch?: Method<'watch'>
   declare readonly watchGrant?: Method<'watchGrant'>
-  readonly #thread: StoreThread
+  readonly #thread: () => ThreadLink
   readonly #spec: StoreSpec
   readonly #closed = new AbortController()
   readonly #engines = new Set<RemoteEngine>()
@@ -51,7 +45,8 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   #opening: Promise<ThreadLink> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(thread: StoreThread, id: number, spec: StoreSpec, link: ThreadLink, opened: OpenedStore) {
+  /** `thread` returns the thread that runs, or a new one. It throws where none can be started. */
+  constructor(thread: () => ThreadLink, id: number, spec: StoreSpec, link: ThreadLink, opened: OpenedStore) {
     this.#thread = thread
     this.#spec = spec
     this.#openIn = link
@@ -84,7 +79,7 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   }
 
   link(): ThreadLink | Promise<ThreadLink> {
-    const link = this.#thread.link()
+    const link = this.#thread()
     if (this.#openIn === link) return link
     this.#opening ??= this.#open(link)
     return this.#opening

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { BroadcastChannel } from 'node:worker_threads'
 import type { LeaseStore } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { HeartbeatThread } from '@leasehold/core/thread'
 import { afterAll, beforeAll } from 'vitest'
-import { describeStore, HostedCall } from '../../../src/thread/hosted-store.js'
+import { callStore, describeStore } from '../../../src/thread/hosted-store.js'
 import { toPortable } from '../../../src/thread/portable-error.js'
 import type { RelayOptions, RelayReply, RelayRequest } from './relayed-calls.js'
 import { fromSource } from './thread-options.js'
@@ -33,7 +34,7 @@ class Relays {
   readonly #name = randomUUID()
   readonly #channel = new BroadcastChannel(this.#name)
   readonly #stores = new Map<string, LeaseStore>()
-  readonly #calls = new Map<string, HostedCall>()
+  readonly #calls = new Map<string, AbortableCall>()
   #isClosed = false
 
   constructor() {
@@ -59,10 +60,10 @@ class Relays {
     const store = this.#stores.get(request.store)
     if (store === undefined) return
     const { id, method, args, timeout } = request
-    const call = new HostedCall(timeout)
+    const call = new AbortableCall(timeout)
     this.#calls.set(id, call)
     try {
-      const value = await call.make(store, method, args, (item) => this.#post({ type: 'item', id, value: item }))
+      const value = await callStore(store, method, args, call, (item) => this.#post({ type: 'item', id, value: item }))
       this.#post({ type: 'answer', id, value })
     } catch (error) {
       this.#post({ type: 'error', id, error: toPortable(error) })
