@@ -312,10 +312,15 @@ export class LeaseManager implements AsyncDisposable {
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
-    const closing = this.#closing.signal
-    const ends = signal === undefined ? closing : AbortSignal.any([signal, closing])
-    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
-    ends.throwIfAborted()
+    const ends = new AbortController()
+    const end = (): void => ends.abort(signal?.reason)
+    const unlisten = this.#closing.onAbort(() => ends.abort(this.#closedError()))
+    // Not by AbortSignal.any: a signal that is never aborted would remember every pause.
+    signal?.addEventListener('abort', end, { once: true })
+    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends.signal)
+    unlisten()
+    signal?.removeEventListener('abort', end)
+    ends.signal.throwIfAborted()
   }
 
   #jobHost(): JobHost {
