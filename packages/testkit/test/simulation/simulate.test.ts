@@ -50,7 +50,7 @@ describe('simulate', () => {
     }
     // A change of the engine's behaviour or of the simulator changes this digest.
     expect(digest.digest('hex')).toMatchInlineSnapshot(
-      `"67d54841dd9c9ccd31afcf05c153c4512babbfa28dc8bbcf334e0428d7efecaf"`,
+      `"7e3dfb33181e21541ca0fb55b8e8c4326ac6c401592092dbb6a8526087a8c6e1"`,
     )
   })
 
