@@ -101,5 +101,8 @@ const method = [
   '- In a take-over, a token is compared with the token that the killed process had for the same name.',
   '- The other names of the last table of each store have a ttl of an hour, and so no heartbeat while it is measured.',
   '- The figures of a store are those of its last run. Runs on a machine without free processor time were not kept.',
+  '- A slower machine misses goals. On 2026-11-24, a million leases on Redis were held where a renewal took the server 11.5 µs:',
+  '  none was lost, but a process had a p99 delay of 43.4 ms, the busiest second had 2.45 times the mean, and the last lease was',
+  '  taken over 62.4 s after the ttl. A heartbeat took 28.5 µs of the clients.',
   '',
 ]
