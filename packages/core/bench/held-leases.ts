@@ -42,7 +42,7 @@ export async function measureHeldLeases(): Promise<readonly Measurement[]> {
       atLeast: LEASES,
     },
     { what: 'heartbeats a lease in that time', value: beating, unit: '', atLeast: 6 },
-    { what: 'heap a held lease', value: bytes, unit: 'bytes', atMost: 2_048 },
+    { what: 'heap a held lease', value: bytes, unit: 'bytes', atMost: 1_500 },
     { what: 'p99 delay of the event loop', value: delay.percentile(99) / 1e6, unit: 'ms', atMost: 20 },
   ]
 }
