@@ -134,7 +134,7 @@ export class LeaseGroup {
 
   /**
    * Whether the request of a lease that is due, a claim or a heartbeat, is delayed because too many others are under way. If
-   * so, `onTimer` is called as soon as there is room, and at the latest when a caller gives up or it may be delayed no longer.
+   * so, `onTimer` is called as soon as there is room. It is called earlier if a caller gives up, or if the request is urgent.
    */
   delays(lease: DueMember, state: EngineState, clock: Clock): boolean {
     const admission = state.phase === 'acquiring' ? this.claims : this.#heartbeats

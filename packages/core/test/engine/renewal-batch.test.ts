@@ -1,4 +1,4 @@
-import { type Grant, LeaseTimeoutError } from '@leasehold/core'
+import { type Clock, type Grant, LeaseTimeoutError } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ interface Call {
   readonly fail: (error: unknown) => void
 }
 
-function setUp() {
+function setUp(timersOf: (clock: VirtualClock) => Clock = (clock) => clock) {
   const clock = new VirtualClock()
   const calls: Call[] = []
   const outcomes: unknown[] = []
@@ -21,7 +21,7 @@ function setUp() {
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const admission = new Admission(clock)
-  const batch = new RenewalBatch({ renewMany }, clock, admission)
+  const batch = new RenewalBatch({ renewMany }, timersOf(clock), admission)
   const renew = (id: number, limit = 100): void => {
     const note = (op: number, outcome: unknown): void => void outcomes.push([op, outcome])
     const caller = { onRenewed: note, onRenewalFailed: note, onTimer: () => void late.push(id) }
@@ -144,6 +144,19 @@ describe('the heartbeats of one turn of the event loop', () => {
     expect(late).toEqual([])
     await clock.advance(1)
     expect(late).toEqual([1, 2])
+  })
+
+  it('are not given up before their limit, though a timer fires early', async () => {
+    const early = (clock: VirtualClock): Clock => ({
+      now: () => clock.now(),
+      schedule: (delay, task) => clock.schedule(delay > 1 ? delay - 1 : delay, task),
+    })
+    const { clock, late, renew } = setUp(early)
+    renew(1)
+    await clock.advance(99)
+    expect(late).toEqual([])
+    await clock.advance(1)
+    expect(late).toEqual([1])
   })
 
   it('are aborted one turn later when the event loop was blocked, so that answers are read first', async () => {
