@@ -214,11 +214,14 @@ export const scheduleLaws = lawsOf(['metadata'], {
   },
 
   'run-once runs nothing late where no tick was run before': async (trial, runs) => {
-    const place = await trial.place()
-    await runs.start(trial, { place, every: 20 * trial.ttl, missed: 'run-once' })
+    const every = 20 * trial.ttl
+    const reader = await trial.create({ every, work: () => undefined })
+    const { next } = await trial.during(reader.read())
+    const { place } = await runs.start(trial, { every, missed: 'run-once' })
     await trial.until('the record was read', () => place.calls.includes('read'))
     await trial.pass(trial.ttl / 2)
-    assert.equal(runs.ticks.length, 0)
+    // The next tick may be due by now: ticks are at fixed instants of the clock.
+    for (const { due } of runs.ticks) assert(due >= Number(next), `${due} is before ${next?.getTime()}`)
   },
 
   'any instance can read the next, the running and the last run': async (trial, runs) => {
