@@ -85,22 +85,33 @@ export class RenewalBatch {
       call.abort(new LeaseTimeoutError('the heartbeats timed out'))
       // Also where the store does not end the call.
       end()
-      for (const caller of callers) caller.onTimer()
+      this.#tellEach(callers, (caller) => caller.onTimer())
     })
-    let next = 0
+    const outcomes: unknown[] = []
+    let failure: { readonly error: unknown } | undefined
     try {
       const answers: unknown = await this.#store.renewMany(grants, call)
       if (!Array.isArray(answers)) throw new TypeError('renewMany must resolve with an array of outcomes')
-      for (const caller of callers) {
-        const [op = 0, answer]: [number | undefined, unknown] = [ops[next], answers[next]]
-        next += 1
-        settle(caller, op, answer)
-      }
+      // Each is read before the first is handed out: what is thrown here comes from the store, and not from an engine.
+      for (let place = 0; place < grants.length; place += 1) outcomes.push(answers[place])
     } catch (error) {
-      for (; next < callers.length; next += 1) callers[next]?.onRenewalFailed(ops[next] ?? 0, error)
-    } finally {
-      cancel()
-      end()
+      failure = { error }
+    }
+    cancel()
+    end()
+    this.#tellEach(callers, (caller, place) => settle(caller, ops[place] ?? 0, outcomes[place], failure))
+  }
+
+  /** What one caller throws costs no other its answer: it is thrown again where nothing else is under way. */
+  #tellEach(callers: readonly BatchCaller[], tell: (caller: BatchCaller, place: number) => void): void {
+    for (const [place, caller] of callers.entries()) {
+      try {
+        tell(caller, place)
+      } catch (error) {
+        this.#clock.schedule(0, () => {
+          throw error
+        })
+      }
     }
   }
 
@@ -118,8 +129,15 @@ export class RenewalBatch {
   }
 }
 
-function settle(caller: BatchCaller, op: number, answer: unknown): void {
-  if (answer === undefined) caller.onRenewalFailed(op, new Error('renewMany answered fewer outcomes than grants'))
-  else if (answer instanceof Error) caller.onRenewalFailed(op, answer)
-  else caller.onRenewed(op, answer)
+/** `failure`: why there is no outcome, where the call failed. */
+function settle(
+  caller: BatchCaller,
+  op: number,
+  outcome: unknown,
+  failure: { readonly error: unknown } | undefined,
+): void {
+  if (outcome instanceof Error) caller.onRenewalFailed(op, outcome)
+  else if (outcome !== undefined) caller.onRenewed(op, outcome)
+  else if (failure !== undefined) caller.onRenewalFailed(op, failure.error)
+  else caller.onRenewalFailed(op, new Error('renewMany answered fewer outcomes than grants'))
 }

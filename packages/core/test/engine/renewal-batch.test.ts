@@ -18,16 +18,27 @@ function setUp(timersOf: (clock: VirtualClock) => Clock = (clock) => clock) {
   const calls: Call[] = []
   const outcomes: unknown[] = []
   const late: number[] = []
+  const broken = new Set<number>()
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const admission = new Admission(clock)
   const batch = new RenewalBatch({ renewMany }, timersOf(clock), admission)
   const renew = (id: number, limit = 100): void => {
-    const note = (op: number, outcome: unknown): void => void outcomes.push([op, outcome])
-    const caller = { onRenewed: note, onRenewalFailed: note, onTimer: () => void late.push(id) }
+    const check = (): void => {
+      if (broken.has(id)) throw new Error(`lease ${id} is broken`)
+    }
+    const note = (op: number, outcome: unknown): void => {
+      check()
+      outcomes.push([op, outcome])
+    }
+    const onTimer = (): void => {
+      check()
+      late.push(id)
+    }
+    const caller = { onRenewed: note, onRenewalFailed: note, onTimer }
     batch.add(caller, id, { ...grant, grantId: `g${id}` }, limit, clock.now() + limit)
   }
-  return { admission, clock, calls, outcomes, late, renew }
+  return { admission, broken, clock, calls, outcomes, late, renew }
 }
 
 const renewed: RenewOutcome = { renewed: true }
@@ -119,6 +130,24 @@ describe('the heartbeats of one turn of the event loop', () => {
       [3, unreadable],
       [4, unreadable],
     ])
+  })
+
+  it('are answered and given up though a lease throws, and its error is thrown out of a timer', async () => {
+    const { broken, clock, calls, outcomes, late, renew } = setUp()
+    for (const id of [1, 2, 3]) renew(id)
+    await clock.settle()
+    broken.add(2)
+    calls[0]?.answer([renewed, renewed, taken])
+    await expect(clock.settle()).rejects.toThrow('lease 2 is broken')
+    expect(outcomes).toEqual([
+      [1, renewed],
+      [3, taken],
+    ])
+    for (const id of [1, 2, 3]) renew(id)
+    await expect(clock.advance(100)).rejects.toThrow('lease 2 is broken')
+    expect(late).toEqual([1, 3])
+    await clock.settle()
+    expect(clock.pending).toBe(0)
   })
 
   it('are a call for each time limit, and are given up together when it has come', async () => {
