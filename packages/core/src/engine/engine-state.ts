@@ -183,7 +183,9 @@ export function hasUsualLimit(state: EngineState, operationTimeout: number): boo
  */
 export function stored(state: EngineState, next: EngineState): EngineState {
   const isHeld = (state.phase === 'held' || state.phase === 'jeopardy') && 'validUntil' in next
-  return isHeld ? Object.assign(state, next) : next
+  if (isHeld) return Object.assign(state, next)
+  // A copy: of a literal whose objects are kept, V8 makes all others in the old generation as well.
+  return 'validUntil' in next ? { ...next } : next
 }
 
 /** Whether the lease is held and its next heartbeat not planned yet. */
