@@ -57,5 +57,8 @@ type PassedEvent =
   | { readonly type: 'limit' }
   /** Another program has changed the record of our grant. */
   | { readonly type: 'changed' }
-  /** The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. */
-  | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined }
+  /**
+   * The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. `isCrowded`:
+   * so many claims of this process are under way that ours should be sent later.
+   */
+  | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined; readonly isCrowded?: boolean }

@@ -30,7 +30,7 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
     case 'tick':
       return onTick(state, context)
     case 'turn':
-      return onTurn(state, event.holder, context)
+      return onTurn(state, event, context)
     case 'preempt':
       return onPreempt(state, event, context)
     case 'break-answer':
@@ -51,10 +51,12 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
 }
 
 /** A holder that the store saw just now need not be asked for again before its expiry, unless the grant is ours. */
-function onTurn(state: Acquiring, holder: LeaseRecord | undefined, context: EventContext): Transition {
+function onTurn(state: Acquiring, { holder, isCrowded }: EventOf<'turn'>, context: EventContext): Transition {
   const remaining = remainingOf(holder)
   const isHeld = remaining < Number.POSITIVE_INFINITY && holder?.grantId !== state.grantId
   if (state.call !== undefined) return quiet(isHeld ? state : { ...state, woken: true })
+  // The timer sends it when there is room.
+  if (!isHeld && isCrowded === true) return quiet({ ...state, retryAt: context.now })
   if (!isHeld) return sendClaim(state.op, state, context)
   return quiet({ ...state, retryAt: context.now + heldPause(remaining), failures: 0, failure: undefined })
 }

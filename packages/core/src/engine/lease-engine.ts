@@ -391,7 +391,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     if (this.#stopTurnWatch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
     this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.environment, place, (holder) => {
-      this.dispatch({ type: 'turn', holder })
+      this.dispatch({ type: 'turn', holder, isCrowded: this.group.claims.isFull })
       if (this.#state.phase === 'acquiring') this.#preempt(holder)
     })
   }

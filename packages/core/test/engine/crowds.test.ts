@@ -105,14 +105,19 @@ describe('more heartbeats than a store answers', () => {
   })
 })
 
-/** Many waiters for names that nobody holds, over a store that does not answer. */
-async function setUpWaiters(wait: number) {
-  const { clock, memory, seen, counted, hang, goOn } = setUpStore()
+const claiming = ({ memory, counted }: ReturnType<typeof setUpStore>): LeaseStore => {
   const acquire = memory.acquire.bind(memory)
-  const store: LeaseStore = Object.assign(memory, {
+  return Object.assign(memory, {
     acquire: (request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> =>
       counted(1, call, () => acquire(request)),
   })
+}
+
+/** Many waiters for names that nobody holds, over a store that does not answer. */
+async function setUpWaiters(wait: number) {
+  const server = setUpStore()
+  const { clock, seen, hang, goOn } = server
+  const store = claiming(server)
   hang()
   const ends = { granted: 0, failed: 0 }
   for (let lease = 0; lease < LEASES; lease += 1) {
@@ -145,5 +150,26 @@ describe('more claims than a store answers', () => {
     goOn()
     await clock.advance(LIMIT + 1_000)
     expect(ends).toEqual({ granted: LEASES, failed: 0 })
+  })
+
+  it('wait before they are sent, where the turn of many waiters comes at once', async () => {
+    const server = setUpStore()
+    const { clock, seen, hang, goOn } = server
+    const store = claiming(server)
+    const [holders, waiters] = ['holder', 'waiter'].map((owner) =>
+      Array.from({ length: LEASES }, (_, lease) => createLease(store, `job ${lease}`, { ...times, clock, owner })),
+    )
+    for (const holder of holders ?? []) await holder.acquire()
+    let granted = 0
+    for (const waiter of waiters ?? []) void waiter.acquire({ wait: 60_000 }).then(() => (granted += 1))
+    await clock.settle()
+    seen.most = 0
+    hang()
+    await Promise.all((holders ?? []).map((holder) => holder.release()))
+    await clock.advance(LIMIT / 4)
+    expect([seen.most, granted]).toEqual([MOST, 0])
+    goOn()
+    await clock.advance(LIMIT / 4)
+    expect([seen.most, granted]).toEqual([MOST, LEASES])
   })
 })
