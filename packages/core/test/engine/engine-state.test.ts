@@ -99,7 +99,14 @@ describe('the stored state', () => {
     const before = held()
     expect(stored(before, idle)).toBe(idle)
     expect(before).toEqual(held())
+    const claiming = acquiring()
+    expect(stored(idle, claiming)).toBe(claiming)
+  })
+
+  it('of a grant is a copy, so that the objects of a transition never live long', () => {
     const granted = held()
-    expect(stored(acquiring(), granted)).toBe(granted)
+    const kept = stored(acquiring(), granted)
+    expect(kept).toEqual(granted)
+    expect(kept).not.toBe(granted)
   })
 })
