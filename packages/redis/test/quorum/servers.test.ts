@@ -223,6 +223,11 @@ describeRedis('a quorum of three servers', () => {
       const granted = async (store: RedisQuorumStore): Promise<bigint> => {
         const grant = grantIn(await store.acquire(servers.request('one'), limitOf(5_000)))
         await store.release(grant, forever)
+        // A majority has released it. The third may still hold it, and refuse the next store, which has other connections.
+        await eventually('all servers have released it', async () => {
+          const states = await Promise.all(servers.all.map((server) => servers.field(server, 'state')))
+          return !states.includes('leased')
+        })
         return grant.fencingToken
       }
       try {
