@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConsulLeaseStore } from '@leasehold/consul'
 import { type Clock, systemClock } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { eventually } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { VirtualClock } from '@leasehold/testkit'
@@ -38,7 +38,21 @@ describeConsul('waiters', () => {
     it('in one process share a blocking query, and one after the other is granted the lease', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
-        const store = scene.store([server])
+        let wakes = 0
+        const schedule: Clock['schedule'] = (delay, task) =>
+          systemClock.schedule(delay, () => {
+            if (delay === 200) wakes += 1
+            task()
+          })
+        const store = scene.store([server], { clock: { now: () => systemClock.now(), schedule } })
+        let waiting = 0
+        const watch = store.watch.bind(store)
+        Object.assign(store, {
+          watch: (name: string, call: StoreCall) => {
+            waiting += 1
+            return watch(name, call)
+          },
+        })
         const holder = scene.player('holder', scene.store([server]))
         await holder.lease.acquire()
         const served: string[] = []
@@ -48,15 +62,15 @@ describeConsul('waiters', () => {
           served.push(...player.overlaps, 'turn')
           await player.lease.release()
         })
-        const [before, begun] = [await server.raftIndex(), systemClock.now()]
+        await eventually('they wait', async () => waiting === WAITERS)
+        const before = await server.raftIndex()
         await holder.lease.release()
         await Promise.all(turns)
         expect(served).toEqual(Array.from({ length: WAITERS }, () => 'turn'))
-        // A waiter makes a lock and an unlock, and may try once before it waits. One more is woken after each 200 ms in
-        // which the name stays free, so a slow machine sees some refused. If each release woke all waiters, there would
-        // be twice as many as this on a fast one.
+        // A turn is a lock and an unlock. One more waiter is woken after each 200 ms in which the name stays free, as on a
+        // slow machine. If each release woke all waiters, there would be three times as many.
         const writes = (await server.raftIndex()) - before
-        expect(writes).toBeLessThan(WAITERS * 4 + (systemClock.now() - begun) / 200)
+        expect(writes).toBeLessThan(WAITERS * 3 + wakes)
       })
     })
 
