@@ -105,7 +105,8 @@ describe('more heartbeats than a store answers', () => {
   })
 })
 
-const claiming = ({ memory, counted }: ReturnType<typeof setUpStore>): LeaseStore => {
+/** The store of the set-up, which counts claims. */
+function countClaims({ memory, counted }: ReturnType<typeof setUpStore>): LeaseStore {
   const acquire = memory.acquire.bind(memory)
   return Object.assign(memory, {
     acquire: (request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> =>
@@ -117,7 +118,7 @@ const claiming = ({ memory, counted }: ReturnType<typeof setUpStore>): LeaseStor
 async function setUpWaiters(wait: number) {
   const server = setUpStore()
   const { clock, seen, hang, goOn } = server
-  const store = claiming(server)
+  const store = countClaims(server)
   hang()
   const ends = { granted: 0, failed: 0 }
   for (let lease = 0; lease < LEASES; lease += 1) {
@@ -155,7 +156,7 @@ describe('more claims than a store answers', () => {
   it('wait before they are sent, where the turn of many waiters comes at once', async () => {
     const server = setUpStore()
     const { clock, seen, hang, goOn } = server
-    const store = claiming(server)
+    const store = countClaims(server)
     const [holders, waiters] = ['holder', 'waiter'].map((owner) =>
       Array.from({ length: LEASES }, (_, lease) => createLease(store, `job ${lease}`, { ...times, clock, owner })),
     )
