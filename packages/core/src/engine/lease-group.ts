@@ -50,6 +50,8 @@ export class LeaseGroup {
   readonly #unarmed = new Map<number, GroupMember[]>()
   /** The leases to wake, by the instant in whole milliseconds. Each instant has one timer. */
   readonly #wakes = new Map<number, Wake>()
+  /** The instants that have come, and have leases that were not woken yet. */
+  readonly #due: number[] = []
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
@@ -158,13 +160,23 @@ export class LeaseGroup {
     this.#wakes.delete(wakesAt)
   }
 
+  /** After a blocked event loop, the instants of seconds come in one turn: their leases are woken in the next turns. */
   #onTimer(instant: number): void {
-    const wake = this.#wakes.get(instant)
-    const due = wake?.leases.splice(-LARGEST_TURN) ?? []
-    for (const lease of due) lease.wakesAt = Number.POSITIVE_INFINITY
-    if (wake === undefined || wake.leases.length === 0) this.#wakes.delete(instant)
-    else wake.cancel = this.#clock.schedule(0, () => this.#onTimer(instant))
-    for (const lease of due) lease.onTimer()
+    if (this.#due.push(instant) === 1) this.#clock.schedule(0, () => this.#wakeDue())
+  }
+
+  #wakeDue(): void {
+    const woken: GroupMember[] = []
+    for (let instant = this.#due[0]; instant !== undefined && woken.length < LARGEST_TURN; instant = this.#due[0]) {
+      const leases = this.#wakes.get(instant)?.leases ?? []
+      woken.push(...leases.splice(woken.length - LARGEST_TURN))
+      if (leases.length > 0) break
+      this.#wakes.delete(instant)
+      this.#due.shift()
+    }
+    if (this.#due.length > 0) this.#clock.schedule(0, () => this.#wakeDue())
+    for (const lease of woken) lease.wakesAt = Number.POSITIVE_INFINITY
+    for (const lease of woken) lease.onTimer()
   }
 
   #arm(within: number): void {

@@ -208,4 +208,20 @@ describe('the state that leases of one store share', () => {
     await clock.advance(1)
     expect(turns).toEqual([...full, ...rest])
   })
+
+  it('wakes no more leases in one turn where the instants of a second come at once, after a blocked event loop', async () => {
+    const { clock, group, lease } = setUpArming()
+    const order: string[] = []
+    const wake = (at: number): void => {
+      group.wake({ ...lease(''), onTimer: () => order.push(`lease of ${at}`) }, at, clock)
+    }
+    for (let at = 1; at <= 1_000; at += 1) wake(at)
+    // Comes after the timers, as an answer does that is read in the next turn.
+    clock.schedule(1_500, () => clock.schedule(0, () => order.push('answer')))
+    clock.block(2_000)
+    await clock.settle()
+    const leases = Array.from({ length: 1_000 }, (_, at) => `lease of ${at + 1}`)
+    expect(order).toEqual(leases.toSpliced(512, 0, 'answer'))
+    expect(clock.pending).toBe(0)
+  })
 })
