@@ -78,8 +78,15 @@ export function bootOffset(): number | undefined {
   return boot && readBootOffset(boot, () => Number(monotonicNanoseconds()) / 1e6) * 1e6
 }
 
-/** A timer of Node that does not keep the process alive. */
+/**
+ * A timer of Node that does not keep the process alive. A task without a delay runs in the next turn of the event loop: a
+ * timer would take a millisecond, and wake up the process once more.
+ */
 function scheduleTimer(delay: number, task: () => void): () => void {
+  if (delay <= 0) {
+    const turn = setImmediate(task)
+    return () => clearImmediate(turn)
+  }
   let timer: NodeJS.Timeout
   const arm = (left: number): void => {
     const step = Math.min(Math.max(left, 0), MAX_DELAY)
