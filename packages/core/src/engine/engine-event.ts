@@ -51,6 +51,8 @@ export type AnswerEvent =
 /** From the timer or a watch. */
 type PassedEvent =
   | { readonly type: 'tick' }
+  /** The heartbeat that is due is sent later, because too many others of this process are under way. */
+  | { readonly type: 'crowded' }
   /** The heartbeat after the last confirmed request is to be planned. */
   | { readonly type: 'plan' }
   /** The time limit of a release begins. */

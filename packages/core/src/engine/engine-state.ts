@@ -147,9 +147,8 @@ export function withLastTurn(call: PendingCall, now: number): PendingCall | unde
 }
 
 /**
- * Until when the request that is due may be delayed because the store is busy with others; `undefined` where none is due, or
- * it may not. A claim may wait. A heartbeat that is late is sent once in any case, so that the holder learns of the jeopardy
- * before it loses the lease.
+ * When to look again at a request that is due, and is delayed because the store is busy with others; `undefined` where none
+ * is due, or it may not be delayed. A claim may wait. A heartbeat becomes late meanwhile, and the holder learns of it.
  */
 export function delayedUntil(state: EngineState, operationTimeout: number, now: number): number | undefined {
   if (state.phase === 'idle' || state.phase === 'releasing' || state.call !== undefined) return undefined
@@ -157,8 +156,9 @@ export function delayedUntil(state: EngineState, operationTimeout: number, now: 
   const { heartbeatAt, update, hasOtherTtl, validUntil } = state
   const isPlain = update === undefined && hasOtherTtl !== true
   if (heartbeatAt === undefined || now < heartbeatAt || !isPlain) return undefined
-  const until = state.phase === 'jeopardy' ? validUntil : Math.min(heartbeatAt + operationTimeout, validUntil)
-  return now < until ? until : undefined
+  if (now >= validUntil) return undefined
+  const lateAt = heartbeatAt + operationTimeout
+  return state.phase === 'jeopardy' || now >= lateAt ? validUntil : Math.min(lateAt, validUntil)
 }
 
 /** Whether the call with this number is under way; the answer to any other is stale. */

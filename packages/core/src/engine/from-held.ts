@@ -18,6 +18,8 @@ const LATEST_HEARTBEAT = 0.95
  */
 const SPREAD = 0.75
 
+const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
+
 /** After which part of the validity that is left the user of the lease is looked at again, while it shows no sign of life. */
 const UNRESPONSIVE_LOOK = 0.1
 
@@ -31,6 +33,10 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
   switch (event.type) {
     case 'tick':
       return onTick(state, context)
+    case 'crowded':
+      return isLate(state, state.heartbeatAt, context)
+        ? { state: { ...state, phase: 'jeopardy' }, effects: [late] }
+        : quiet(state)
     case 'renew-answer':
       return onRenewed(state, event, context)
     case 'acquire-answer':
@@ -163,13 +169,13 @@ export function sendHeartbeat(state: Held, dueAt: number, context: EventContext)
   const op = state.op + 1
   const request = heartbeatOf(state)
   const effects: EngineEffect[] = [{ type: 'call', op, request }]
-  const late = state.phase === 'held' && now > dueAt + rules.operationTimeout
-  if (late) effects.push({ type: 'jeopardy', cause: undefined, latency: undefined, begins: true })
+  const begins = isLate(state, dueAt, context)
+  if (begins) effects.push(late)
   const limitAt = Math.min(now + state.attemptTimeout, state.validUntil)
   return {
     state: {
       ...state,
-      phase: late ? 'jeopardy' : state.phase,
+      phase: begins ? 'jeopardy' : state.phase,
       op,
       call: { method: request.method, sentAt: now, limitAt },
       changed: undefined,
@@ -177,6 +183,11 @@ export function sendHeartbeat(state: Held, dueAt: number, context: EventContext)
     },
     effects,
   }
+}
+
+/** Whether the holder is to learn that the heartbeat which was due at this instant has not been sent in time. */
+function isLate({ phase }: Held, dueAt = Number.POSITIVE_INFINITY, { now, rules }: EventContext): boolean {
+  return phase === 'held' && now >= dueAt + rules.operationTimeout
 }
 
 function heartbeatOf({ grant, update, hasOtherTtl }: Held): StoreRequest {

@@ -31,6 +31,7 @@ import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 const tick: EngineEvent = { type: 'tick' }
+const crowded: EngineEvent = { type: 'crowded' }
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -199,9 +200,9 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     if (state.phase === 'acquiring' && state.call === undefined) {
       this.#endWaits(this.environment.clock.now(), state.failure)
     }
-    if (this.group.delays(this, this.#state, this.environment.clock)) return
-    this.#step(tick)
-    this.arm()
+    const isDelayed = this.group.delays(this, this.#state, this.environment.clock)
+    this.#step(isDelayed ? crowded : tick)
+    if (!isDelayed) this.arm()
   }
 
   /** Those too that came while another grant was being released or taken back. */

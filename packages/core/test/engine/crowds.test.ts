@@ -1,4 +1,12 @@
-import { createLease, type Grant, type LeaseStore, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
+import {
+  type CreateLeaseOptions,
+  createLease,
+  type Grant,
+  type LeaseStore,
+  MemoryLeaseStore,
+  type RenewalStrategy,
+  type StoreLease,
+} from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -44,7 +52,7 @@ function setUpStore() {
 }
 
 /** Many leases that are held, and whose heartbeats are all due within a second. */
-async function setUp() {
+async function setUp(options: CreateLeaseOptions = {}) {
   const { clock, memory, seen, counted, hang, goOn } = setUpStore()
   const renewMany = (grants: readonly Grant[], call: StoreCall): Promise<readonly RenewOutcome[]> =>
     counted(grants.length, call, () => Promise.all(grants.map((grant) => memory.renew(grant))))
@@ -52,7 +60,7 @@ async function setUp() {
   const told: { readonly lease: number; readonly event: 'jeopardy' | 'lost' | 'renewed' }[] = []
   const leases: StoreLease[] = []
   for (let lease = 0; lease < LEASES; lease += 1) {
-    const held = createLease(store, `job ${lease}`, { ...times, clock, random: () => 0 })
+    const held = createLease(store, `job ${lease}`, { ...times, clock, random: () => 0, ...options })
     held.on('jeopardy', () => told.push({ lease, event: 'jeopardy' }))
     held.on('renewed', () => told.push({ lease, event: 'renewed' }))
     leases.push(held)
@@ -82,17 +90,29 @@ describe('more heartbeats than a store answers', () => {
     expect([count('renewed'), count('jeopardy'), seen.most]).toEqual([LEASES, 0, MOST])
   })
 
-  it('are sent once, and then wait while the store hangs: each holder learns of the jeopardy before the loss', async () => {
+  it('wait while the store hangs: each holder learns of the jeopardy before the loss', async () => {
     const { clock, seen, told, count, hang } = await setUp()
     hang()
     await clock.advance(INTERVAL + 2 * LIMIT)
     expect([count('jeopardy'), count('lost')]).toEqual([LEASES, 0])
-    seen.most = 0
     await clock.advance(times.heartbeatTimeout)
-    expect(seen.most).toBe(MOST)
-    expect(count('lost')).toBe(LEASES)
+    expect([count('lost'), seen.most]).toEqual([LEASES, MOST])
     const first = new Map(told.toReversed().map(({ lease, event }) => [lease, event]))
     expect([...first.values()].every((event) => event === 'jeopardy')).toBe(true)
+  })
+
+  it('are late after a time limit, although those under way are given more time', async () => {
+    const strategy: RenewalStrategy = {
+      name: 'patient',
+      check: () => undefined,
+      plan: () => ({ after: INTERVAL, attemptTimeout: 4 * LIMIT }),
+    }
+    const { clock, count, told, seen, hang } = await setUp({ strategy })
+    hang()
+    await clock.advance(INTERVAL + LIMIT - 1)
+    expect(told).toEqual([])
+    await clock.advance(1_000)
+    expect([count('jeopardy'), seen.most]).toEqual([LEASES - MOST, MOST])
   })
 
   it('are repeated when the store answers again, and nothing is lost', async () => {

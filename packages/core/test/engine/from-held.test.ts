@@ -73,15 +73,22 @@ describe('from held, a heartbeat', () => {
 
   it('is jeopardy when it is late by a whole time limit, reported once', () => {
     const sends = { type: 'call', op: 2, request: { method: 'renew', grant } }
-    const late = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_001)
-    expect(late.effects).toEqual([sends, { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }])
-    expect(late.state).toMatchObject({ phase: 'jeopardy', call: { sentAt: 2_001, limitAt: 3_001 } })
-    const intime = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_000)
+    const isLate = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
+    const late = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 2_000)
+    expect(late.effects).toEqual([sends, isLate])
+    expect(late.state).toMatchObject({ phase: 'jeopardy', call: { sentAt: 2_000, limitAt: 3_000 } })
+    const intime = after(held({ heartbeatAt: 1_000 }), { type: 'tick' }, 1_999)
     expect(intime.effects).toEqual([sends])
     expect(intime.state.phase).toBe('held')
-    const again = after(held({ phase: 'jeopardy', heartbeatAt: 1_000 }), { type: 'tick' }, 2_001)
+    const again = after(held({ phase: 'jeopardy', heartbeatAt: 1_000 }), { type: 'tick' }, 2_000)
     expect(again.effects).toEqual([sends])
     expect(again.state.phase).toBe('jeopardy')
+    // While too many others are under way, it is not sent, and reported all the same.
+    const waiting = held({ heartbeatAt: 1_000 })
+    const delayed = after(waiting, { type: 'crowded' }, 2_000)
+    expect(delayed).toEqual({ state: { ...waiting, phase: 'jeopardy' }, effects: [isLate] })
+    expect(after(waiting, { type: 'crowded' }, 1_999)).toEqual({ state: waiting, effects: [] })
+    expect(after(delayed.state, { type: 'crowded' }, 2_001).effects).toEqual([])
   })
 
   it('that is confirmed prolongs the validity from its send time, and is followed by a planned one', () => {
