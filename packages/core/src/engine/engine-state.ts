@@ -184,8 +184,33 @@ export function hasUsualLimit(state: EngineState, operationTimeout: number): boo
 export function stored(state: EngineState, next: EngineState): EngineState {
   const isHeld = (state.phase === 'held' || state.phase === 'jeopardy') && 'validUntil' in next
   if (isHeld) return Object.assign(state, next)
-  // A copy: of a literal whose objects are kept, V8 makes all others in the old generation as well.
-  return 'validUntil' in next ? { ...next } : next
+  return 'validUntil' in next ? kept(next) : next
+}
+
+/**
+ * A copy to keep. Of a literal whose objects are kept, V8 would make all others in the old generation as well. In a copy
+ * by `...`, each heartbeat would replace the objects of its numbers, instead of changing them.
+ */
+function kept(held: Held): Held {
+  return {
+    phase: held.phase,
+    op: held.op,
+    grant: held.grant,
+    confirmedAt: held.confirmedAt,
+    validUntil: held.validUntil,
+    holdUntil: held.holdUntil,
+    suspended: held.suspended,
+    call: held.call,
+    heartbeatAt: held.heartbeatAt,
+    attemptTimeout: held.attemptTimeout,
+    hasOtherTtl: held.hasOtherTtl,
+    update: held.update,
+    changed: held.changed,
+    unresponsive: held.unresponsive,
+    failures: held.failures,
+    failure: held.failure,
+    hasStray: held.hasStray,
+  }
 }
 
 /** Whether the lease is held and its next heartbeat not planned yet. */
