@@ -48,9 +48,13 @@ export class Turns {
   expectEcho(since: number): void {
     const connection = this.#connection
     if (connection === undefined || this.#cancelEcho !== undefined) return
-    this.#cancelEcho = this.#clock.schedule(ECHO_TIMEOUT, () => {
+    const look = (): void => {
       this.#cancelEcho = undefined
       if (this.#heardAt < since && this.#connection === connection) this.#lazy.drop(connection)
+    }
+    this.#cancelEcho = this.#clock.schedule(ECHO_TIMEOUT, () => {
+      // After a blocked event loop, messages are read first that have come meanwhile.
+      this.#cancelEcho = this.#clock.schedule(0, look)
     })
   }
 
