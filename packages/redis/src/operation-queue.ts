@@ -66,7 +66,7 @@ export class OperationQueue {
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
   run<T>(request: Request<T>, call: StoreCall): Promise<T> {
     return new Promise((resolve, reject) => {
-      const operation = new Operation<T>(request, { resolve, reject }, 0) as Operation
+      const operation = new Operation<T>(request, { resolve, reject }, 0, this.#clock.now()) as Operation
       const removeListener = call.onAbort(() => this.#abort(operation, call))
       operation.onSettled = () => {
         removeListener()
@@ -90,7 +90,8 @@ export class OperationQueue {
       if (left === 0) settled()
     }
     const each: Outcomes<T> = { resolve: settle, reject: (error, place) => settle(error as Error, place) }
-    const operations = requests.map((request, place) => new Operation(request, each, place) as Operation)
+    const now = this.#clock.now()
+    const operations = requests.map((request, place) => new Operation(request, each, place, now) as Operation)
     const removeListener = call.onAbort(() => {
       for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
     })
@@ -223,23 +224,25 @@ export class OperationQueue {
   #abort(operation: Operation, { signal }: StoreCall): void {
     operation.abort(signal.reason)
     const { call } = operation
+    // What a slow server, or a process short of processor time, takes is no stall: it is measured by the wait.
+    const stall = Math.max(STALL_TIMEOUT, (this.#clock.now() - operation.since) / 2)
     if (call === undefined) {
-      if (this.#connection.openingFor >= STALL_TIMEOUT) this.#connection.giveUpOpening()
+      if (this.#connection.openingFor >= stall) this.#connection.giveUpOpening()
       return
     }
     call.onAbort()
     if (call.isDoubted) return
     call.isDoubted = true
     // After a blocked event loop, time limits end before the answers are read that have come meanwhile.
-    setImmediate(() => this.#dropIfSilent(call))
+    setImmediate(() => this.#dropIfSilent(call, stall))
   }
 
-  #dropIfSilent(call: SentCall): void {
+  #dropIfSilent(call: SentCall, stall: number): void {
     call.isDoubted = false
-    if (call.traffic.openCalls === 0 || this.#clock.now() - call.traffic.silentSince < STALL_TIMEOUT) return
+    if (call.traffic.openCalls === 0 || this.#clock.now() - call.traffic.silentSince < stall) return
     // In a cluster, calls to other nodes may still be answered.
     if (!this.#clustered) this.#connection.drop(call.connection)
-    else if (this.#connection.openingFor >= STALL_TIMEOUT) this.#connection.giveUpOpening()
+    else if (this.#connection.openingFor >= stall) this.#connection.giveUpOpening()
     else this.#connection.replace(call.connection)
   }
 }

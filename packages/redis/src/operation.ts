@@ -26,6 +26,8 @@ export class Operation<T = unknown> {
   readonly request: Request<T>
   readonly #outcomes: Outcomes<T>
   readonly #place: number
+  /** Since when it waits for its answer. */
+  readonly since: number
   isSettled = false
   /** Whether it has left the queue, so that it counts as under way until it is settled. */
   isTaken = false
@@ -33,10 +35,11 @@ export class Operation<T = unknown> {
   call: SentCall | undefined
   onSettled: (() => void) | undefined
 
-  constructor(request: Request<T>, outcomes: Outcomes<T>, place: number) {
+  constructor(request: Request<T>, outcomes: Outcomes<T>, place: number, since: number) {
     this.request = request
     this.#outcomes = outcomes
     this.#place = place
+    this.since = since
   }
 
   answer(answer: Answer): void {

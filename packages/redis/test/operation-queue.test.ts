@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'
@@ -138,5 +139,89 @@ describe('a crowd of operations', () => {
     void Promise.allSettled(run(1_000))
     await turn()
     expect(under()).toBe(1_000)
+  })
+})
+
+describe('a connection over which an operation has timed out', () => {
+  const late = () => new LeaseUnavailableError('time is up')
+
+  /** A queue whose connections answer on request only. They are numbered, from 1. */
+  async function open() {
+    const clock = new VirtualClock()
+    const answers: (() => void)[] = []
+    let isOpening = false
+    let connections = 0
+    const ended = new Set<number>()
+    const newConnection = (): Connection => {
+      connections += 1
+      const number = connections
+      return {
+        traffic: new Traffic(),
+        connect: () => (isOpening ? new Promise(() => {}) : Promise.resolve()),
+        nodeOf: () => '',
+        prepare: () => undefined,
+        run: ({ keys }) => new Promise((resolve) => answers.push(() => resolve(keys.map(() => ['done'])))),
+        scans: () => Promise.resolve([]),
+        subscribe: () => Promise.resolve(),
+        onEnd: () => {},
+        destroy: () => ended.add(number),
+      }
+    }
+    const adapter = { clustered: false, keyPrefix: '', newConnection, run: () => Promise.resolve() }
+    const lazy = new LazyConnection(adapter, clock)
+    const connection = await lazy.connect()
+    const queue = new OperationQueue(lazy, clock, { recordLife: 1_000, channel: 'c', clustered: false })
+    const run = (count = 1, call = new AbortableCall()): Promise<unknown> => {
+      const request = { operation: 'read', leaseName: 'job', key: '{k}', args: '', toOutcome: () => 0 }
+      return Promise.allSettled(Array.from({ length: count }, () => queue.run(request, call)))
+    }
+    /** From now on, connections take for ever to open. */
+    const reopen = (): void => {
+      isOpening = true
+      lazy.drop(connection)
+    }
+    return { clock, run, answer: () => answers.pop()?.(), reopen, ended }
+  }
+
+  it.each([
+    { limit: 5_000, silence: 2_500, isDropped: true },
+    { limit: 5_000, silence: 2_499, isDropped: false },
+    { limit: 600, silence: 500, isDropped: true },
+    { limit: 600, silence: 499, isDropped: false },
+  ])('is dropped after $silence ms of silence in $limit ms: $isDropped', async ({ limit, silence, isDropped }) => {
+    const { clock, run, answer, ended } = await open()
+    const call = new AbortableCall()
+    void run(1, call)
+    await turn()
+    const other = run()
+    await turn()
+    await clock.advance(limit - silence)
+    answer()
+    await other
+    await clock.advance(silence)
+    call.abort(late())
+    await turn()
+    await turn()
+    expect(ended.has(1)).toBe(isDropped)
+  })
+
+  it.each([
+    { wait: 5_000, opening: 2_500, isGivenUp: true },
+    { wait: 5_000, opening: 2_499, isGivenUp: false },
+  ])('is given up after it has opened for $opening of $wait ms: $isGivenUp', async ({ wait, opening, isGivenUp }) => {
+    const { clock, run, reopen, ended } = await open()
+    const [crowd, call] = [new AbortableCall(), new AbortableCall()]
+    void run(512, crowd)
+    await turn()
+    void run(1, call)
+    await clock.advance(wait - opening)
+    reopen()
+    crowd.abort(late())
+    await turn()
+    await clock.advance(opening)
+    call.abort(late())
+    await turn()
+    await turn()
+    expect(ended.has(2)).toBe(isGivenUp)
   })
 })

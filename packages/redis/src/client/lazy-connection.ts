@@ -2,7 +2,10 @@ import { type Clock, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter, Connection } from './connection.js'
 
-/** After how many milliseconds of silence a connection is dropped, once an operation over it has timed out. */
+/**
+ * After how many milliseconds of silence a connection is dropped at the earliest, once an operation over it has timed out.
+ * It must also have been silent for half of the time that the operation took.
+ */
 export const STALL_TIMEOUT = 500
 
 interface Opening {
