@@ -31,15 +31,14 @@ export class CommandRate {
 
   async #readOn(): Promise<void> {
     const { signal } = this.#end
-    let before = { at: performance.now(), commands: (await this.#server.read()).commands }
+    let before = await this.#server.read()
     while (!signal.aborted) {
       await pause(1_000, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      const { commands } = await this.#server.read()
-      const at = performance.now()
+      const now = await this.#server.read()
       // A reading that comes late covers more than a second.
-      this.#rates.push(((commands - before.commands) / (at - before.at)) * 1_000)
-      before = { at, commands }
+      this.#rates.push(((now.commands - before.commands) / (now.at - before.at)) * 1_000)
+      before = now
     }
   }
 }

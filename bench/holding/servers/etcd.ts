@@ -19,6 +19,7 @@ export async function startEtcd(): Promise<StoreServer> {
       return {
         cpu: processorTimeOf(server.pid),
         commands: received.reduce((sum, [, count]) => sum + Number(count), 0),
+        at: performance.now(),
         stored: Number(stored),
       }
     },

@@ -10,7 +10,7 @@ export function startLocal(): Promise<StoreServer> {
     address: folder,
     version: 'files in a folder',
     commands: '',
-    read: () => Promise.resolve({ cpu: 0, commands: 0, stored: bytesIn(folder) }),
+    read: () => Promise.resolve({ cpu: 0, commands: 0, at: performance.now(), stored: bytesIn(folder) }),
     stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
   })
 }

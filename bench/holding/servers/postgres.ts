@@ -21,8 +21,9 @@ export async function startPostgres(): Promise<StoreServer> {
     commands: 'transactions',
     read: async () => {
       const { cpu, transactions } = await meter.read()
+      const at = performance.now()
       const { size, indexes } = await meter.table('leasehold.leases')
-      return { cpu, commands: transactions, stored: size + indexes }
+      return { cpu, commands: transactions, at, stored: size + indexes }
     },
     stop: async () => {
       await meter.close()

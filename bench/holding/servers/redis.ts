@@ -4,19 +4,23 @@ import type { StoreServer } from './store-server.js'
 
 export async function startRedis(): Promise<StoreServer> {
   const server = await RedisServer.start()
-  const info = async (section: string): Promise<string> => String(await server.command('INFO', section))
+  const info = async (...sections: string[]): Promise<string> => String(await server.command('INFO', ...sections))
   const [, version] = /^redis_version:(\S+)/m.exec(await info('server')) ?? []
   return {
     address: server.url,
     version: `Redis ${version}`,
     commands: 'commands',
     read: async () => {
-      const calls = [...(await info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]
-      const others = calls.filter(([, command]) => command !== 'info')
-      const [, stored] = /^used_memory:(\d+)/m.exec(await info('memory')) ?? []
+      const counters = await info('server', 'commandstats', 'memory')
+      const others = [...counters.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].filter(
+        ([, command]) => command !== 'info',
+      )
+      const [, micros] = /^server_time_usec:(\d+)/m.exec(counters) ?? []
+      const [, stored] = /^used_memory:(\d+)/m.exec(counters) ?? []
       return {
         cpu: processorTimeOf(server.pid),
         commands: others.reduce((sum, [, , count]) => sum + Number(count), 0),
+        at: Number(micros) / 1_000,
         stored: Number(stored),
       }
     },

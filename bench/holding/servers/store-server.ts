@@ -4,6 +4,8 @@ interface ServerReading {
   readonly cpu: number
   /** How many commands it has executed: see `commands` of {@link StoreServer}. */
   readonly commands: number
+  /** When they were read, in milliseconds; by the server's clock where it says that. */
+  readonly at: number
   /** Bytes of its records, as the server itself counts them. */
   readonly stored: number
 }
