@@ -79,8 +79,8 @@ export function bootOffset(): number | undefined {
 }
 
 /**
- * A timer of Node that does not keep the process alive. A task without a delay runs in the next turn of the event loop: a
- * timer would take a millisecond, and wake up the process once more.
+ * A timer of Node that does not keep the process alive. A task without a delay runs in the next turn of the event loop, for
+ * which the process stays: a timer would take a millisecond, and wake up the process once more.
  */
 function scheduleTimer(delay: number, task: () => void): () => void {
   if (delay <= 0) {

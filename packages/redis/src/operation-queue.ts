@@ -224,7 +224,7 @@ export class OperationQueue {
   #abort(operation: Operation, { signal }: StoreCall): void {
     operation.abort(signal.reason)
     const { call } = operation
-    // What a slow server, or a process short of processor time, takes is no stall: it is measured by the wait.
+    // A slow server, or a busy process, answers late. So the longer the operation has waited, the longer the silence must be.
     const stall = Math.max(STALL_TIMEOUT, (this.#clock.now() - operation.since) / 2)
     if (call === undefined) {
       if (this.#connection.openingFor >= stall) this.#connection.giveUpOpening()

@@ -147,8 +147,8 @@ export function withLastTurn(call: PendingCall, now: number): PendingCall | unde
 }
 
 /**
- * When to look again at a request that is due, and is delayed because the store is busy with others; `undefined` where none
- * is due, or it may not be delayed. A claim may wait. A heartbeat becomes late meanwhile, and the holder learns of it.
+ * When to look again at a request that is due, if the store is too busy to send it now; `undefined` where none is due, or it
+ * may not be delayed. A heartbeat that is delayed becomes late, and the holder learns of it then.
  */
 export function delayedUntil(state: EngineState, operationTimeout: number, now: number): number | undefined {
   if (state.phase === 'idle' || state.phase === 'releasing' || state.call !== undefined) return undefined
@@ -188,8 +188,8 @@ export function stored(state: EngineState, next: EngineState): EngineState {
 }
 
 /**
- * A copy to keep. Of a literal whose objects are kept, V8 would make all others in the old generation as well. In a copy
- * by `...`, each heartbeat would replace the objects of its numbers, instead of changing them.
+ * A copy to keep, for two reasons of V8. Where objects of a literal are kept, it makes all objects of that literal in the old
+ * generation. And in a copy made by `...`, each heartbeat replaces every number by a new object, instead of changing it.
  */
 function kept(held: Held): Held {
   return {

@@ -18,10 +18,11 @@ const LATEST_HEARTBEAT = 0.95
  */
 const SPREAD = 0.75
 
-const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
-
 /** After which part of the validity that is left the user of the lease is looked at again, while it shows no sign of life. */
 const UNRESPONSIVE_LOOK = 0.1
+
+/** A heartbeat was not sent in time. */
+const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
 
 /** The lease is held, with or without its last heartbeat confirmed. */
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
@@ -185,9 +186,9 @@ export function sendHeartbeat(state: Held, dueAt: number, context: EventContext)
   }
 }
 
-/** Whether the holder is to learn that the heartbeat which was due at this instant has not been sent in time. */
-function isLate({ phase }: Held, dueAt = Number.POSITIVE_INFINITY, { now, rules }: EventContext): boolean {
-  return phase === 'held' && now >= dueAt + rules.operationTimeout
+/** Whether the holder has to learn now that the heartbeat due at this instant was not sent in time. */
+function isLate({ phase }: Held, dueAt: number | undefined, { now, rules }: EventContext): boolean {
+  return phase === 'held' && dueAt !== undefined && now >= dueAt + rules.operationTimeout
 }
 
 function heartbeatOf({ grant, update, hasOtherTtl }: Held): StoreRequest {

@@ -160,7 +160,7 @@ export class LeaseGroup {
     this.#wakes.delete(wakesAt)
   }
 
-  /** After a blocked event loop, the instants of seconds come in one turn: their leases are woken in the next turns. */
+  /** After a blocked event loop, thousands of instants come in one turn. Their leases are woken in the turns after it. */
   #onTimer(instant: number): void {
     if (this.#due.push(instant) === 1) this.#clock.schedule(0, () => this.#wakeDue())
   }
