@@ -11,6 +11,9 @@ import { RenewalBatch } from './renewal-batch.js'
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
 const LARGEST_TURN = 512
 
+/** How many leases choose the same instant: each wake-up of an idle process costs as much as the heartbeats of many leases. */
+const LARGEST_INSTANT = 2 * LARGEST_TURN
+
 /** An instant is brought forward by less than this part of the time until then, and by less than so many milliseconds. */
 const FORWARD_PART = 16
 const LONGEST_FORWARD = 1_024
@@ -120,16 +123,17 @@ export class LeaseGroup {
 
   /**
    * An instant shortly before this one that other leases choose as well, so that their requests go to the store together.
-   * Instants are multiples of powers of two. Where one has enough leases for a turn, the next one on a finer scale is
-   * chosen, so that many leases are spread evenly. A store that renews one lease at a time gains nothing by that.
+   * Instants are multiples of powers of two. Where those on one scale have enough leases, one on a finer scale is chosen, so
+   * that many leases are spread evenly. A store that renews one lease at a time gains nothing by that.
    */
   shared(at: number, now: number): number {
     const largest = Math.min((at - now) / FORWARD_PART, LONGEST_FORWARD)
     if (this.renewals === undefined || at === Number.POSITIVE_INFINITY) return at
     for (let step = 2 ** Math.floor(Math.log2(largest)); step >= 1; step /= 2) {
-      const instant = Math.floor(at / step) * step
-      const { length } = this.#wakes.get(instant)?.leases ?? []
-      if (length < LARGEST_TURN) return instant
+      for (let instant = Math.floor(at / step) * step; instant > at - largest; instant -= step) {
+        const { length } = this.#wakes.get(instant)?.leases ?? []
+        if (length < LARGEST_INSTANT) return instant
+      }
     }
     return at
   }

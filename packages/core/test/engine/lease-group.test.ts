@@ -173,19 +173,28 @@ describe('the state that leases of one store share', () => {
     expect(group.shared(Number.POSITIVE_INFINITY, 5)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('chooses another instant for each 512 leases, so that many of them are spread evenly', () => {
+  it('chooses another instant on the same scale for each 1,024 leases, and then one on a finer scale', () => {
     const { clock, lease } = setUpArming()
     const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock)
     const chosen = new Map<number, number>()
-    for (let count = 0; count < 3_000; count += 1) {
-      const instant = group.shared(1_000, 0)
-      group.wake(lease('each'), instant, clock)
-      chosen.set(instant, (chosen.get(instant) ?? 0) + 1)
+    const choose = (leases: number): void => {
+      for (let count = 0; count < leases; count += 1) {
+        const instant = group.shared(1_000, 0)
+        group.wake(lease('each'), instant, clock)
+        chosen.set(instant, (chosen.get(instant) ?? 0) + 1)
+      }
     }
-    expect([...chosen]).toEqual([
-      [992, 512],
-      [1_000, 2_488],
-    ])
+    choose(3_000)
+    const coarse = [
+      [992, 1_024],
+      [960, 1_024],
+    ]
+    expect([...chosen]).toEqual([...coarse, [976, 952]])
+    // Where all instants have enough, nothing is brought forward.
+    choose(70_000)
+    expect(chosen.get(1_000)).toBeGreaterThan(1_024)
+    expect([...chosen].filter(([, leases]) => leases > 1_024)).toEqual([[1_000, chosen.get(1_000)]])
+    expect(Math.min(...chosen.keys())).toBe(938)
   })
 
   it('chooses no other instant where the store renews one lease at a time', () => {
