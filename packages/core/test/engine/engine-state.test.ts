@@ -3,6 +3,7 @@ import {
   awaits,
   delayedUntil,
   type EngineState,
+  type Held,
   hasUsualLimit,
   isUnlimited,
   isUnplanned,
@@ -109,5 +110,30 @@ describe('the stored state', () => {
     const kept = stored(acquiring(), granted)
     expect(kept).toEqual(granted)
     expect(kept).not.toBe(granted)
+  })
+
+  it('has every field of the next state', () => {
+    // The compiler asks for all fields here, and each differs from that of the state before.
+    const next: Required<Held> = {
+      phase: 'jeopardy',
+      op: 91,
+      grant: { name: 'a', owner: 'b', grantId: 'c', fencingToken: 92n, ttl: 93 },
+      confirmedAt: 94,
+      validUntil: 95,
+      holdUntil: 96,
+      suspended: 97,
+      call: heartbeat,
+      heartbeatAt: 98,
+      attemptTimeout: 99,
+      hasOtherTtl: true,
+      update: { a: '1' },
+      changed: true,
+      unresponsive: true,
+      failures: 100,
+      failure: 'why',
+      hasStray: true,
+    }
+    expect(stored(held({}), next)).toStrictEqual(next)
+    expect(stored(idle, next)).toStrictEqual(next)
   })
 })
