@@ -1,3 +1,4 @@
+import { LeaseUnavailableError } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
@@ -7,7 +8,7 @@ import { scriptCalls } from './support/command-count.js'
 import { libraries } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
 import type { RedisCluster } from './support/redis-cluster.js'
-import { claimOf, granted, heartbeats, never, Scene } from './support/scene.js'
+import { claimOf, granted, heartbeats, never, Scene, within } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 
@@ -90,6 +91,48 @@ describeRedis('a cluster', () => {
         await cluster.moveKeys(slot)
         await cluster.endMigration(slot)
         expect(await store.renewMany?.(grants, never)).toEqual(renewed)
+      })
+    })
+
+    it('whose slot is being moved to nodes that no connection leads to yet: all operations succeed at once', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const slot = keySlot('leasehold:{job}')
+        // Keys of one slot whose tags differ, so that each has a call of its own.
+        const names = Array.from({ length: 100_000 }, (_, n) => `job-${n}`).filter(
+          (name) => keySlot(`leasehold:{${name}}`) === slot,
+        )
+        const store = scene.store(library.cluster(cluster.nodes))
+        const grants = await Promise.all(names.map((name) => granted(store, name, { name })))
+        const renewAll = (): Promise<unknown> => Promise.all(grants.map((grant) => store.renew(grant, never)))
+        const renewed = names.map(() => ({ renewed: true }))
+        expect(names.length).toBeGreaterThan(3)
+        const first = await cluster.ownerOf(slot)
+        for (const to of cluster.nodes.filter((node) => node !== first)) {
+          const from = await cluster.ownerOf(slot)
+          await cluster.beginMigration(slot, from, to)
+          await cluster.moveKeys(slot)
+          expect(await renewAll()).toEqual(renewed)
+          await cluster.endMigration(slot)
+          expect(await renewAll()).toEqual(renewed)
+        }
+      })
+    })
+
+    it('whose slot is being moved to a node that hangs: what is under way fails with the store, and nothing else', async () => {
+      await Scene.play(async (scene) => {
+        const cluster = await scene.cluster()
+        const store = scene.store(library.cluster(cluster.nodes))
+        const grant = await granted(store, 'held')
+        const { slot, from, to } = await placeOf(cluster)
+        await cluster.beginMigration(slot, from, to)
+        await cluster.moveKeys(slot)
+        // Its connection is open before it hangs.
+        expect(await store.renew(grant, never)).toEqual({ renewed: true })
+        to.freeze()
+        await expect(store.renew(grant, within(1_000))).rejects.toThrow('not within 1000 ms')
+        const renewing = store.renew(grant, never)
+        await Promise.all([store.close(), expect(renewing).rejects.toThrow(LeaseUnavailableError)])
       })
     })
 

@@ -26,7 +26,8 @@ const alone = {
 /** The client follows MOVED and ASK, and repeats nothing else. */
 const aloneInCluster = {
   lazyConnect: true,
-  enableOfflineQueue: false,
+  // Else it rejects a command that is redirected to a node while it connects to it.
+  enableOfflineQueue: true,
   enableAutoPipelining: false,
   enableReadyCheck: false,
   retryDelayOnFailover: 0,
@@ -165,6 +166,7 @@ class ClusterConnection extends IoRedisConnection {
   constructor(cluster: IoRedisClusterClient) {
     super(cluster)
     this.#cluster = cluster
+    cluster.on('+node', handleAsking)
   }
 
   /** Over a connection to one node: the cluster client would subscribe again without saying that it missed messages. */
@@ -206,6 +208,15 @@ class ClusterConnection extends IoRedisConnection {
     }
     return opening
   }
+}
+
+/**
+ * Before a command that a node redirects with ASK, the cluster client sends ASKING, and leaves its promise alone. The
+ * rejection would end the process when the connection closes; the command itself is rejected then too.
+ */
+function handleAsking(node: IoRedisNode): void {
+  const asking = node.asking.bind(node)
+  node.asking = () => asking().catch(() => {})
 }
 
 /** Waits for a node that the client already connects to. */

@@ -16,12 +16,15 @@ export interface IoRedisClient {
 export interface IoRedisNode extends IoRedisClient {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
   readonly status: string
+  asking(): Promise<unknown>
   once(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
 }
 
 /** The part of `Cluster` of ioredis 5 and later that the store uses. */
 export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
+  on(event: '+node', listener: (node: IoRedisNode) => void): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
   readonly isCluster: boolean
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[]
