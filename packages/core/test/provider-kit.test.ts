@@ -6,6 +6,7 @@ import {
   MessageListeners,
   pause,
   RecentMap,
+  type StoreCall,
   untilAborted,
 } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
@@ -154,5 +155,53 @@ describe('MessageListeners', () => {
     messages.close()
     await counting
     expect([count, clock.pending]).toEqual([1, 0])
+  })
+
+  it('registers again after each pause, and yields what is due then, until the watch ends', async () => {
+    const clock = new VirtualClock()
+    const messages = new MessageListeners(clock)
+    const call = new AbortableCall()
+    const registrations: { readonly at: number; readonly of: AbortableCall; answer(isDue: boolean): void }[] = []
+    const register = (of: StoreCall) =>
+      new Promise<boolean>((answer) => {
+        registrations.push({ at: clock.now(), of: of as AbortableCall, answer })
+      })
+    const heard: number[] = []
+    const hearing = (async () => {
+      for await (const _ of messages.listenRegistered('free a', call, () => 100, register)) heard.push(clock.now())
+    })()
+    await clock.advance(10)
+    registrations[0]?.answer(false)
+    messages.notify('free a')
+    await clock.advance(100)
+    registrations[1]?.answer(true)
+    await clock.advance(100)
+    expect(registrations.map(({ at, of }) => [at, of.timeout, of.aborted])).toEqual([
+      [0, 100, true],
+      [100, 100, true],
+      [200, 100, false],
+    ])
+    expect(heard).toEqual([10, 110])
+    call.abort()
+    await hearing
+    expect([registrations.at(-1)?.of.aborted, clock.pending, messages.size]).toEqual([true, 0, 0])
+  })
+
+  it('registers again after a failure', async () => {
+    const clock = new VirtualClock()
+    const messages = new MessageListeners(clock)
+    const call = new AbortableCall()
+    let count = 0
+    const register = async (): Promise<boolean> => {
+      count += 1
+      if (count === 1) throw new Error('no connection')
+      return true
+    }
+    const watch = messages.listenRegistered('free a', call, () => 100, register)
+    const next = watch.next()
+    await clock.advance(100)
+    expect([await next, count]).toEqual([{ done: false, value: undefined }, 2])
+    call.abort()
+    await watch.return(undefined)
   })
 })

@@ -9,7 +9,6 @@ import {
   systemClock,
 } from '@leasehold/core'
 import {
-  AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
   anotherGrant,
@@ -101,7 +100,6 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #queue: OperationQueue
   readonly #messages: MessageListeners
   readonly #turns: Turns
-  readonly #clock: Clock
   readonly #checks = new StoreChecks(this.kind, this.limits)
   /** The pause before a waiter whose turn has come asks again, while the row is locked. */
   readonly #busyPauses = new Map<string, number>()
@@ -113,7 +111,6 @@ export class PostgresLeaseStore implements LeaseStore {
     const adapter = adapterFor(client)
     this.#client = client
     this.#names = { ...(schema && { schema }), ...(table && { table }) }
-    this.#clock = clock
     this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
     const channel = `leasehold_${nanoid()}`
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
@@ -243,13 +240,16 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#checks.name(name, call)
     this.#turns.subscribe()
     if (grantId !== undefined) return yield* this.#messages.listen(turnOf(toColumn(grantId)), call)
-    const message = `free ${toColumn(name)}`
-    const stop = this.#registerWatch(name, message)
-    try {
-      yield* this.#messages.listen(message, call)
-    } finally {
-      stop()
-    }
+    const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
+    yield* this.#messages.listenRegistered(
+      `free ${toColumn(name)}`,
+      call,
+      () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL),
+      async (registering) => {
+        const toHolder = (answer: unknown) => (answer as readonly [string, RecordAnswer | null])[1]
+        return (await this.#run('watch', name, args, registering, toHolder)) === null
+      },
+    )
   }
 
   /** Aborted by `close`. */
@@ -316,31 +316,6 @@ export class PostgresLeaseStore implements LeaseStore {
   #forgetTurn(id: string): void {
     this.#messages.cancelAlarm(turnOf(id))
     this.#busyPauses.delete(id)
-  }
-
-  /** Repeats the registration, because it expires on the server. Each time the name may be free. */
-  #registerWatch(name: string, message: string): () => void {
-    let current = new AbortableCall()
-    const register = (): void => {
-      const next = this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL
-      cancel = this.#clock.schedule(next, register)
-      current.abort()
-      current = new AbortableCall(WATCH_PERIOD / 3)
-      const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
-      this.#run('watch', name, args, current, (answer) => answer as readonly [string, RecordAnswer | null]).then(
-        ([, holder]) => {
-          if (holder === null) this.#messages.notify(message)
-        },
-        // The next attempt follows soon, and waiters also poll.
-        () => {},
-      )
-    }
-    let cancel = (): void => {}
-    register()
-    return () => {
-      cancel()
-      current.abort()
-    }
   }
 
   async #run<T>(

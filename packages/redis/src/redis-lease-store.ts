@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Grant,
-  LeaseConflictError,
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
@@ -9,13 +8,13 @@ import {
   systemClock,
 } from '@leasehold/core'
 import {
-  AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
   anotherGrant,
   type BreakOptions,
   checkOptionNames,
   MessageListeners,
+  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
@@ -213,14 +212,10 @@ export class RedisLeaseStore implements LeaseStore {
     this.#checks.break(name, options, call)
     const { period = Number.POSITIVE_INFINITY, reason = '', grantId } = options
     const id = grantId === undefined ? '%any' : toGrantId(grantId)
-    const remaining = await this.#run('break', name, `${toDuration(period)} ${id} ${reason}`, call, (answer) => {
-      if (answer[0] === 'other') return 'other'
-      return answer[0] === 'broken' ? durationIn(answer[1] ?? '') : undefined
+    return await this.#run('break', name, `${toDuration(period)} ${id} ${reason}`, call, ([word, remaining = '']) => {
+      if (word === 'broken') return { remaining: durationIn(remaining) }
+      throw word === 'other' ? anotherGrant(name, this.kind) : nothingToBreak(name, this.kind)
     })
-    if (remaining === 'other') throw anotherGrant(name, 'redis')
-    if (remaining !== undefined) return { remaining }
-    const message = `'${name}' has no holder: there is nothing to break`
-    throw new LeaseConflictError(message, { leaseName: name, store: 'redis' })
   }
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
@@ -243,12 +238,15 @@ export class RedisLeaseStore implements LeaseStore {
       throw error
     }
     if (grantId !== undefined) return yield* this.#messages.listen(`turn ${toGrantId(grantId)}`, call)
-    const stop = this.#registerWatch(name, key)
-    try {
-      yield* this.#messages.listen(`free ${key}`, call)
-    } finally {
-      stop()
-    }
+    yield* this.#messages.listenRegistered(
+      `free ${key}`,
+      call,
+      () => WATCH_PERIOD / 3,
+      async (registering) => {
+        const record = await this.#run('watch', name, String(WATCH_PERIOD), registering, this.#toRecord)
+        return record?.remaining === undefined
+      },
+    )
   }
 
   /** Aborted by `close`. */
@@ -288,29 +286,6 @@ export class RedisLeaseStore implements LeaseStore {
       await this.#turns.subscribed(call)
     } catch (error) {
       throw call.aborted ? error : failureOf(operation, name, error)
-    }
-  }
-
-  /** Repeats the registration, because it expires on the server. Each time the name may be free. */
-  #registerWatch(name: string, key: string): () => void {
-    let current = new AbortableCall()
-    const register = (): void => {
-      cancel = this.#clock.schedule(WATCH_PERIOD / 3, register)
-      current.abort()
-      current = new AbortableCall(WATCH_PERIOD / 3)
-      this.#run('watch', name, String(WATCH_PERIOD), current, this.#toRecord).then(
-        (record) => {
-          if (record?.remaining === undefined) this.#messages.notify(`free ${key}`)
-        },
-        // The next attempt follows soon, and waiters also poll.
-        () => {},
-      )
-    }
-    let cancel = (): void => {}
-    register()
-    return () => {
-      cancel()
-      current.abort()
     }
   }
 

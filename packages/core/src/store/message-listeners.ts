@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { StoreCall } from './store-call.js'
+import { AbortableCall, type StoreCall } from './store-call.js'
 
 /** Timers may be early by a part of a millisecond. */
 const AFTER_ALARM = 2
@@ -53,6 +53,40 @@ export class MessageListeners {
       listeners.delete(listener)
       if (listeners.size === 0) this.#listeners.delete(message)
       removeListener()
+    }
+  }
+
+  /**
+   * Like `listen`, for a message that the server sends only after a registration, which expires there. So it is made again
+   * after each pause, in milliseconds. `register` resolves with whether the message is due already.
+   */
+  async *listenRegistered(
+    message: string,
+    call: StoreCall,
+    pause: () => number,
+    register: (call: StoreCall) => Promise<boolean>,
+  ): AsyncGenerator<undefined> {
+    let current = new AbortableCall()
+    let cancel = (): void => {}
+    const registerAgain = (): void => {
+      const next = pause()
+      cancel = this.#clock.schedule(next, registerAgain)
+      current.abort()
+      current = new AbortableCall(next)
+      register(current).then(
+        (isDue) => {
+          if (isDue) this.notify(message)
+        },
+        // The next attempt follows soon, and waiters also poll.
+        () => {},
+      )
+    }
+    registerAgain()
+    try {
+      yield* this.listen(message, call)
+    } finally {
+      cancel()
+      current.abort()
     }
   }
 
