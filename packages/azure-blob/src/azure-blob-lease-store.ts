@@ -18,6 +18,7 @@ import {
   checkLeaseName,
   checkOptionNames,
   inRounds,
+  nothingToBreak,
   RecentMap,
   type ReleaseOutcome,
   type RenewOutcome,
@@ -29,7 +30,7 @@ import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { createIsOff, failureOf } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
-import { holderOf, nothingToBreak, notRenewed } from './lease-outcomes.js'
+import { holderOf, notRenewed } from './lease-outcomes.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
@@ -244,7 +245,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
       const isAny = grantId === undefined
       const found = isAny ? await resource.find(signal) : await resource.findUnder(grantId, signal)
       if (!isAny && found === undefined) throw anotherGrant(name, this.kind)
-      if (found === undefined || found.state === 'available') throw nothingToBreak(name)
+      if (found === undefined || found.state === 'available') throw nothingToBreak(name, this.kind)
       const stored = grantIn(name, found.metadata)
       // For a container, the condition on the lease id is not checked everywhere.
       if (!isAny && stored !== undefined && stored.grantId !== grantId) throw anotherGrant(name, this.kind)
@@ -262,7 +263,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
         return { remaining: leaseTime * 1_000 }
       } catch (error) {
         if (!isAny && isStatus(error, 412)) return undefined
-        if (isLeaseConflict(error) || isStatus(error, 404)) throw nothingToBreak(name)
+        if (isLeaseConflict(error) || isStatus(error, 404)) throw nothingToBreak(name, this.kind)
         throw error
       }
     })

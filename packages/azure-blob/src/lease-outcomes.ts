@@ -1,4 +1,4 @@
-import { type Grant, LeaseConflictError, type LeaseRecord } from '@leasehold/core'
+import type { Grant, LeaseRecord } from '@leasehold/core'
 import type { RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 import type { Found } from './lease-resource.js'
 import { codeOf } from './service-answer.js'
@@ -13,13 +13,6 @@ export function holderOf(name: string, found: Found | undefined): { holder?: Lea
   if (found === undefined || !isLocked(found.state)) return {}
   const holder = toRecord(name, grantIn(name, found.metadata), found.state)
   return holder === undefined ? {} : { holder }
-}
-
-export function nothingToBreak(name: string): LeaseConflictError {
-  return new LeaseConflictError(`'${name}' is not held: there is nothing to break`, {
-    leaseName: name,
-    store: 'azure-blob',
-  })
 }
 
 function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {
