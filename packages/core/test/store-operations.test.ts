@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   breakLease,
   createLease,
@@ -60,6 +61,15 @@ describe('readLease', () => {
     await read
     await expect(readLease(store, 'job', { signal: controller.signal })).rejects.toBe('enough')
     expect(clock.pending).toBe(0)
+  })
+
+  it('adds one listener to a signal that many operations share, and leaves none', async () => {
+    const { clock, store } = setUp()
+    const { signal } = new AbortController()
+    const reading = Array.from({ length: 20 }, () => readLease(store, 'job', { clock, signal }))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await Promise.all(reading)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 })
 

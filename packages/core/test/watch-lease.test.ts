@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   breakLease,
   createLease,
@@ -79,5 +80,18 @@ describe('watchLease', () => {
       break
     }
     expect(clock.pending).toBe(0)
+  })
+
+  it('adds one listener to a signal that many watches share, and leaves none', async () => {
+    const { clock, memory } = watching()
+    const controller = new AbortController()
+    const { signal } = controller
+    const watches = Array.from({ length: 20 }, () => watchLease(memory, 'job', { clock, signal }))
+    await Promise.all(watches.map((watch) => watch.next()))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    const ended = watches.map((watch) => watch.next())
+    controller.abort()
+    await Promise.all(ended)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 })

@@ -1,3 +1,4 @@
+import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
@@ -24,6 +25,8 @@ export interface StoreOperationOptions {
 }
 
 const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true }
+
+const aborts = new AbortListeners()
 
 /**
  * The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read.
@@ -140,13 +143,12 @@ async function within<T>(
   const { kind = 'custom' } = store
   const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
   const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
-  const abort = (): void => call.abort(signal?.reason)
   let cancel = (): void => {}
   if (timeout !== Number.POSITIVE_INFINITY) {
     const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
     cancel = clock.schedule(timeout, () => call.abort(new LeaseTimeoutError(late, details)))
   }
-  signal?.addEventListener('abort', abort, { once: true })
+  const unlisten = signal && aborts.add(signal, () => call.abort(signal.reason))
   try {
     return await Promise.race([ask(call), ended])
   } catch (error) {
@@ -155,7 +157,7 @@ async function within<T>(
     throw new LeaseUnavailableError(message, { ...details, cause: error })
   } finally {
     cancel()
-    signal?.removeEventListener('abort', abort)
+    unlisten?.()
   }
 }
 

@@ -1,3 +1,4 @@
+import { AbortListeners } from '../abort-listeners.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { systemClock } from '../system-clock.js'
 import type { LeaseRecord } from './lease-record.js'
@@ -14,6 +15,8 @@ export interface WatchLeaseOptions extends StoreOperationOptions {
 
 const optionNames: OptionNames<WatchLeaseOptions> = { timeout: true, signal: true, clock: true, interval: true }
 
+const aborts = new AbortListeners()
+
 /**
  * Yields the record of a name, or `undefined` where there is none: the present one, then each one with another grant, state
  * or metadata, until the signal aborts. A renewal is no change. The record is read once in each interval, and at once when
@@ -27,9 +30,7 @@ export async function* watchLease(
   checkOptionNames('watchLease', options, optionNames, { leaseName: name })
   const { interval = DEFAULT_INTERVAL, clock = systemClock, signal, ...others } = options
   const call = new AbortableCall()
-  const abort = (): void => call.abort(signal?.reason)
-  if (signal?.aborted === true) abort()
-  signal?.addEventListener('abort', abort, { once: true })
+  const unlisten = signal && aborts.add(signal, () => call.abort(signal.reason))
   let wake = (): void => {}
   let isWoken = false
   void wakeOn(store, name, call, () => {
@@ -59,7 +60,7 @@ export async function* watchLease(
   } catch (error) {
     if (!call.aborted) throw error
   } finally {
-    signal?.removeEventListener('abort', abort)
+    unlisten?.()
     call.abort()
   }
 }
