@@ -12,6 +12,7 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall, pause } from '@leasehold/core/store'
+import { aborts } from '../aborts.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { type Leader, leaderOf } from './leader.js'
@@ -172,13 +173,13 @@ export class LeaderElection implements AsyncDisposable {
     const call = new AbortableCall()
     const end = (): void => call.abort()
     const forgetStop = this.#stopping.onAbort(end)
-    signal?.addEventListener('abort', end, { once: true })
+    const forgetSignal = signal && aborts.add(signal, end)
     try {
       yield* observeLeader(this.#observed, call)
     } finally {
       call.abort()
       forgetStop()
-      signal?.removeEventListener('abort', end)
+      forgetSignal?.()
     }
   }
 

@@ -13,6 +13,8 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { aborts } from '../aborts.js'
+import { firstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { pauseUntil } from '../pause-until.js'
@@ -218,16 +220,15 @@ export class LeaseManager implements AsyncDisposable {
     if (this.#closing.aborted) throw this.#closedError()
     signal?.throwIfAborted()
     const jobRun = new JobRun(this.#jobHost(), mark, worker, byKey(jobs, key))
-    const stop = (): void => jobRun.stop(signal?.reason)
-    signal?.addEventListener('abort', stop, { once: true })
-    const unlisten = this.#closing.onAbort(() => jobRun.stop(this.#closedError()))
+    const forgetSignal = signal && aborts.add(signal, () => jobRun.stop(signal.reason))
+    const forgetClosing = this.#closing.onAbort(() => jobRun.stop(this.#closedError()))
     try {
       const processed = await jobRun.process(concurrency)
       if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
       return processed
     } finally {
-      signal?.removeEventListener('abort', stop)
-      unlisten()
+      forgetSignal?.()
+      forgetClosing()
     }
   }
 
@@ -312,14 +313,9 @@ export class LeaseManager implements AsyncDisposable {
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
-    const ends = new AbortController()
-    const end = (): void => ends.abort(signal?.reason)
-    const unlisten = this.#closing.onAbort(() => ends.abort(this.#closedError()))
-    // Not by AbortSignal.any: a signal that is never aborted would remember every pause.
-    signal?.addEventListener('abort', end, { once: true })
+    const ends = firstAbort(signal, this.#closing.signal)
     await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends.signal)
-    unlisten()
-    signal?.removeEventListener('abort', end)
+    ends.forget()
     ends.signal.throwIfAborted()
   }
 

@@ -1,5 +1,6 @@
 import { type Clock, type Lease, LeaseConflictError, type LeaseStore, systemClock } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
+import { firstAbort } from '../first-abort.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
@@ -117,11 +118,12 @@ class ExclusiveLease extends EnteredLease {
     const late = new AbortController()
     const cancel =
       isPatient && wait < Number.POSITIVE_INFINITY ? this.clock.schedule(wait, () => late.abort()) : () => {}
-    const signal = AbortSignal.any([attempt.signal, lost, late.signal])
+    const { signal, forget } = firstAbort(attempt.signal, lost, late.signal)
     try {
       return await waitUntilEmpty(this.turnstile, slots, { clock: this.clock, signal, isPatient })
     } finally {
       cancel()
+      forget()
     }
   }
 }

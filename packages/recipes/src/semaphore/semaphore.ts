@@ -7,6 +7,7 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
+import { firstAbort } from '../first-abort.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { checkedCount, Turnstile, type TurnstileRecord } from '../slots/turnstile.js'
@@ -93,15 +94,11 @@ export class Semaphore implements AsyncDisposable {
     checkOptionNames<ResizeOptions>('resize', options, { signal: true }, this.#turnstile.details)
     const { signal } = options
     checkedCount('permits', permits, this.name)
-    const ends = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
-    let emptied: TurnstileRecord | undefined
-    for (;;) {
-      const record = await this.#resizeWhere(permits, emptied, ends)
-      if (record === undefined) return
-      const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
-      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal: ends, isPatient: true })
-      ends.throwIfAborted()
-      emptied = record
+    const ends = firstAbort(signal, this.#closing.signal)
+    try {
+      await this.#resizeUntil(permits, ends.signal)
+    } finally {
+      ends.forget()
     }
   }
 
@@ -116,6 +113,18 @@ export class Semaphore implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  async #resizeUntil(permits: number, signal: AbortSignal): Promise<void> {
+    let emptied: TurnstileRecord | undefined
+    for (;;) {
+      const record = await this.#resizeWhere(permits, emptied, signal)
+      if (record === undefined) return
+      const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
+      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal, isPatient: true })
+      signal.throwIfAborted()
+      emptied = record
+    }
   }
 
   async #use<T>(work: (permit: SlotPermit) => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import {
   type LeaseErrorCode,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import { aborts } from '../aborts.js'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { pauseUntil } from '../pause-until.js'
 import type { Attempt, Entry } from './attempt.js'
@@ -76,10 +77,8 @@ export abstract class EnteredLease extends Lease {
     signal?.throwIfAborted()
     const caller = new Caller(this.clock.now() + wait, wait > 0, options)
     this.#callers.add(caller)
-    signal?.addEventListener('abort', () => this.#dismiss(caller, () => caller.reject(signal.reason)), {
-      once: true,
-      signal: caller.settled,
-    })
+    const unlisten = signal && aborts.add(signal, () => this.#dismiss(caller, () => caller.reject(signal.reason)))
+    if (unlisten !== undefined) caller.settled.addEventListener('abort', unlisten, { once: true })
     if (this.#attempting === undefined) this.#begin()
     else this.#limit(caller)
     return await caller.promise
