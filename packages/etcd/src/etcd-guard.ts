@@ -1,5 +1,12 @@
 import { type LeaseLostError, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, checkFencingToken, checkOptionNames, fenced, type OptionNames } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  AbortListeners,
+  checkFencingToken,
+  checkOptionNames,
+  fenced,
+  type OptionNames,
+} from '@leasehold/core/store'
 import { type Compare, EQUAL, LESS, type RequestOp, type ResponseOp, type TxnResponse, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isRpcError } from './client/rpc-error.js'
@@ -8,7 +15,7 @@ import { failureOf } from './failure-of.js'
 /** The status of a request that can never succeed. */
 const INVALID_ARGUMENT = 3
 
-/** The time limit of a write, in milliseconds, unless its options have another one. */
+/** The longest time of a write, in milliseconds. */
 const TIMEOUT = 10_000
 
 /** A write to one key, in the user's own transaction. */
@@ -26,7 +33,7 @@ export interface EtcdTransaction {
   /** All of them must hold; none unless given. */
   readonly when?: readonly EtcdCondition[]
   readonly write: readonly EtcdWrite[]
-  /** The time limit; 10 s unless given. */
+  /** Ends the write, which rejects with the reason of the signal. A write takes at most 10 s in any case. */
   readonly signal?: AbortSignal
 }
 
@@ -51,6 +58,7 @@ const optionNames: OptionNames<EtcdGuardOptions> = { prefix: true }
 export class EtcdGuard {
   readonly #client: EtcdClient
   readonly #prefix: string
+  readonly #aborts = new AbortListeners()
 
   constructor(client: EtcdClient, options: EtcdGuardOptions = {}) {
     checkOptionNames('EtcdGuard', options, optionNames, { store: 'etcd' })
@@ -113,11 +121,10 @@ export class EtcdGuard {
     request: { compare: readonly Compare[]; success: readonly RequestOp[]; failure: readonly RequestOp[] },
   ): Promise<TxnResponse> {
     const call = new AbortableCall(TIMEOUT)
-    const abort = (): void => call.abort(signal?.reason)
     const cancel = systemClock.schedule(TIMEOUT, () => {
       call.abort(new LeaseUnavailableError(`the guarded write of '${key}' was not answered`, { store: 'etcd' }))
     })
-    signal?.addEventListener('abort', abort, { once: true })
+    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
     try {
       return await this.#client.request('txn', request, call, false)
     } catch (error) {
@@ -125,7 +132,7 @@ export class EtcdGuard {
       throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error)
     } finally {
       cancel()
-      signal?.removeEventListener('abort', abort)
+      unlisten?.()
     }
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { EtcdClient, EtcdGuard } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
@@ -59,6 +60,14 @@ describeEtcd('a guarded transaction', () => {
   it('rejects with the reason of its signal', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(guard.transact(1n, 'key', { write: [], signal })).rejects.toThrow('enough')
+  })
+
+  it('adds one listener to a signal that many writes share, and leaves none', async () => {
+    const { signal } = new AbortController()
+    const writing = Array.from({ length: 20 }, () => guard.transact(1n, 'shared', { write: [], signal }))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await Promise.all(writing)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   it('rejects a misspelled option', async () => {
