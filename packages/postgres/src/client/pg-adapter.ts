@@ -1,4 +1,4 @@
-import { type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { sqlStateOf } from '../failure-of.js'
 import type { ClientAdapter, Subscription, SubscriptionEvents } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
@@ -79,27 +79,38 @@ function giveBack(client: PgPoolClient, broken?: Error): void {
 
 function ignore(): void {}
 
-/** All statements share the client, which runs them one after the other. */
+/** The last statement of each client: several stores may share one. */
+const lastStatements = new WeakMap<PgClient, Promise<unknown>>()
+
+/** Statements take turns: pg deprecates to send one while another is on its way, and will refuse it. */
 export function pgClientAdapter(client: PgClient): ClientAdapter {
+  /** A statement whose call is aborted before its turn is never sent. */
+  async function run(text: string, call: StoreCall): Promise<readonly unknown[]> {
+    const answered = (lastStatements.get(client) ?? Promise.resolve()).then(() => {
+      if (call.aborted) throw call.signal.reason
+      return client.query(text)
+    })
+    const settled = answered.catch(() => {})
+    lastStatements.set(client, settled)
+    const { rows } = await untilAborted(answered, call)
+    return rows
+  }
+
   return {
     connections: 1,
-    async run(text, call) {
-      if (call.aborted) throw call.signal.reason
-      const { rows } = await untilAborted(client.query(text), call)
-      return rows
-    },
+    run,
 
     async listen(channel, { onMessage, onEnd }, call) {
       const onNotification = messagesOf(channel, onMessage)
       client.on('notification', onNotification)
       client.on('end', onEnd)
-      await untilAborted(client.query(`listen "${channel}"`), call)
+      await run(`listen "${channel}"`, call)
       return {
         ping: () => Promise.resolve(),
         close: () => {
           client.removeListener('notification', onNotification)
           client.removeListener('end', onEnd)
-          client.query(`unlisten "${channel}"`).catch(() => {})
+          run(`unlisten "${channel}"`, new AbortableCall()).catch(() => {})
         },
       }
     },
