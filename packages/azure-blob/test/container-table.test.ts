@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
 import { type Grant, LeaseConflictError } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
 import { afterAll, describe, expect, it } from 'vitest'
 import { restFailureOf } from '../src/service-answer.js'
 import { Azurite } from './support/azurite.js'
+import { never } from './support/claims.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
@@ -39,7 +39,6 @@ const STATES = ['available', 'leased (A)', 'infinite (A)', 'breaking (A)', 'brok
 type State = (typeof STATES)[number]
 type Letter = 'A' | 'B' | 'C'
 
-const never = new AbortableCall()
 const SHORT = 15_000
 const LONG = 60_000
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { BlockBlobClient } from '@azure/storage-blob'
 import type { AzureBlobLeaseStore } from '@leasehold/azure-blob'
 import { type Grant, LeaseConflictError } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
 import { isStatus } from '../../src/service-answer.js'
+import { never } from './claims.js'
 
 /** The lease ids of the tables. */
 export type Letter = 'A' | 'B' | 'C'
@@ -16,8 +16,6 @@ export interface Hand {
   renew(letter: Letter): Promise<boolean>
   release(letter: Letter): Promise<boolean>
 }
-
-const never = new AbortableCall()
 
 /** A blob with a lease name and ids of its own. */
 export class BlobScene {
