@@ -21,6 +21,8 @@ import { Writer } from './support/writer.js'
 
 const never = new AbortableCall()
 
+const ignore = (): void => {}
+
 describePostgres('the guard', () => {
   let server: PostgresServer
   let pool: Pool
@@ -50,7 +52,8 @@ describePostgres('the guard', () => {
 
   async function begun(isolation = 'read committed'): Promise<PoolClient> {
     const client = await pool.connect()
-    client.on('error', () => {})
+    // Once for each connection, however often the pool lends it.
+    client.removeListener('error', ignore).on('error', ignore)
     await client.query(`begin isolation level ${isolation}`)
     return client
   }
