@@ -1,11 +1,11 @@
 import { Deferred } from '../deferred.js'
 import { Claim } from '../engine/claims.js'
 import { heldIn } from '../engine/engine.js'
+import type { ReleaseResult } from '../engine/engine-effect.js'
 import type { EventOf } from '../engine/engine-event.js'
 import type { EngineEnvironment } from '../engine/event-context.js'
 import { type GrantEffect, onGrant } from '../engine/grant-effect.js'
 import { LeaseEngine } from '../engine/lease-engine.js'
-import type { LeaseLost } from '../lease-lost.js'
 import { LeaseSettings } from '../lease-settings.js'
 import { forChildren } from '../parent/child-grace.js'
 import { SelfFence } from '../self-fence/self-fence.js'
@@ -14,6 +14,7 @@ import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
 import { TimeoutSettings } from '../timeout-settings.js'
+import { convertErrors } from './portable-effect.js'
 import { toPortable } from './portable-error.js'
 import type { AskedOfGrant, ClaimSpec, LeaseNews, LeaseSpec } from './thread-messages.js'
 
@@ -156,15 +157,15 @@ export class HostedLease {
       // The validity of a hand-off was over: it was lost instead.
       if (this.#engine.state.phase === 'releasing' || event.type === 'release') return
     }
-    const released = (news: Extract<LeaseNews, { type: 'released' }>['result']): void =>
-      this.#host.news(number, { type: 'released', result: news })
+    const released = (result: ReleaseResult): void =>
+      this.#host.news(number, convertErrors({ type: 'released', result }, toPortable))
     if (event.type === 'hand-off') return released({ ended: 'held' })
     // The loss and the request have crossed: what is left of the grant is being freed.
     try {
       await this.#engine.abandon()
       released({ ended: 'gone' })
     } catch (error) {
-      released({ ended: 'unknown', error: toPortable(error) })
+      released({ ended: 'unknown', error })
     }
   }
 
@@ -177,48 +178,31 @@ export class HostedLease {
 
   #onGrant(effect: GrantEffect): void {
     switch (effect.type) {
-      case 'granted': {
-        this.#number = this.#host.nextNumber()
-        if (this.#fence !== undefined) this.#fenced = effect.grant.grantId
-        this.#write()
-        const claims = effect.claims.flatMap((claim) => this.#ids.get(claim) ?? [])
-        for (const claim of effect.claims) this.#forgetClaim(claim)
-        const { grant, previous } = effect
-        this.#news({ type: 'granted', number: this.#number, grant, previous, claims, place: this.#fence?.place })
+      case 'granted':
+        this.#onGranted(effect)
         return
-      }
+      case 'joined':
+        return
       case 'renewed':
         this.#write()
-        this.#news(effect)
-        return
-      case 'recovered':
-        this.#news(effect)
-        return
-      case 'updated':
-        this.#news({ type: 'updated', error: effect.error === undefined ? undefined : toPortable(effect.error) })
-        return
-      case 'jeopardy': {
-        const { cause, latency, begins } = effect
-        this.#news({ type: 'jeopardy', cause: cause === undefined ? undefined : toPortable(cause), latency, begins })
-        return
-      }
+        break
       case 'lost':
-        this.#onLost(effect.lost)
-        return
-      case 'released': {
-        const { result } = effect
-        const portable = result.ended === 'unknown' ? { ended: result.ended, error: toPortable(result.error) } : result
-        this.#news({ type: 'released', result: portable })
-        return
-      }
-      case 'fault':
-        this.#news({ type: 'fault', error: toPortable(effect.error) })
+        this.#host.end()
     }
+    this.#news(convertErrors(effect, toPortable))
+    if (effect.type === 'lost') this.#awaitAcknowledgement()
   }
 
-  #onLost({ reason, owner, cause }: LeaseLost): void {
-    this.#host.end()
-    this.#news({ type: 'lost', reason, owner, cause: cause === undefined ? undefined : toPortable(cause) })
+  #onGranted({ grant, previous, claims: granted }: Extract<GrantEffect, { type: 'granted' }>): void {
+    this.#number = this.#host.nextNumber()
+    if (this.#fence !== undefined) this.#fenced = grant.grantId
+    this.#write()
+    const claims = granted.flatMap((claim) => this.#ids.get(claim) ?? [])
+    for (const claim of granted) this.#forgetClaim(claim)
+    this.#news({ type: 'granted', grant, previous, claims, place: this.#fence?.place })
+  }
+
+  #awaitAcknowledgement(): void {
     if (this.#fenced === undefined) return
     this.#fence?.acknowledge(this.#acknowledgement().promise)
     this.#fenced = undefined

@@ -11,8 +11,8 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import { reasonOf } from '../shown-value.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
-import { effectOf, lossOf, resultOf } from './news-effects.js'
-import { fromPortable } from './portable-error.js'
+import { convertErrors } from './portable-effect.js'
+import { fromPortable, type PortableError } from './portable-error.js'
 import { RemoteClaims } from './remote-claims.js'
 import { RemoteFence } from './remote-fence.js'
 import type { LinkedLease, ThreadLink } from './thread-link.js'
@@ -239,33 +239,34 @@ export class RemoteEngine implements Engine, LinkedLease {
   #onNews(number: number, news: LeaseNews): void {
     const seen = this.#seen
     if (news.type === 'granted') {
-      this.#onGranted(news)
-      return
-    }
-    if (news.type === 'fault') {
-      this.#onGrant({ type: 'fault', error: fromPortable(news.error) })
+      this.#onGranted(number, news)
       return
     }
     // Of a grant that is over here: its loss was reported, it was not wanted, or its loss and its release have crossed.
-    if (seen?.number !== number || (seen.phase === 'releasing' && news.type !== 'released')) {
-      if (news.type === 'joined') this.#claimAgain(news.claim)
+    const isStale = seen?.number !== number || (seen.phase === 'releasing' && news.type !== 'released')
+    if (news.type === 'joined') {
+      if (isStale) this.#claimAgain(news.claim)
+      else this.#onJoined(seen, news.claim)
       return
     }
-    switch (news.type) {
-      case 'joined':
-        this.#onJoined(seen, news.claim)
-        return
+    const effect = convertErrors(news, (error) => fromPortable(error as PortableError))
+    if (effect.type === 'fault') {
+      this.#onGrant(effect)
+      return
+    }
+    if (isStale) return
+    switch (effect.type) {
       case 'lost':
-        this.#lose(seen, lossOf(news))
+        this.#lose(seen, effect.lost)
         return
       case 'released':
-        this.#onReleased(resultOf(news.result))
+        this.#onReleased(effect.result)
         return
       case 'renewed':
       case 'jeopardy':
-        seen.phase = news.type === 'renewed' ? 'held' : 'jeopardy'
+        seen.phase = effect.type === 'renewed' ? 'held' : 'jeopardy'
     }
-    this.#onGrant(effectOf(news))
+    this.#onGrant(effect)
   }
 
   /** The grant that the caller would share was ended here meanwhile. */
@@ -283,7 +284,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#settle()
   }
 
-  #onGranted({ number, grant, previous, claims: ids, place }: Extract<LeaseNews, { type: 'granted' }>): void {
+  #onGranted(number: number, { grant, previous, claims: ids, place }: Extract<LeaseNews, { type: 'granted' }>): void {
     const claims = ids.flatMap((id) => this.#claims.take(id) ?? [])
     const isParentLost = this.#environment.parent?.isLost === true
     if (claims.length === 0 || isParentLost) {

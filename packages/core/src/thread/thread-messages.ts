@@ -1,10 +1,10 @@
 import type { Wishes } from '../engine/claims.js'
-import type { ReleaseResult } from '../engine/engine-effect.js'
 import type { EventOf } from '../engine/engine-event.js'
 import type { SelfFenceMode } from '../self-fence/fence-times.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { StoreLimits } from '../store/lease-store.js'
 import type { TimeoutOptions } from '../timeout-settings.js'
+import type { EffectWithErrors } from './portable-effect.js'
 import type { PortableError } from './portable-error.js'
 import type { TimeMemory } from './shared-time.js'
 
@@ -118,11 +118,10 @@ export type Request =
   /** Ends all leases and closes the stores; then the thread ends. */
   | { readonly type: 'stop' }
 
-/** What happened to a lease. */
+/** What happened to a lease, its errors as messages carry them. */
 export type LeaseNews =
   | {
       readonly type: 'granted'
-      readonly number: number
       readonly grant: Grant
       readonly previous: Metadata | undefined
       readonly claims: readonly number[]
@@ -131,27 +130,7 @@ export type LeaseNews =
     }
   /** A caller came when the grant was held already. */
   | { readonly type: 'joined'; readonly claim: number }
-  | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
-  | { readonly type: 'recovered'; readonly grant: Grant }
-  | { readonly type: 'updated'; readonly error: PortableError | undefined }
-  | {
-      readonly type: 'jeopardy'
-      readonly cause: PortableError | undefined
-      readonly latency: number | undefined
-      readonly begins: boolean
-    }
-  | {
-      readonly type: 'lost'
-      readonly reason: EventOf<'end'>['reason']
-      readonly owner: string | undefined
-      readonly cause: PortableError | undefined
-    }
-  | { readonly type: 'released'; readonly result: PortableResult }
-  | { readonly type: 'fault'; readonly error: PortableError }
-
-export type PortableResult =
-  | Exclude<ReleaseResult, { readonly ended: 'unknown' }>
-  | { readonly ended: 'unknown'; readonly error: PortableError }
+  | EffectWithErrors
 
 /** From the thread to the user of the leases. */
 export type Reply =
