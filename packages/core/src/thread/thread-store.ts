@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events'
 import { AbortListeners } from '../abort-listeners.js'
 import { type EngineMaker, makesEngine } from '../engine/engine.js'
 import { rulesOf } from '../engine/lease-rules.js'
@@ -5,7 +6,8 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { LeaseStore, StoreLimits } from '../store/lease-store.js'
-import type { StoreCall } from '../store/store-call.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import { untilAborted } from '../store/until-aborted.js'
 import { portableTimeouts } from '../timeout-settings.js'
 import { RemoteEngine, type RemoteStore } from './remote-engine.js'
 import type { ThreadLink } from './thread-link.js'
@@ -25,10 +27,10 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   readonly limits: StoreLimits
   readonly id: number
   readonly group = { aborts: new AbortListeners() }
-  readonly acquire = this.#passOn('acquire') as Method<'acquire'>
-  readonly renew = this.#passOn('renew') as Method<'renew'>
-  readonly release = this.#passOn('release') as Method<'release'>
-  readonly read = this.#passOn('read') as Method<'read'>
+  declare readonly acquire: Method<'acquire'>
+  declare readonly renew: Method<'renew'>
+  declare readonly release: Method<'release'>
+  declare readonly read: Method<'read'>
   declare readonly update?: Method<'update'>
   declare readonly change?: Method<'change'>
   declare readonly break?: Method<'break'>
@@ -54,9 +56,10 @@ export class ThreadStore implements LeaseStore, RemoteStore {
     this.limits = opened.limits
     if (opened.kind !== undefined) this.kind = opened.kind
     for (const method of opened.methods) {
-      if (method in this) continue
       const isIterable = method === 'list' || method === 'watch' || method === 'watchGrant'
-      Object.assign(this, { [method]: isIterable ? this.#iterate(method) : this.#passOn(method) })
+      const passOn = (...args: readonly unknown[]) =>
+        isIterable ? this.#iterate(method, args) : this.#passOn(method, args)
+      Object.assign(this, { [method]: passOn })
     }
   }
 
@@ -118,74 +121,42 @@ export class ThreadStore implements LeaseStore, RemoteStore {
     }
   }
 
-  #passOn(method: StoreMethod) {
-    return async (...args: readonly unknown[]): Promise<unknown> => {
-      const place = callPlaces[method]
-      const call = args[place] as StoreCall | undefined
-      const link = await this.#openLink()
-      const { id, answer } = link.ask(this.#request(method, args))
-      return await new Promise((resolve, reject) => {
-        const unlisten = call?.onAbort(() => {
-          link.post({ type: 'abort', id })
-          reject(call.signal.reason)
-        })
-        answer.then(resolve, reject).finally(() => unlisten?.())
-      })
-    }
-  }
-
-  #iterate(method: 'list' | 'watch' | 'watchGrant') {
-    const open = (): Promise<ThreadLink> => this.#openLink()
-    const request = (args: readonly unknown[]) => this.#request(method, args)
-    return async function* (...args: readonly unknown[]): AsyncGenerator<unknown, void, undefined> {
-      const call = args[callPlaces[method]] as StoreCall | undefined
-      const link = await open()
-      const items: unknown[] = []
-      let isEnded = false
-      let failure: unknown
-      let wake = (): void => {}
-      const end = (error?: unknown): void => {
-        isEnded = true
-        failure = error
-        wake()
-      }
-      const { id, answer } = link.ask(request(args), (item) => {
-        items.push(item)
-        wake()
-      })
-      answer.then(() => end(), end)
-      const stop = (): void => link.post({ type: 'abort', id })
-      const unlisten = call?.onAbort(() => {
-        stop()
-        end()
-      })
-      try {
-        for (;;) {
-          while (items.length > 0 && call?.aborted !== true) yield items.shift()
-          if (failure !== undefined) throw failure
-          if (isEnded) return
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-        }
-      } finally {
-        unlisten?.()
-        if (!isEnded) stop()
-      }
-    }
-  }
-
-  #request(method: StoreMethod, args: readonly unknown[]) {
-    const place = callPlaces[method]
-    const { timeout = Number.POSITIVE_INFINITY } = (args[place] ?? {}) as Partial<StoreCall>
-    const given = args.map((arg, at) => (at === place ? undefined : arg))
-    return { type: 'call', store: this.id, method, args: given, timeout } as const
-  }
-
-  async #openLink(): Promise<ThreadLink> {
+  /** Makes a call in the thread. `onItem` gets the values of an iterable. */
+  async #passOn(method: StoreMethod, args: readonly unknown[], onItem?: (item: unknown) => void): Promise<unknown> {
     const { kind: store = 'custom' } = this
     if (this.isClosed) throw new LeaseUnavailableError(`the ${store} store is closed`, { store })
-    return await this.link()
+    const link = await this.link()
+    const place = callPlaces[method]
+    const call = (args[place] ?? new AbortableCall()) as StoreCall
+    const given = args.map((arg, at) => (at === place ? undefined : arg))
+    const request = { type: 'call', store: this.id, method, args: given, timeout: call.timeout } as const
+    const { id, answer } = link.ask(request, onItem)
+    const unlisten = call.onAbort(() => link.post({ type: 'abort', id }))
+    return await untilAborted(answer, call).finally(unlisten)
+  }
+
+  async *#iterate(method: StoreMethod, args: readonly unknown[]): AsyncGenerator<unknown, void, undefined> {
+    const place = callPlaces[method]
+    const given = [...args]
+    const outer = given[place] as StoreCall | undefined
+    const call = new AbortableCall(outer?.timeout)
+    given[place] = call
+    const unlisten = outer?.onAbort(() => call.abort())
+    const emitter = new EventEmitter()
+    const items = on(emitter, 'item', { close: ['end'] })
+    const end = (): unknown => emitter.emit('end')
+    const ended = this.#passOn(method, given, (item) => emitter.emit('item', item))
+    ended.then(end, end)
+    try {
+      for await (const [item] of items) {
+        if (call.aborted) return
+        yield item
+      }
+      if (!call.aborted) await ended
+    } finally {
+      unlisten?.()
+      call.abort()
+    }
   }
 }
 
