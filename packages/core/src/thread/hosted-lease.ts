@@ -1,3 +1,4 @@
+import type { AcquireOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
 import { Claim } from '../engine/claims.js'
 import { heldIn } from '../engine/engine.js'
@@ -14,32 +15,49 @@ import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
 import { TimeoutSettings } from '../timeout-settings.js'
+import type { LeaseSlots } from './lease-slots.js'
+import type { Outbox } from './outbox.js'
 import { convertErrors } from './portable-effect.js'
-import { toPortable } from './portable-error.js'
-import type { AskedOfGrant, ClaimSpec, LeaseNews, LeaseSpec } from './thread-messages.js'
+import { type PortableError, toPortable } from './portable-error.js'
+import type { SharedTime } from './shared-time.js'
+import type {
+  AskedOfGrant,
+  ClaimSpec,
+  HostedMethods,
+  LeaseNews,
+  LinkedMethods,
+  Reply,
+  Request,
+} from './thread-messages.js'
 
-/** The thread, as one of its leases sees it. */
+/** The thread, as its leases see it. */
 export interface LeaseHost {
+  readonly time: SharedTime
+  readonly slots: LeaseSlots
+  readonly keeper: DeadlineKeeper
+  readonly outbox: Outbox<Reply>
   /** A number that no other grant of the thread has. */
   nextNumber(): number
-  /** For how long the user of the leases has shown no sign of life, in milliseconds. */
-  userSilence(): number
-  /** Writes the end of the validity, on the system clock of this thread, to the shared memory. */
-  write(number: number, validUntil: number): void
-  end(): void
-  news(number: number, news: LeaseNews): void
-  readonly keeper: DeadlineKeeper
-  settled(claim: number, refusedFor: string | undefined, error: unknown): void
-  judge(claim: number, holder: LeaseRecord): void
+}
+
+/** A caller of `acquire` in the thread of the user. */
+class HostedClaim extends Claim {
+  readonly id: number
+
+  constructor(id: number, waitUntil: number, options: AcquireOptions) {
+    super(waitUntil, options)
+    this.id = id
+  }
 }
 
 /** The engine of one lease whose user is in another thread. */
-export class HostedLease {
+export class HostedLease implements HostedMethods {
   readonly #host: LeaseHost
+  readonly #lease: number
+  readonly #slot: number
   readonly #engine: LeaseEngine
   readonly #fence: SelfFence | undefined
-  readonly #claims = new Map<number, Claim>()
-  readonly #ids = new Map<Claim, number>()
+  readonly #claims = new Map<number, HostedClaim>()
   /** Of the last grant that the user was notified of. */
   #number = 0
   /** The grant that is held, or whose loss is being reported, where the user has to acknowledge its loss. */
@@ -47,14 +65,16 @@ export class HostedLease {
   /** By the numbers of the grants whose losses are not acknowledged yet. */
   readonly #unacknowledged = new Map<number, Deferred<void>>()
 
-  constructor(spec: LeaseSpec, store: LeaseStore, host: LeaseHost) {
+  constructor({ lease, slot, spec }: Extract<Request, { type: 'lease' }>, store: LeaseStore, host: LeaseHost) {
     this.#host = host
+    this.#lease = lease
+    this.#slot = slot
     const { unresponsiveAfter, timeouts, ...given } = spec
     const settings = new LeaseSettings({ ...given, timeouts: new TimeoutSettings(timeouts) })
     const environment: EngineEnvironment = {
       clock: systemClock,
       random: () => Math.random(),
-      isUnresponsive: () => host.userSilence() > unresponsiveAfter,
+      isUnresponsive: () => host.time.userSilence > unresponsiveAfter,
       workUnder: (grantId) => this.#workUnder(grantId),
     }
     const graced = forChildren(store, settings, systemClock)
@@ -74,32 +94,33 @@ export class HostedLease {
       this.#engine.dispatch({ type: 'end', reason: 'suspended' })
     }
     const when = (holder: LeaseRecord): boolean => {
-      this.#host.judge(id, { ...holder })
+      this.#tell('onHolder', id, { ...holder })
       return false
     }
     const preempt = period === undefined ? {} : { preempt: { period, when } }
     const waitUntil = wait === undefined ? Number.NEGATIVE_INFINITY : systemClock.now() + wait
-    const claim = new Claim(waitUntil, { ...wishes, ...preempt })
+    const claim = new HostedClaim(id, waitUntil, { ...wishes, ...preempt })
     this.#claims.set(id, claim)
-    this.#ids.set(claim, id)
     const begin = async (): Promise<boolean> => {
-      if (this.#claims.has(id)) this.#engine.claim(claim, adopted)
+      this.#engine.claim(claim, adopted)
       return await claim.promise
     }
-    const settle = (error?: unknown): void => {
-      if (this.#forgetClaim(claim)) this.#host.settled(id, this.#engine.refusedFor, error)
+    const settle = (error?: PortableError): void => {
+      if (this.#claims.delete(id)) this.#tell('onSettled', id, this.#engine.refusedFor, error)
     }
-    begin().then((isGranted) => isGranted || settle(), settle)
+    begin().then(
+      (isGranted) => isGranted || settle(),
+      (error) => settle(toPortable(error)),
+    )
   }
 
   unclaim(id: number): void {
     const claim = this.#claims.get(id)
-    if (claim === undefined) return
-    this.#forgetClaim(claim)
-    this.#engine.unclaim(claim)
+    this.#claims.delete(id)
+    if (claim !== undefined) this.#engine.unclaim(claim)
   }
 
-  /** The caller wants this grant of the holder broken: the store is asked again, and then the grant is broken. */
+  /** The store is asked again, and then the grant is broken. */
   judged(id: number, grantId: string): void {
     const claim = this.#claims.get(id)
     if (claim === undefined) return
@@ -109,12 +130,11 @@ export class HostedLease {
 
   /** The user holds nothing: ends the attempt, and frees a grant that it may have produced meanwhile. */
   async abandon(): Promise<void> {
-    for (const claim of this.#ids.keys()) this.#forgetClaim(claim)
+    this.#claims.clear()
     this.unwanted(this.#number)
     await this.#engine.abandon()
   }
 
-  /** Ends a grant that the user has not taken. */
   unwanted(number: number): void {
     if (!this.#holds(number)) return
     this.#leave()
@@ -158,7 +178,7 @@ export class HostedLease {
       if (this.#engine.state.phase === 'releasing' || event.type === 'release') return
     }
     const released = (result: ReleaseResult): void =>
-      this.#host.news(number, convertErrors({ type: 'released', result }, toPortable))
+      this.#tell('onNews', number, convertErrors({ type: 'released', result }, toPortable))
     if (event.type === 'hand-off') return released({ ended: 'held' })
     // The loss and the request have crossed: what is left of the grant is being freed.
     try {
@@ -171,7 +191,7 @@ export class HostedLease {
 
   /** The grant is given up: its validity ends here, before the store is asked. */
   #leave(): void {
-    this.#host.end()
+    this.#host.slots.end(this.#slot)
     this.#fence?.disarm()
     this.#fenced = undefined
   }
@@ -187,7 +207,7 @@ export class HostedLease {
         this.#write()
         break
       case 'lost':
-        this.#host.end()
+        this.#host.slots.end(this.#slot)
     }
     this.#news(convertErrors(effect, toPortable))
     if (effect.type === 'lost') this.#awaitAcknowledgement()
@@ -197,9 +217,10 @@ export class HostedLease {
     this.#number = this.#host.nextNumber()
     if (this.#fence !== undefined) this.#fenced = grant.grantId
     this.#write()
-    const claims = granted.flatMap((claim) => this.#ids.get(claim) ?? [])
-    for (const claim of granted) this.#forgetClaim(claim)
+    const claims = granted.map((claim) => (claim as HostedClaim).id).filter((id) => this.#claims.delete(id))
     this.#news({ type: 'granted', grant, previous, claims, place: this.#fence?.place })
+    // Its callers see the outcome before anything that follows it.
+    this.#host.outbox.flush()
   }
 
   #awaitAcknowledgement(): void {
@@ -224,17 +245,16 @@ export class HostedLease {
   #write(): void {
     const held = heldIn(this.#engine.state)
     if (held === undefined) return
-    this.#host.write(this.#number, held.validUntil)
+    const { slots, time } = this.#host
+    slots.write(this.#slot, this.#number, time.fromSystem(held.validUntil))
     this.#fence?.arm(held.validUntil)
   }
 
   #news(news: LeaseNews): void {
-    this.#host.news(this.#number, news)
+    this.#tell('onNews', this.#number, news)
   }
 
-  #forgetClaim(claim: Claim): boolean {
-    const id = this.#ids.get(claim)
-    this.#ids.delete(claim)
-    return id !== undefined && this.#claims.delete(id)
+  #tell<Name extends keyof LinkedMethods>(method: Name, ...args: Parameters<LinkedMethods[Name]>): void {
+    this.#host.outbox.post({ type: 'to-linked', lease: this.#lease, method, args })
   }
 }

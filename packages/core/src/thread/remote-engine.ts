@@ -16,7 +16,7 @@ import { fromPortable, type PortableError } from './portable-error.js'
 import { RemoteClaims } from './remote-claims.js'
 import { RemoteFence } from './remote-fence.js'
 import type { LinkedLease, ThreadLink } from './thread-link.js'
-import type { AskedOfGrant, LeaseNews, LeaseSpec, Reply, Request } from './thread-messages.js'
+import type { HostedMethods, LeaseNews, LeaseSpec } from './thread-messages.js'
 
 /** The store of the lease, as its engine sees it. */
 export interface RemoteStore {
@@ -129,7 +129,7 @@ export class RemoteEngine implements Engine, LinkedLease {
 
   unclaim(claim: Claim): void {
     const id = this.#claims.remove(claim)
-    if (id !== undefined) this.#post((lease) => ({ type: 'unclaim', lease, claim: id }))
+    if (id !== undefined) this.#post('unclaim', id)
     this.#settle()
   }
 
@@ -157,17 +157,17 @@ export class RemoteEngine implements Engine, LinkedLease {
       case 'hand-off':
         if (seen.phase === 'releasing') return
         seen.phase = 'releasing'
-        this.#ask(seen.number, event)
+        this.#post('ask', seen.number, event)
         this.#settle()
         return
       case 'children-released':
       case 'update':
       case 'renew':
-        this.#ask(seen.number, event)
+        this.#post('ask', seen.number, event)
         return
       case 'end':
         if (seen.phase === 'releasing') return
-        this.#ask(seen.number, event)
+        this.#post('ask', seen.number, event)
         this.#lose(seen, { reason: event.reason })
     }
   }
@@ -187,7 +187,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     const seen = this.#seen
     if (seen === undefined || seen.phase === 'releasing') return
     if (this.#validUntil(seen.number) > this.#environment.clock.now()) return
-    this.#ask(seen.number, { type: 'end', reason: 'expired' })
+    this.#post('ask', seen.number, { type: 'end', reason: 'expired' })
     this.#lose(seen, { reason: 'expired' })
   }
 
@@ -201,42 +201,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#rejectAll(error)
   }
 
-  receive(reply: Extract<Reply, { type: 'news' | 'settled' | 'judge' }>): void {
-    switch (reply.type) {
-      case 'settled':
-        this.#onSettled(reply)
-        return
-      case 'judge':
-        this.#judge(reply.claim, reply.holder)
-        return
-      default:
-        this.#onNews(reply.number, reply.news)
-    }
-  }
-
-  #sendClaims(link: ThreadLink, adopted: Grant | undefined): void {
-    const claims = this.#claims.send(this.#environment.clock.now())
-    if (claims.length === 0) return
-    const seat = this.#takeSeat(link)
-    // Its validity is over here: the thread may not have seen a suspend yet.
-    const over = this.#seen?.number
-    for (const claim of claims) link.post({ type: 'claim', lease: seat.lease, claim, adopted, over })
-    this.#settle()
-  }
-
-  #takeSeat(link: ThreadLink): Seat {
-    let seat = this.#seat
-    if (seat?.link !== link) {
-      seat = { link, ...link.register(this) }
-      this.#seat = seat
-      link.post({ type: 'lease', lease: seat.lease, slot: seat.slot, store: this.#store.id, spec: this.#spec })
-    }
-    link.engage(seat.lease, this)
-    this.fence?.engage(link)
-    return seat
-  }
-
-  #onNews(number: number, news: LeaseNews): void {
+  onNews(number: number, news: LeaseNews): void {
     const seen = this.#seen
     if (news.type === 'granted') {
       this.#onGranted(number, news)
@@ -269,6 +234,46 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#onGrant(effect)
   }
 
+  onSettled(id: number, refusedFor: string | undefined, error: PortableError | undefined): void {
+    this.#refusedFor = refusedFor
+    const claim = this.#claims.take(id)
+    if (error === undefined) claim?.resolve(false)
+    else claim?.reject(fromPortable(error))
+    this.#settle()
+  }
+
+  onHolder(id: number, holder: LeaseRecord): void {
+    const claim = this.#claims.get(id)
+    if (claim?.preempt === undefined || this.#seat === undefined) return
+    const breaks = judge(claim.preempt, holder, this.rules)
+    if (breaks === true) this.#post('judged', id, holder.grantId)
+    else if (breaks !== false) {
+      claim.reject(breaks)
+      this.unclaim(claim)
+    }
+  }
+
+  #sendClaims(link: ThreadLink, adopted: Grant | undefined): void {
+    const claims = this.#claims.send(this.#environment.clock.now())
+    if (claims.length === 0) return
+    this.#takeSeat(link)
+    // Its validity is over here: the thread may not have seen a suspend yet.
+    const over = this.#seen?.number
+    for (const claim of claims) this.#post('claim', claim, adopted, over)
+    this.#settle()
+  }
+
+  #takeSeat(link: ThreadLink): void {
+    let seat = this.#seat
+    if (seat?.link !== link) {
+      seat = { link, ...link.register(this) }
+      this.#seat = seat
+      link.post({ type: 'lease', lease: seat.lease, slot: seat.slot, store: this.#store.id, spec: this.#spec })
+    }
+    link.engage(seat.lease, this)
+    this.fence?.engage(link)
+  }
+
   /** The grant that the caller would share was ended here meanwhile. */
   #claimAgain(id: number): void {
     this.#claims.resend(id)
@@ -288,7 +293,7 @@ export class RemoteEngine implements Engine, LinkedLease {
     const claims = ids.flatMap((id) => this.#claims.take(id) ?? [])
     const isParentLost = this.#environment.parent?.isLost === true
     if (claims.length === 0 || isParentLost) {
-      this.#post((lease) => ({ type: 'unwanted', lease, number }))
+      this.#post('unwanted', number)
       for (const claim of claims) claim.reject(parentLost(this.rules))
       this.#settle()
       return
@@ -296,19 +301,12 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#seen = { number, grant, phase: 'held' }
     const seat = this.#seat
     if (place !== undefined && seat !== undefined) {
-      const acknowledge = (): void => seat.link.post({ type: 'acknowledged', lease: seat.lease, number })
-      this.fence?.granted({ link: seat.link, place, acknowledge })
+      const { link, lease } = seat
+      const acknowledge = (): void => link.post({ type: 'to-hosted', lease, method: 'acknowledged', args: [number] })
+      this.fence?.granted({ link, place, acknowledge })
     }
     for (const claim of claims) claim.resolve(true)
     this.#onGrant({ type: 'granted', grant, previous, claims })
-    this.#settle()
-  }
-
-  #onSettled({ claim: id, refusedFor, error }: Extract<Reply, { type: 'settled' }>): void {
-    this.#refusedFor = refusedFor
-    const claim = this.#claims.take(id)
-    if (error === undefined) claim?.resolve(false)
-    else claim?.reject(fromPortable(error))
     this.#settle()
   }
 
@@ -325,24 +323,10 @@ export class RemoteEngine implements Engine, LinkedLease {
     this.#settle()
   }
 
-  #judge(id: number, holder: LeaseRecord): void {
-    const claim = this.#claims.get(id)
-    if (claim?.preempt === undefined || this.#seat === undefined) return
-    const breaks = judge(claim.preempt, holder, this.rules)
-    if (breaks === true) this.#post((lease) => ({ type: 'judged', lease, claim: id, grantId: holder.grantId }))
-    else if (breaks !== false) {
-      claim.reject(breaks)
-      this.unclaim(claim)
-    }
-  }
-
-  #ask(number: number, event: AskedOfGrant): void {
-    this.#post((lease) => ({ type: 'ask', lease, number, event }))
-  }
-
-  /** To the thread in which the lease has its seat, if it has one. */
-  #post(request: (lease: number) => Request): void {
-    if (this.#seat !== undefined) this.#seat.link.post(request(this.#seat.lease))
+  /** Calls a method of the lease in the thread in which it has its seat, if it has one. */
+  #post<Name extends keyof HostedMethods>(method: Name, ...args: Parameters<HostedMethods[Name]>): void {
+    const seat = this.#seat
+    seat?.link.post({ type: 'to-hosted', lease: seat.lease, method, args })
   }
 
   /** On the clock of this thread. Never later than the thread has confirmed it. */

@@ -21,11 +21,11 @@ const STOP_TIMEOUT = 8_000
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>
 
 /** The stores and the engines of the heartbeat thread. Answers requests in the order in which they come. */
-export class ThreadHost {
-  readonly #time: SharedTime
-  readonly #slots: LeaseSlots
-  readonly #keeper: DeadlineKeeper
-  readonly #outbox: Outbox<Reply>
+export class ThreadHost implements LeaseHost {
+  readonly time: SharedTime
+  readonly slots: LeaseSlots
+  readonly keeper: DeadlineKeeper
+  readonly outbox: Outbox<Reply>
   readonly #onStopped: () => void
   readonly #stores = new Map<number, LeaseStore>()
   readonly #leases = new Map<number, HostedLease>()
@@ -34,21 +34,26 @@ export class ThreadHost {
   #isStopping = false
 
   constructor(data: ThreadData, send: (replies: readonly Reply[]) => void, onStopped: () => void) {
-    this.#time = new SharedTime(data.time, 'writer')
-    this.#slots = new LeaseSlots(data.slots)
-    const deadlines = new Deadlines(data.deadlines, (instant) => this.#time.fromSystem(instant))
+    this.time = new SharedTime(data.time, 'writer')
+    this.slots = new LeaseSlots(data.slots)
+    const deadlines = new Deadlines(data.deadlines, (instant) => this.time.fromSystem(instant))
     // The user's thread has started the watchdog before a claim comes here.
-    this.#keeper = { start: () => undefined, add: () => deadlines.add() }
-    this.#outbox = new Outbox(send, (reply, error) => {
+    this.keeper = { start: () => undefined, add: () => deadlines.add() }
+    this.outbox = new Outbox(send, (reply, error) => {
       if ('id' in reply) this.#post({ type: 'error', id: reply.id, error: toPortable(error) })
     })
     this.#onStopped = onStopped
     this.#beat()
   }
 
+  nextNumber(): number {
+    this.#numbers += 1
+    return this.#numbers
+  }
+
   /** The thread is ending: nothing is renewed any more. */
   endAll(): void {
-    this.#slots.endAll()
+    this.slots.endAll()
   }
 
   receive(requests: readonly Request[]): void {
@@ -56,7 +61,7 @@ export class ThreadHost {
   }
 
   #beat(): void {
-    this.#time.showThread()
+    this.time.showThread()
     systemClock.schedule(PULSE, () => this.#beat())
   }
 
@@ -77,41 +82,21 @@ export class ThreadHost {
       case 'stop':
         void this.#stop()
         return
-      case 'lease':
-        this.#addLease(request)
+      case 'lease': {
+        const store = this.#stores.get(request.store)
+        if (store !== undefined) this.#leases.set(request.lease, new HostedLease(request, store, this))
         return
+      }
       case 'forget':
         this.#leases.delete(request.lease)
         return
       case 'abandon':
         this.#answer(request.id, async () => await this.#leases.get(request.lease)?.abandon())
         return
-      default:
-        this.#ofLease(request)
-    }
-  }
-
-  #ofLease(request: RequestOf<'claim' | 'unclaim' | 'judged' | 'ask' | 'unwanted' | 'acknowledged'>): void {
-    const lease = this.#leases.get(request.lease)
-    switch (request.type) {
-      case 'claim':
-        if (lease !== undefined) lease.claim(request.claim, request.adopted, request.over)
-        else this.#refuse(request.lease, request.claim.id)
-        return
-      case 'unclaim':
-        lease?.unclaim(request.claim)
-        return
-      case 'judged':
-        lease?.judged(request.claim, request.grantId)
-        return
-      case 'ask':
-        lease?.ask(request.number, request.event)
-        return
-      case 'unwanted':
-        lease?.unwanted(request.number)
-        return
-      case 'acknowledged':
-        lease?.acknowledged(request.number)
+      case 'to-hosted': {
+        const lease = this.#leases.get(request.lease)
+        if (lease !== undefined) Reflect.apply(lease[request.method], lease, request.args)
+      }
     }
   }
 
@@ -145,40 +130,10 @@ export class ThreadHost {
     })
   }
 
-  #addLease({ lease, store, slot, spec }: RequestOf<'lease'>): void {
-    const host: LeaseHost = {
-      nextNumber: () => {
-        this.#numbers += 1
-        return this.#numbers
-      },
-      userSilence: () => this.#time.userSilence,
-      write: (number, validUntil) => this.#slots.write(slot, number, this.#time.fromSystem(validUntil)),
-      end: () => this.#slots.end(slot),
-      keeper: this.#keeper,
-      news: (number, news) => {
-        this.#post({ type: 'news', lease, number, news })
-        // Its callers see the outcome before anything that follows it.
-        if (news.type === 'granted') this.#outbox.flush()
-      },
-      settled: (claim, refusedFor, error) => {
-        const portable = error === undefined ? undefined : toPortable(error)
-        this.#post({ type: 'settled', lease, claim, refusedFor, error: portable })
-      },
-      judge: (claim, holder) => this.#post({ type: 'judge', lease, claim, holder }),
-    }
-    const opened = this.#stores.get(store)
-    if (opened !== undefined) this.#leases.set(lease, new HostedLease(spec, opened, host))
-  }
-
-  /** The store of the lease was closed before the lease was made. */
-  #refuse(lease: number, claim: number): void {
-    this.#post({ type: 'settled', lease, claim, refusedFor: undefined, error: toPortable(storeIsClosed()) })
-  }
-
   #storeOf(id: number): LeaseStore {
     const store = this.#stores.get(id)
     if (store !== undefined) return store
-    throw storeIsClosed()
+    throw new LeaseUnavailableError('the store is closed: make a lease over an open one')
   }
 
   #answer(id: number, ask: () => Promise<unknown>): void {
@@ -189,24 +144,18 @@ export class ThreadHost {
   }
 
   #post(reply: Reply): void {
-    this.#outbox.post(reply)
+    this.outbox.post(reply)
   }
 
   async #stop(): Promise<void> {
     this.#isStopping = true
-    const leases = [...this.#leases.values()].map((lease) => lease.close())
-    await within(STOP_TIMEOUT, leases)
-    await within(
-      STOP_TIMEOUT,
-      [...this.#stores.values()].map((store) => store.close()),
-    )
-    this.#outbox.flush()
+    for (const things of [this.#leases, this.#stores]) {
+      const ends = Array.from(things.values(), (thing: HostedLease | LeaseStore) => thing.close())
+      await within(STOP_TIMEOUT, ends)
+    }
+    this.outbox.flush()
     this.#onStopped()
   }
-}
-
-function storeIsClosed(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the store is closed: make a lease over an open one')
 }
 
 /** Resolves when all are settled, or the time is up. */

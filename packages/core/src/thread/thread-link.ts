@@ -8,7 +8,7 @@ import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { fromPortable } from './portable-error.js'
 import { createTimeMemory, SharedTime } from './shared-time.js'
-import type { Reply, Request, ThreadData } from './thread-messages.js'
+import type { LinkedMethods, Reply, Request, ThreadData } from './thread-messages.js'
 
 /** How often this thread shows a sign of life, in milliseconds; more often where a lease has a short `unresponsiveAfter`. */
 const PULSE = 1_000
@@ -27,9 +27,8 @@ const TOO_SILENT = 30_000
 export type HeartbeatThreadOptions = Pick<WorkerOptions, 'execArgv' | 'env' | 'resourceLimits'>
 
 /** The user of a lease whose engine is in the thread. */
-export interface LinkedLease {
+export interface LinkedLease extends LinkedMethods {
   readonly unresponsiveAfter: number
-  receive(reply: Extract<Reply, { type: 'news' | 'settled' | 'judge' }>): void
   /** The thread shows no sign of life: a validity that is over will not be reported by it. */
   onSilent(): void
   onThreadEnded(cause: Error): void
@@ -191,8 +190,10 @@ export class ThreadLink {
       case 'store-closed':
         this.#onStoreClosed(reply.store)
         return
-      default:
-        this.#engaged.get(reply.lease)?.receive(reply)
+      case 'to-linked': {
+        const lease = this.#engaged.get(reply.lease)
+        if (lease !== undefined) Reflect.apply(lease[reply.method], lease, reply.args)
+      }
     }
   }
 

@@ -76,6 +76,29 @@ export interface ClaimSpec {
 /** The events of a lease that its user asks for. */
 export type AskedOfGrant = EventOf<'release' | 'hand-off' | 'children-released' | 'update' | 'renew' | 'end'>
 
+/** The methods of a lease in the thread that its user calls. */
+export interface HostedMethods {
+  /** `over`: the number of a grant whose validity is over for its user. */
+  claim(claim: ClaimSpec, adopted: Grant | undefined, over: number | undefined): void
+  unclaim(claim: number): void
+  /** The answer to `onHolder`: the caller wants this grant of the holder broken. */
+  judged(claim: number, grantId: string): void
+  ask(number: number, event: AskedOfGrant): void
+  /** A grant whose callers have gone. */
+  unwanted(number: number): void
+  /** The loss of a self-fenced grant was reported, and the work under it has ended. */
+  acknowledged(number: number): void
+}
+
+/** The methods of a lease of the user that the thread calls. */
+export interface LinkedMethods {
+  /** `number`: of the grant that it is about. */
+  onNews(number: number, news: LeaseNews): void
+  onSettled(claim: number, refusedFor: string | undefined, error: PortableError | undefined): void
+  /** A caller that preempts is to be asked about this holder. */
+  onHolder(claim: number, holder: LeaseRecord): void
+}
+
 /** From the user of the leases to the thread. Those with an `id` are answered. */
 export type Request =
   | { readonly type: 'open'; readonly id: number; readonly store: number; readonly spec: StoreSpec }
@@ -97,24 +120,14 @@ export type Request =
       readonly spec: LeaseSpec
     }
   | { readonly type: 'forget'; readonly lease: number }
-  /** `over`: the number of a grant whose validity is over for its user. */
-  | {
-      readonly type: 'claim'
-      readonly lease: number
-      readonly claim: ClaimSpec
-      readonly adopted: Grant | undefined
-      readonly over: number | undefined
-    }
-  | { readonly type: 'unclaim'; readonly lease: number; readonly claim: number }
-  /** The answer to `judge`. */
-  | { readonly type: 'judged'; readonly lease: number; readonly claim: number; readonly grantId: string }
   /** The user holds nothing, and no caller waits any more. */
   | { readonly type: 'abandon'; readonly id: number; readonly lease: number }
-  | { readonly type: 'ask'; readonly lease: number; readonly number: number; readonly event: AskedOfGrant }
-  /** A grant whose callers have gone. */
-  | { readonly type: 'unwanted'; readonly lease: number; readonly number: number }
-  /** The loss of a self-fenced grant was reported, and the work under it has ended. */
-  | { readonly type: 'acknowledged'; readonly lease: number; readonly number: number }
+  | {
+      readonly type: 'to-hosted'
+      readonly lease: number
+      readonly method: keyof HostedMethods
+      readonly args: readonly unknown[]
+    }
   /** Ends all leases and closes the stores; then the thread ends. */
   | { readonly type: 'stop' }
 
@@ -139,14 +152,9 @@ export type Reply =
   /** One value of a store's iterable. */
   | { readonly type: 'item'; readonly id: number; readonly value: unknown }
   | { readonly type: 'store-closed'; readonly store: number }
-  /** `number`: of the grant that it is about. */
-  | { readonly type: 'news'; readonly lease: number; readonly number: number; readonly news: LeaseNews }
   | {
-      readonly type: 'settled'
+      readonly type: 'to-linked'
       readonly lease: number
-      readonly claim: number
-      readonly refusedFor: string | undefined
-      readonly error: PortableError | undefined
+      readonly method: keyof LinkedMethods
+      readonly args: readonly unknown[]
     }
-  /** A caller that preempts is to be asked about this holder. */
-  | { readonly type: 'judge'; readonly lease: number; readonly claim: number; readonly holder: LeaseRecord }
