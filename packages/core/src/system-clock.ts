@@ -11,7 +11,7 @@ const LOOK_ABOVE = 5
 /** The step of the uptime on Linux, in milliseconds. */
 export const BOOT_STEP = 10
 
-/** A reading of the boot clock that took longer than this may have been interrupted, and is taken again. */
+/** A reading of the boot clock that took longer than this may have been interrupted, and is taken again. Milliseconds. */
 const LONGEST_READING = 5
 const READINGS = 8
 
@@ -44,7 +44,7 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
   checkOptionNames<ClockReadings>('createSystemClock', readings, names)
   const { monotonic, wall, boot, schedule = scheduleTimer } = readings
   let offset = wall() - monotonic()
-  const bootOffset = boot === undefined ? 0 : readBootOffset(boot, monotonic)
+  const bootOffset = boot === undefined ? 0 : leadOf(boot, monotonic).least
   let suspended = 0
 
   function now(): number {
@@ -53,7 +53,7 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
     const seen = wall() - instant
     if (Math.abs(seen - offset) > LOOK_ABOVE) {
       offset = seen
-      const ahead = readBootOffset(boot, monotonic) - bootOffset
+      const ahead = leadOf(boot, monotonic).least - bootOffset
       // Within the step of the boot clock it cannot be distinguished from rounding; above it, the whole step is counted, for
       // to count too much ends a validity early, which is safe.
       if (ahead > BOOT_STEP) suspended = Math.max(suspended, ahead + BOOT_STEP)
@@ -64,18 +64,18 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
   return { now, schedule, suspended: () => suspended, wall }
 }
 
-/** Nanoseconds of the monotonic clock, which may stand still during a suspend. All threads of a process share its origin. */
-export function monotonicNanoseconds(): bigint {
-  return process.hrtime.bigint()
+/** Milliseconds of the monotonic clock, which may stand still during a suspend. All threads of a process share its origin. */
+export function machineTime(): number {
+  return Number(process.hrtime.bigint()) / 1e6
 }
 
 /**
- * How far the boot clock is ahead of {@link monotonicNanoseconds}, in nanoseconds: it grows by each suspend. `undefined`
+ * How far the boot clock is ahead of {@link machineTime}, in nanoseconds: it grows by each suspend. `undefined`
  * where the monotonic clock itself goes on during a suspend.
  */
 export function bootOffset(): number | undefined {
   const { boot } = systemReadings
-  return boot && readBootOffset(boot, () => Number(monotonicNanoseconds()) / 1e6) * 1e6
+  return boot && leadOf(boot, machineTime).least * 1e6
 }
 
 /**
@@ -97,19 +97,26 @@ function scheduleTimer(delay: number, task: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** By how much the boot clock is ahead of the monotonic one, from the least interrupted of a few readings. */
-function readBootOffset(boot: () => number, monotonic: () => number): number {
-  let offset = 0
+/**
+ * By how much a clock is ahead of a monotonic one, at least and at most: from the least interrupted of a few readings, or the
+ * first that took no longer than `enough` milliseconds.
+ */
+export function leadOf(
+  clock: () => number,
+  monotonic: () => number,
+  enough = LONGEST_READING,
+): { readonly least: number; readonly most: number } {
+  let lead = { least: 0, most: 0 }
   let shortest = Number.POSITIVE_INFINITY
-  for (let reading = 0; reading < READINGS && shortest > LONGEST_READING; reading += 1) {
+  for (let reading = 0; reading < READINGS && shortest > enough; reading += 1) {
     const before = monotonic()
-    const booted = boot()
+    const read = clock()
     const after = monotonic()
     if (after - before >= shortest) continue
     shortest = after - before
-    offset = booted - after
+    lead = { least: read - after, most: read - before }
   }
-  return offset
+  return lead
 }
 
 /** The machine's clock: monotonic, suspend counted, its timers never keep the process alive. */

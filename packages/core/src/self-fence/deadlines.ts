@@ -1,3 +1,5 @@
+import type { SharedTime } from '../shared-time.js'
+
 /** Two words of 64 bits for each place: when to ask the process to end, and when to kill it. */
 const WORDS = 2
 const BYTES = 16
@@ -25,19 +27,16 @@ export interface Deadline {
  */
 export class Deadlines {
   readonly memory: SharedArrayBuffer
+  /** The clock of the watchdog. */
+  readonly time: Pick<SharedTime, 'bootOffset' | 'fromSystem'>
   readonly #words: BigInt64Array
-  readonly #toWatched: (instant: number) => number
   readonly #free: number[] = []
   #places = 0
 
-  /**
-   * `toWatched`: an instant of the system clock of this thread on the clock of the watchdog, in milliseconds. A pause within
-   * it makes the instant earlier.
-   */
-  constructor(memory: SharedArrayBuffer, toWatched: (instant: number) => number) {
+  constructor(memory: SharedArrayBuffer, time: Deadlines['time']) {
     this.memory = memory
     this.#words = new BigInt64Array(memory)
-    this.#toWatched = toWatched
+    this.time = time
   }
 
   /** `onCleared`: the grant needs its deadline no more. */
@@ -89,6 +88,6 @@ export class Deadlines {
 
   /** In nanoseconds. */
   #toWord(instant: number): bigint {
-    return instant === Number.POSITIVE_INFINITY ? NEVER : BigInt(Math.floor(this.#toWatched(instant) * 1e6))
+    return instant === Number.POSITIVE_INFINITY ? NEVER : BigInt(Math.floor(this.time.fromSystem(instant) * 1e6))
   }
 }

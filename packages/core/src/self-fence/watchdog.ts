@@ -1,5 +1,6 @@
 import { Deferred } from '../deferred.js'
-import { BOOT_STEP, bootOffset, monotonicNanoseconds, systemClock } from '../system-clock.js'
+import { createTimeMemory, SharedTime } from '../shared-time.js'
+import { BOOT_STEP, systemClock } from '../system-clock.js'
 import { createDeadlineMemory, type Deadline, Deadlines } from './deadlines.js'
 import { type WatchedMemory, watchDeadlines } from './watch-deadlines.js'
 
@@ -20,25 +21,18 @@ export interface DeadlineKeeper {
   add(onEnded: () => void): Deadline
 }
 
-/** The deadlines that a watchdog watches. */
-interface WatchedDeadlines {
-  readonly deadlines: Deadlines
-  /** See {@link bootOffset}: when the clock of the deadlines began. */
-  readonly bootOffset: number | undefined
-}
-
 /** The thread that ends the process when a deadline has passed. */
 class WatchdogThread {
   readonly #stop = new SharedArrayBuffer(4)
   readonly #started = new Deferred<void>()
   #isRunning = false
 
-  constructor({ deadlines, bootOffset }: WatchedDeadlines, onEnded: (thread: WatchdogThread) => void) {
+  constructor(deadlines: Deadlines, onEnded: (thread: WatchdogThread) => void) {
     const { Worker } = process.getBuiltinModule('node:worker_threads')
     const memory: WatchedMemory = {
       stop: this.#stop,
       deadlines: deadlines.memory,
-      bootOffset,
+      bootOffset: deadlines.time.bootOffset,
       bootStep: BOOT_STEP * 1e6,
       longestSleep: LONGEST_SLEEP,
     }
@@ -84,14 +78,14 @@ interface Watcher {
 
 /** A thread that ends the process when a deadline has passed. It runs while it is needed. */
 export class Watchdog implements DeadlineKeeper {
-  readonly #open: () => WatchedDeadlines
-  #watched: WatchedDeadlines | undefined
+  readonly #open: () => Deadlines
+  #deadlines: Deadlines | undefined
   #thread: WatchdogThread | undefined
   readonly #watchers = new Set<Watcher>()
   #isLooking = false
 
   /** `open` is called when the watchdog is first needed. */
-  constructor(open: () => WatchedDeadlines = systemDeadlines) {
+  constructor(open: () => Deadlines = systemDeadlines) {
     this.#open = open
   }
 
@@ -105,7 +99,7 @@ export class Watchdog implements DeadlineKeeper {
 
   add(onEnded: () => void): Deadline {
     const unwatch = this.watch(onEnded)
-    return this.#get().deadlines.add(unwatch)
+    return this.#get().add(unwatch)
   }
 
   /** Runs until the function that it returns is called. `onEnded`: it has ended by itself. Throws if it cannot be started. */
@@ -116,9 +110,9 @@ export class Watchdog implements DeadlineKeeper {
     return () => void this.#watchers.delete(watcher)
   }
 
-  #get(): WatchedDeadlines {
-    this.#watched ??= this.#open()
-    return this.#watched
+  #get(): Deadlines {
+    this.#deadlines ??= this.#open()
+    return this.#deadlines
   }
 
   #run(): WatchdogThread {
@@ -149,21 +143,8 @@ export class Watchdog implements DeadlineKeeper {
 }
 
 /** Deadlines of grants whose engines run in this thread. */
-function systemDeadlines(): WatchedDeadlines {
-  systemClock.now()
-  const before = suspendedTime()
-  const toWatched = (instant: number): number => {
-    // Read first: a pause that follows makes the instant earlier, not later.
-    const monotonic = Number(monotonicNanoseconds()) / 1e6
-    const now = systemClock.now()
-    return instant + monotonic + suspendedTime() - before - now
-  }
-  return { deadlines: new Deadlines(createDeadlineMemory(), toWatched), bootOffset: bootOffset() }
-}
-
-/** As of the last look at the system clock. */
-function suspendedTime(): number {
-  return systemClock.suspended?.() ?? 0
+function systemDeadlines(): Deadlines {
+  return new Deadlines(createDeadlineMemory(), new SharedTime(createTimeMemory(), 'writer'))
 }
 
 const PROGRAM = `const machine = {

@@ -11,6 +11,7 @@ import { LeaseSettings } from '../lease-settings.js'
 import { forChildren } from '../parent/child-grace.js'
 import { SelfFence } from '../self-fence/self-fence.js'
 import type { DeadlineKeeper } from '../self-fence/watchdog.js'
+import type { SharedTime } from '../shared-time.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
@@ -19,7 +20,6 @@ import type { LeaseSlots } from './lease-slots.js'
 import type { Outbox } from './outbox.js'
 import { convertErrors } from './portable-effect.js'
 import { type PortableError, toPortable } from './portable-error.js'
-import type { SharedTime } from './shared-time.js'
 import type {
   AskedOfGrant,
   ClaimSpec,

@@ -1,6 +1,7 @@
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { Deadlines } from '../self-fence/deadlines.js'
 import type { DeadlineKeeper } from '../self-fence/watchdog.js'
+import { SharedTime } from '../shared-time.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
@@ -9,7 +10,6 @@ import { callStore, describeStore, openStore } from './hosted-store.js'
 import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { toPortable } from './portable-error.js'
-import { SharedTime } from './shared-time.js'
 import type { Reply, Request, StoreSpec, ThreadData } from './thread-messages.js'
 
 /** How often the thread shows a sign of life, in milliseconds. */
@@ -36,7 +36,7 @@ export class ThreadHost implements LeaseHost {
   constructor(data: ThreadData, send: (replies: readonly Reply[]) => void, onStopped: () => void) {
     this.time = new SharedTime(data.time, 'writer')
     this.slots = new LeaseSlots(data.slots)
-    const deadlines = new Deadlines(data.deadlines, (instant) => this.time.fromSystem(instant))
+    const deadlines = new Deadlines(data.deadlines, this.time)
     // The user's thread has started the watchdog before a claim comes here.
     this.keeper = { start: () => undefined, add: () => deadlines.add() }
     this.outbox = new Outbox(send, (reply, error) => {

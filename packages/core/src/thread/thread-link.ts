@@ -2,12 +2,12 @@ import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { createDeadlineMemory, Deadlines } from '../self-fence/deadlines.js'
 import { Watchdog } from '../self-fence/watchdog.js'
+import { createTimeMemory, SharedTime } from '../shared-time.js'
 import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { fromPortable } from './portable-error.js'
-import { createTimeMemory, SharedTime } from './shared-time.js'
 import type { LinkedMethods, Reply, Request, ThreadData } from './thread-messages.js'
 
 /** How often this thread shows a sign of life, in milliseconds; more often where a lease has a short `unresponsiveAfter`. */
@@ -79,11 +79,10 @@ export class ThreadLink {
   ) {
     const memory = createTimeMemory()
     this.time = new SharedTime(memory, 'reader')
-    const deadlines = new Deadlines(createDeadlineMemory(), (instant) => this.time.fromSystem(instant))
-    this.deadlines = deadlines
-    this.watchdog = new Watchdog(() => ({ deadlines, bootOffset: memory.bootOffset }))
+    this.deadlines = new Deadlines(createDeadlineMemory(), this.time)
+    this.watchdog = new Watchdog(() => this.deadlines)
     this.#onStoreClosed = onStoreClosed
-    const workerData: ThreadData = { time: memory, slots: this.slots.memory, deadlines: deadlines.memory }
+    const workerData: ThreadData = { time: memory, slots: this.slots.memory, deadlines: this.deadlines.memory }
     const { Worker } = process.getBuiltinModule('node:worker_threads')
     this.#worker = new Worker(programUrl(), { ...options, name: 'leasehold heartbeats', workerData })
     this.#worker.unref()

@@ -1,12 +1,12 @@
 import type { Wishes } from '../engine/claims.js'
 import type { EventOf } from '../engine/engine-event.js'
 import type { SelfFenceMode } from '../self-fence/fence-times.js'
+import type { TimeMemory } from '../shared-time.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { StoreLimits } from '../store/lease-store.js'
 import type { TimeoutOptions } from '../timeout-settings.js'
 import type { EffectWithErrors } from './portable-effect.js'
 import type { PortableError } from './portable-error.js'
-import type { TimeMemory } from './shared-time.js'
 
 /** The data that the thread is started with. */
 export interface ThreadData {

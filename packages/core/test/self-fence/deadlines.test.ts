@@ -4,7 +4,8 @@ import { createDeadlineMemory, Deadlines } from '../../src/self-fence/deadlines.
 /** Deadlines on a clock that is an hour ahead, and the words that the watchdog reads. */
 function setUp() {
   const memory = createDeadlineMemory()
-  const deadlines = new Deadlines(memory, (instant) => instant + 3_600_000)
+  const time = { bootOffset: 0, fromSystem: (instant: number) => instant + 3_600_000 }
+  const deadlines = new Deadlines(memory, time)
   const words = (place: number) => [...new BigInt64Array(memory)].slice(2 * place, 2 * place + 2)
   return { deadlines, words }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '@leasehold/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createTimeMemory, SharedTime } from '../../src/thread/shared-time.js'
+import { createTimeMemory, SharedTime } from '../../src/shared-time.js'
 import { fromSource } from './support/thread-options.js'
 
 afterEach(() => void vi.restoreAllMocks())

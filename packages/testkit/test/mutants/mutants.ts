@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'system-clock.ts',
-        find: 'const ahead = readBootOffset(boot, monotonic) - bootOffset',
+        find: 'const ahead = leadOf(boot, monotonic).least - bootOffset',
         replace: 'const ahead = Math.abs(seen - first)',
       },
       {

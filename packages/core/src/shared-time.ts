@@ -1,7 +1,4 @@
-import { BOOT_STEP, bootOffset, monotonicNanoseconds, systemClock } from '../system-clock.js'
-
-/** How often the two clocks of a thread are compared: the shortest look counts. */
-const LOOKS = 8
+import { BOOT_STEP, bootOffset, leadOf, machineTime, systemClock } from './system-clock.js'
 
 /** The signs of life of the user, and of the heartbeat thread: instants. Then how long the machine was suspended. In nanoseconds. */
 const WORDS = 3
@@ -26,6 +23,8 @@ export function createTimeMemory(): TimeMemory {
  * otherwise a thread that has not seen it would take a deadline of another for later than it is.
  */
 export class SharedTime {
+  /** See {@link TimeMemory.bootOffset}. */
+  readonly bootOffset: number | undefined
   readonly #words: BigInt64Array
   /** Added to the thread's own monotonic time. */
   readonly #offset: number
@@ -36,8 +35,11 @@ export class SharedTime {
 
   /** `role`: an error of the two clocks' comparison makes a deadline earlier for its reader, and for its writer too. */
   constructor(memory: TimeMemory, role: 'reader' | 'writer') {
+    this.bootOffset = memory.bootOffset
     this.#words = new BigInt64Array(memory.words)
-    this.#offset = offsetFor(role)
+    const { least, most } = leadOf(machineTime, ownTime, 0)
+    // A reader takes the later time for now, a writer the earlier.
+    this.#offset = role === 'reader' ? most : least
     this.#before = suspendedTime()
     const ahead = ((bootOffset() ?? 0) - (memory.bootOffset ?? 0)) / 1e6
     this.#missed = ahead > BOOT_STEP ? ahead + BOOT_STEP : 0
@@ -107,20 +109,4 @@ function ownTime(): number {
 /** As of the last look at the system clock. */
 function suspendedTime(): number {
   return systemClock.suspended?.() ?? 0
-}
-
-/** What has to be added to the thread's own time to get that of the machine, from the least interrupted of a few looks. */
-function offsetFor(role: 'reader' | 'writer'): number {
-  let offset = 0
-  let shortest = Number.POSITIVE_INFINITY
-  for (let look = 0; look < LOOKS; look += 1) {
-    const before = ownTime()
-    const machine = Number(monotonicNanoseconds()) / 1e6
-    const after = ownTime()
-    if (after - before >= shortest) continue
-    shortest = after - before
-    // It lies between the two: a reader takes the later time for now, a writer the earlier.
-    offset = machine - (role === 'reader' ? before : after)
-  }
-  return offset
 }
