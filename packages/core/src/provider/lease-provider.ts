@@ -3,6 +3,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { inTime, settledInTime } from '../in-time.js'
 import type { Lease } from '../lease.js'
 import type { LeaseEnvironment } from '../lease-environment.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
@@ -40,6 +41,9 @@ export interface ConfiguredStore {
   readonly clock: Clock
   readonly logger: Logger
 }
+
+/** The lease that a factory is to make. */
+type MadeFor = Required<Pick<LeaseErrorDetails, 'leaseName' | 'owner'>>
 
 /** A lease that a factory made, with its settings. */
 interface Made {
@@ -132,13 +136,9 @@ export class LeaseProvider implements AsyncDisposable {
     checkLeaseName(name)
     checkOwner(owner)
     checkConfigPath(configPath, details)
-    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), () => {
-      const made = this.#placed(this.#make(name, configPath, owner, []), configPath, name)
-      return this.#inTime(
-        made.then(({ lease }) => lease),
-        `lease '${name}' of '${configPath}'`,
-        details,
-      )
+    const lease = await this.#keep(this.#leases, JSON.stringify([name, configPath, owner]), async () => {
+      const made = await this.#makeInTime(`lease '${name}' of '${configPath}'`, configPath, details, [])
+      return made.lease
     })
     this.#checkOpen(details)
     return lease
@@ -155,11 +155,8 @@ export class LeaseProvider implements AsyncDisposable {
     this.#checkOpen(details)
     checkLeaseName(name)
     checkConfigPath(configPath, details)
-    const { lease, settings } = await this.#inTime(
-      this.#placed(this.#make(name, configPath, this.#owner, optionKeys), configPath, name),
-      `the store of '${configPath}'`,
-      details,
-    )
+    const what = `the store of '${configPath}'`
+    const { lease, settings } = await this.#makeInTime(what, configPath, details, optionKeys)
     this.#checkOpen(details)
     // A lease of another copy of core has its store too.
     const { store } = lease as Partial<StoreLease>
@@ -187,16 +184,16 @@ export class LeaseProvider implements AsyncDisposable {
     if (this.#closing !== undefined) throw new LeaseUnavailableError('this provider is closed', details)
   }
 
-  /** Settles as the promise does; a `LeaseConfigurationError` also names the file and the line. */
-  async #placed<T>(made: Promise<T>, configPath: string, name: string): Promise<T> {
-    try {
-      return await made
-    } catch (error) {
-      throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, configPath, name) : error
-    }
+  /** A `LeaseConfigurationError` also names the file and the line. `what`: for the error where it takes too long. */
+  #makeInTime(what: string, path: string, lease: MadeFor, optionKeys: readonly string[]): Promise<Made> {
+    const made = this.#make(path, lease, optionKeys).catch((error: unknown) => {
+      throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, path, lease.leaseName) : error
+    })
+    return this.#inTime(made, what, lease)
   }
 
-  async #make(name: string, configPath: string, owner: string, optionKeys: readonly string[]): Promise<Made> {
+  async #make(configPath: string, details: MadeFor, optionKeys: readonly string[]): Promise<Made> {
+    const { leaseName: name, owner } = details
     const block = readLeaseBlock(this.#config, configPath)
     const file = fileOfSetting(this.#config, configPath, 'lease-class')
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
@@ -205,19 +202,18 @@ export class LeaseProvider implements AsyncDisposable {
     const make: LeaseFactory = hasHeartbeatThread(block, configPath)
       ? (own, context) => this.#threaded.create(own, factory, this.#factories, file, context)
       : factory
-    const made: unknown = await this.#call(make, settings, configPath)
+    const made: unknown = await this.#call(make, settings, configPath, details)
     const missing = missingMethods(made)
     if (missing.length === 0) return { lease: made as Lease, settings }
     const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' made ${shownValue(made)}${lacks}, which is no Lease: it must return an object ` +
         'with the methods acquire, release and checkLease, such as an instance of a subclass of Lease',
-      { leaseName: name, owner },
+      details,
     )
   }
 
-  async #call(factory: LeaseFactory, settings: LeaseSettings, configPath: string): Promise<unknown> {
-    const details = { leaseName: settings.name, owner: settings.owner }
+  async #call(factory: LeaseFactory, settings: LeaseSettings, configPath: string, details: MadeFor): Promise<unknown> {
     try {
       return await factory(settings, {
         configPath,
@@ -275,40 +271,25 @@ export class LeaseProvider implements AsyncDisposable {
 
   #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
     const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
-    return this.#within(MAKE_TIMEOUT, made, () => new LeaseTimeoutError(message, details))
-  }
-
-  /** Settles as the promise does, or rejects when the time is up. */
-  async #within<T>(limit: number, promise: Promise<T>, late: () => Error): Promise<T> {
-    let cancel = (): void => {}
-    const timeout = new Promise<never>((_, reject) => {
-      cancel = this.#timers.schedule(limit, () => reject(late()))
-    })
-    try {
-      return await Promise.race([promise, timeout])
-    } finally {
-      cancel()
-    }
+    return inTime(this.#timers, MAKE_TIMEOUT, made, () => new LeaseTimeoutError(message, details))
   }
 
   async #close(): Promise<void> {
-    await this.#endAll(this.#leases, CLOSE_LEASES_TIMEOUT, async (lease) => {
-      await (lease instanceof StoreLease ? lease.close() : lease.release())
-    })
-    const threaded = this.#end(this.#threaded, (thread) => thread.close())
-    const inTime = this.#within(CLOSE_STORES_TIMEOUT, threaded, () => new Error('the thread did not end in time'))
-    await Promise.allSettled([this.#endAll(this.#stores, CLOSE_STORES_TIMEOUT, (store) => store.close()), inTime])
+    await this.#endAll(this.#leases.values(), CLOSE_LEASES_TIMEOUT, (lease) =>
+      lease instanceof StoreLease ? lease.close() : lease.release(),
+    )
+    const stores = [...this.#stores.values(), this.#threaded]
+    await this.#endAll<Pick<LeaseStore, 'close'>>(stores, CLOSE_STORES_TIMEOUT, (store) => store.close())
   }
 
   /** Ends all values side by side; those that take too long are left behind. */
-  async #endAll<T>(kept: Kept<T>, limit: number, end: (thing: T) => Promise<void>): Promise<void> {
-    if (kept.size === 0) return
-    const ends = [...kept.values()].map((thing) => this.#end(thing, end))
-    await this.#within(limit, Promise.all(ends), () => new Error('some did not end in time')).catch(() => {})
+  async #endAll<T>(things: Iterable<T | Promise<T>>, limit: number, end: (thing: T) => Promise<unknown>) {
+    const ends = Array.from(things, (thing) => this.#end(thing, end))
+    if (ends.length > 0) await settledInTime(this.#timers, limit, ends)
   }
 
   /** Never rejects: failures are logged. */
-  async #end<T>(thing: T | Promise<T>, end: (thing: T) => Promise<void>): Promise<void> {
+  async #end<T>(thing: T | Promise<T>, end: (thing: T) => Promise<unknown>): Promise<void> {
     try {
       await end(await thing)
     } catch (error) {

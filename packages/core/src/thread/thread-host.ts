@@ -1,4 +1,5 @@
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { settledInTime } from '../in-time.js'
 import { Deadlines } from '../self-fence/deadlines.js'
 import type { DeadlineKeeper } from '../self-fence/watchdog.js'
 import { SharedTime } from '../shared-time.js'
@@ -151,19 +152,9 @@ export class ThreadHost implements LeaseHost {
     this.#isStopping = true
     for (const things of [this.#leases, this.#stores]) {
       const ends = Array.from(things.values(), (thing: HostedLease | LeaseStore) => thing.close())
-      await within(STOP_TIMEOUT, ends)
+      await settledInTime(systemClock, STOP_TIMEOUT, ends)
     }
     this.outbox.flush()
     this.#onStopped()
   }
-}
-
-/** Resolves when all are settled, or the time is up. */
-async function within(limit: number, all: readonly Promise<unknown>[]): Promise<void> {
-  let cancel = (): void => {}
-  const late = new Promise<void>((resolve) => {
-    cancel = systemClock.schedule(limit, resolve)
-  })
-  await Promise.race([Promise.allSettled(all), late])
-  cancel()
 }
