@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.js'
+import { detailsOf } from '../engine/failures.js'
 import { createGrantId } from '../engine/grant-id.js'
 import { inGroupsOf } from '../engine/lease-group.js'
+import { type LeaseRules, rulesOf } from '../engine/lease-rules.js'
+import { callWithin } from '../engine/timed-call.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
-import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import type { StoreCall } from '../store/store-call.js'
 
 /** The key in the metadata of a parent's record by which the parent declares its grace. */
 const GRACE_KEY = 'childGrace'
@@ -34,9 +37,10 @@ export function graceOf({ grantId, metadata }: LeaseRecord): number | undefined 
 export function forChildren(store: LeaseStore, settings: LeaseSettings, clock: Clock): LeaseStore {
   const { childGrace: grace } = settings
   if (grace === undefined) return store
-  checkGrace(store, settings, grace)
+  const rules = rulesOf(settings, store)
+  checkGrace(store, rules, grace)
   const { kind, limits, closed, break: breakName, withdraw, watch, watchGrant, renewMany, update, list } = store
-  const lingering = new LingeringRelease(store, settings, grace, clock)
+  const lingering = new LingeringRelease(store, rules, grace, clock)
   return inGroupsOf(store, {
     limits,
     ...(kind === undefined ? {} : { kind }),
@@ -72,15 +76,15 @@ class LingeringRelease {
   readonly #store: LeaseStore
   readonly #grace: number
   readonly #clock: Clock
-  readonly #operationTimeout: number
+  readonly #rules: LeaseRules
   /** The ids under which names wait to be freed, by the grants that they follow: a release can be repeated. */
   readonly #endings = new Map<string, string>()
 
-  constructor(store: LeaseStore, { timeouts }: LeaseSettings, grace: number, clock: Clock) {
+  constructor(store: LeaseStore, rules: LeaseRules, grace: number, clock: Clock) {
     this.#store = store
     this.#grace = grace
     this.#clock = clock
-    this.#operationTimeout = timeouts.operationTimeout
+    this.#rules = rules
   }
 
   /** Resolves when the name waits to be freed: the grant is over, and no child accepts the one that follows it. */
@@ -108,24 +112,21 @@ class LingeringRelease {
       return
     }
     for (const [grantId, id] of this.#endings) if (id === ending.grantId) this.#endings.delete(grantId)
-    const call = new AbortableCall(this.#operationTimeout)
-    const cancel = this.#clock.schedule(this.#operationTimeout, () => call.abort())
-    const free = async (): Promise<unknown> => await this.#store.release(ending, call, metadata)
-    free().then(cancel, cancel)
+    const free = (call: StoreCall): Promise<ReleaseOutcome> => this.#store.release(ending, call, metadata)
+    callWithin(this.#rules, this.#clock, 'release', free).catch(() => {})
   }
 }
 
-function checkGrace(store: LeaseStore, { name, owner, timeouts }: LeaseSettings, grace: number): void {
-  const { kind = 'custom', change, limits } = store
-  const details = { leaseName: name, owner, store: kind }
-  if (!(grace > 0 && grace <= timeouts.heartbeatTimeout && grace < Number.POSITIVE_INFINITY)) {
-    const message = `childGrace must be more than 0 and at most heartbeatTimeout (${timeouts.heartbeatTimeout} ms), not ${grace}`
+function checkGrace({ change, limits }: LeaseStore, rules: LeaseRules, grace: number): void {
+  const details = detailsOf(rules)
+  if (!(grace > 0 && grace <= rules.ttl && grace < Number.POSITIVE_INFINITY)) {
+    const message = `childGrace must be more than 0 and at most heartbeatTimeout (${rules.ttl} ms), not ${grace}`
     throw new LeaseConfigurationError(message, details)
   }
   const lacks = change === undefined ? 'hand leases over' : 'keep metadata'
   if (change !== undefined && limits.metadata !== 0) return
   throw new LeaseConfigurationError(
-    `childGrace was given, but the ${kind} store cannot ${lacks}, so that children in other processes are not possible: ` +
+    `childGrace was given, but the ${rules.kind} store cannot ${lacks}, so that children in other processes are not possible: ` +
       'leave it out, or use another store',
     details,
   )

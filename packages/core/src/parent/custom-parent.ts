@@ -1,7 +1,7 @@
 import type { AcquireOptions } from '../acquire-options.js'
 import { defaultLogger, logSafely } from '../logger.js'
 import { callGuarded, readGuarded } from '../user-code.js'
-import { asParent, type Child, type ParentGrant, type ParentView } from './parent.js'
+import { asParent, type ParentGrant, ParentHere, type ParentView } from './parent.js'
 
 /** The methods of a lease that its children use. */
 interface PlainLease {
@@ -17,12 +17,11 @@ interface PlainLease {
  * A parent that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release has no
  * callback, so the method `release` of this one object is replaced by one that releases the children first.
  */
-export class CustomParent implements ParentView {
+export class CustomParent extends ParentHere<CustomGrant> implements ParentView {
   readonly #lease: PlainLease
-  readonly #children = new Set<Child>()
-  #current: CustomGrant | undefined
 
   private constructor(lease: PlainLease) {
+    super()
     this.#lease = lease
   }
 
@@ -45,12 +44,14 @@ export class CustomParent implements ParentView {
   }
 
   current(): ParentGrant | undefined {
-    if (this.#current?.isValid === true) return this.#current
-    if (this.#current !== undefined) this.#lose(this.#current)
+    if (this.grant?.isValid === true) return this.grant
+    if (this.grant !== undefined) this.lose()
     const grant = new CustomGrant(this.#lease)
     if (!grant.isValid) return undefined
-    this.#current = grant
-    const lose = (): void => this.#lose(grant)
+    this.grant = grant
+    const lose = (): void => {
+      if (this.grant === grant) this.lose()
+    }
     // Acquiring what is held already changes nothing, and every caller's callback counts.
     callGuarded(
       () => this.#lease.acquire({ onLost: lose }).then((isHeld) => isHeld || lose(), lose),
@@ -62,33 +63,12 @@ export class CustomParent implements ParentView {
     return grant
   }
 
-  join(child: Child): void {
-    this.#children.add(child)
-  }
-
-  leave(child: Child): void {
-    this.#children.delete(child)
-  }
-
-  #lose(grant: CustomGrant): void {
-    if (this.#current !== grant) return
-    this.#end()
-    for (const child of [...this.#children]) child.onParentLost()
-  }
-
-  #end(): void {
-    if (this.#current !== undefined) this.#current.isEnded = true
-    this.#current = undefined
-  }
-
   #observeReleases(): void {
     const lease = this.#lease
     const { release } = lease
     const observed = async (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
-      this.#end()
-      if (this.#children.size > 0) {
-        await Promise.allSettled([...this.#children].map((child) => child.onParentLeaving()))
-      }
+      const childrenReleased = this.releaseChildren()
+      if (this.hasChildren) await childrenReleased
       return await release.apply(lease, args)
     }
     Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })

@@ -3,7 +3,7 @@ import { rulesOf } from '../engine/lease-rules.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import type { Child, ParentGrant, ParentLease, ParentView } from './parent.js'
+import { type Child, type ParentGrant, ParentHere, type ParentLease, type ParentView } from './parent.js'
 import { ParentLink } from './parent-link.js'
 
 /** A lease over a store, as its family sees it. */
@@ -22,14 +22,13 @@ interface FamilyHost {
 }
 
 /** The parent and the children of one lease. */
-export class LeaseFamily implements ParentView {
+export class LeaseFamily extends ParentHere<HeldGrant> implements ParentView {
   readonly #host: FamilyHost
   readonly #link: ParentLink | undefined
-  readonly #children = new Set<Child>()
-  #current: HeldGrant | undefined
 
   /** Throws a `LeaseConfigurationError` if `parent` is no lease, or stands under the same name itself. */
   constructor(host: FamilyHost, parent?: ParentLease, environment?: EngineEnvironment) {
+    super()
     this.#host = host
     if (parent === undefined || environment === undefined) return
     const { store, lease } = host
@@ -46,10 +45,6 @@ export class LeaseFamily implements ParentView {
   /** For how long the parent is valid, in milliseconds: 0 if it is not, `Infinity` without a parent. */
   get cover(): number {
     return this.#link === undefined ? Number.POSITIVE_INFINITY : this.#link.remaining
-  }
-
-  get hasChildren(): boolean {
-    return this.#children.size > 0
   }
 
   /** The environment of the lease's engine, with the parent. */
@@ -75,36 +70,8 @@ export class LeaseFamily implements ParentView {
   current(): ParentGrant | undefined {
     const grant = this.#host.grant()
     if (grant === undefined || !this.#host.lease.checkLease()) return undefined
-    if (this.#current?.isOf(grant) !== true) this.#current = new HeldGrant(this.#host, grant)
-    return this.#current
-  }
-
-  join(child: Child): void {
-    this.#children.add(child)
-  }
-
-  leave(child: Child): void {
-    this.#children.delete(child)
-  }
-
-  /** The grant was lost: the children end at once. */
-  lose(): void {
-    this.#end()
-    for (const child of [...this.#children]) child.onParentLost()
-  }
-
-  /**
-   * The lease is being released or handed off: its children end at once, and are released. Resolves when all have been
-   * released, or their releases were given up.
-   */
-  async releaseChildren(): Promise<void> {
-    this.#end()
-    await Promise.allSettled([...this.#children].map((child) => child.onParentLeaving()))
-  }
-
-  #end(): void {
-    if (this.#current !== undefined) this.#current.isEnded = true
-    this.#current = undefined
+    if (this.grant?.isOf(grant) !== true) this.grant = new HeldGrant(this.#host, grant)
+    return this.grant
   }
 }
 

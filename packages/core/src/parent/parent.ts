@@ -59,3 +59,42 @@ export interface ParentView {
   join(child: Child): void
   leave(child: Child): void
 }
+
+/** A parent of this process: the grant that its children stand under, and the children. */
+export abstract class ParentHere<G extends ParentGrant & { isEnded: boolean }> {
+  /** The grant in force, once a child has asked for it. */
+  protected grant: G | undefined
+  readonly #children = new Set<Child>()
+
+  get hasChildren(): boolean {
+    return this.#children.size > 0
+  }
+
+  join(child: Child): void {
+    this.#children.add(child)
+  }
+
+  leave(child: Child): void {
+    this.#children.delete(child)
+  }
+
+  /** The grant was lost: the children end at once. */
+  lose(): void {
+    this.#end()
+    for (const child of [...this.#children]) child.onParentLost()
+  }
+
+  /**
+   * The lease is being released or handed off: its children end at once, and are released. Resolves when all have been
+   * released, or their releases were given up.
+   */
+  async releaseChildren(): Promise<void> {
+    this.#end()
+    await Promise.allSettled([...this.#children].map((child) => child.onParentLeaving()))
+  }
+
+  #end(): void {
+    if (this.grant !== undefined) this.grant.isEnded = true
+    this.grant = undefined
+  }
+}
