@@ -31,12 +31,8 @@ export function unknownKeys(
   const known = [...engineKeys, ...options]
   const isDeclared = optionKeys !== undefined
   return [
-    ...(own === undefined
-      ? []
-      : unknownIn(config, own, { known, isDeclared, options: isDeclared ? options : undefined })),
-    ...(fallback === undefined
-      ? []
-      : unknownIn(config, fallback, { known, isDeclared, others: keysOfProviders(config), options: undefined })),
+    ...unknownIn(config, own, { known, isDeclared, options: isDeclared ? options : undefined }),
+    ...unknownIn(config, fallback, { known, isDeclared, others: keysOfProviders(config), options: undefined }),
     ...besideFallback(config, path),
   ]
 }
@@ -51,7 +47,8 @@ interface Expected {
   readonly options: readonly string[] | undefined
 }
 
-function unknownIn(config: ConfigSource | object, block: ConfigBlock, expected: Expected): UnknownKey[] {
+function unknownIn(config: ConfigSource | object, block: ConfigBlock | undefined, expected: Expected): UnknownKey[] {
+  if (block === undefined) return []
   const { known, isDeclared, others = [], options } = expected
   return Object.entries(block.settings).flatMap(([key, value]) => {
     const name = toCamelCase(key)
@@ -70,8 +67,8 @@ function unknownIn(config: ConfigSource | object, block: ConfigBlock, expected: 
 /** Settings of `leasehold.lease` whose path was mistyped: `leasehold.leas.max-hold`, or `leasehold.max-hold`. */
 function besideFallback(config: ConfigSource | object, path: string): UnknownKey[] {
   return Object.entries(findBlock(config, ROOT)?.settings ?? {}).flatMap(([name, value]) => {
-    const isBlockOfLease = typeof value === 'object' && value !== null && Object.keys(value).some(isLeaseClass)
-    if (`${ROOT}.${name}` === DEFAULT_PATH || isBlockOfLease || `${path}.`.startsWith(`${ROOT}.${name}.`)) return []
+    if (`${ROOT}.${name}` === DEFAULT_PATH || isBlockOfLease(value) || `${path}.`.startsWith(`${ROOT}.${name}.`))
+      return []
     return pathsOfValues(name, value).flatMap((keys) => {
       const isMisspelled = keys.length > 1 && suggestionFor(name, [DEFAULT_PATH.slice(ROOT.length + 1)]) !== undefined
       // A block with a short name of its own is not half of a key.
@@ -110,12 +107,12 @@ function keyMeantBy(keys: readonly string[], known: readonly string[], isDeclare
 /** The options of all providers whose blocks are in the configuration, as their `reference.conf` puts them there. */
 function keysOfProviders(config: ConfigSource | object): readonly string[] {
   return Object.entries(findBlock(config, ROOT)?.settings ?? {}).flatMap(([name, block]) => {
-    if (`${ROOT}.${name}` === DEFAULT_PATH) return []
-    const keys = typeof block === 'object' && block !== null ? Object.keys(block) : []
-    return keys.some(isLeaseClass) ? keys.map(toCamelCase) : []
+    const isOfProvider = `${ROOT}.${name}` !== DEFAULT_PATH && isBlockOfLease(block)
+    return isOfProvider ? Object.keys(block).map(toCamelCase) : []
   })
 }
 
-function isLeaseClass(key: string): boolean {
-  return toCamelCase(key) === 'leaseClass'
+function isBlockOfLease(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.keys(value).some((key) => toCamelCase(key) === 'leaseClass')
 }
