@@ -95,9 +95,7 @@ export function checkedReleaseOptions(
   details: LeaseErrorDetails,
 ): ReleaseOptions {
   const { metadata } = options
-  const fault =
-    faultOfNames('release', options, ['metadata']) ??
-    (metadata === undefined ? undefined : faultOfMetadata(metadata, roomOf(limits)))
+  const fault = faultOfNames('release', options, ['metadata']) ?? faultOfMetadataOf(metadata, limits)
   if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
   return options
 }
@@ -132,8 +130,7 @@ function faultOf(options: unknown, store: OptionalParts): string | undefined {
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
   if (ifMatch !== undefined && limits.versions !== true)
     return 'ifMatch was given, but the resources of this store have no versions: leave it out'
-  if (preempt !== undefined) return faultOfPreempt(preempt, wait, store) ?? faultOfMetadataOf(metadata, limits)
-  return faultOfMetadataOf(metadata, limits)
+  return faultOfPreempt(preempt, wait, store) ?? faultOfMetadataOf(metadata, limits)
 }
 
 function faultOfMetadataOf(metadata: unknown, limits: OptionalParts['limits']): string | undefined {
@@ -141,6 +138,7 @@ function faultOfMetadataOf(metadata: unknown, limits: OptionalParts['limits']): 
 }
 
 function faultOfPreempt(preempt: unknown, wait: unknown, store: OptionalParts): string | undefined {
+  if (preempt === undefined) return undefined
   if (typeof preempt !== 'object' || preempt === null)
     return `preempt must be { period, when }, not ${shownValue(preempt)}`
   const { period, when } = preempt as Record<string, unknown>

@@ -1,12 +1,7 @@
 import { Deferred } from './deferred.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import type { EngineEvent, EventOf } from './engine/engine-event.js'
-
-/** The children of a lease that is left. */
-interface LeftChildren {
-  readonly hasChildren: boolean
-  releaseChildren(): Promise<void>
-}
+import type { LeaseFamily } from './parent/lease-family.js'
 
 /** The release or the hand-off of a grant: at most one is under way. */
 export class Departure {
@@ -26,7 +21,7 @@ export class Departure {
   begin(
     how: EventOf<'release' | 'hand-off'>,
     grantId: string | undefined,
-    family: LeftChildren | undefined,
+    family: LeaseFamily | undefined,
   ): Promise<ReleaseResult> {
     const left = new Deferred<ReleaseResult>()
     this.#left = left

@@ -1,17 +1,11 @@
-import type { AcquireOptions } from '../acquire-options.js'
+import type { Lease } from '../lease.js'
 import { defaultLogger, logSafely } from '../logger.js'
 import { callGuarded, readGuarded } from '../user-code.js'
 import { asParent, type ParentGrant, ParentHere, type ParentView } from './parent.js'
 
 /** The methods of a lease that its children use. */
-interface PlainLease {
-  readonly settings?: { readonly name?: string } | undefined
-  readonly fencingToken?: bigint | undefined
-  readonly remaining?: number | undefined
-  acquire(options?: AcquireOptions): Promise<boolean>
-  release(): Promise<boolean>
-  checkLease(): boolean
-}
+type PlainLease = Pick<Lease, 'acquire' | 'release' | 'checkLease'> &
+  Partial<Pick<Lease, 'settings' | 'fencingToken'>> & { readonly remaining?: number }
 
 /**
  * A parent that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release has no

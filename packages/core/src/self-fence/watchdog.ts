@@ -72,16 +72,12 @@ class WatchdogThread {
   }
 }
 
-interface Watcher {
-  readonly onEnded: () => void
-}
-
 /** A thread that ends the process when a deadline has passed. It runs while it is needed. */
 export class Watchdog implements DeadlineKeeper {
   readonly #open: () => Deadlines
   #deadlines: Deadlines | undefined
   #thread: WatchdogThread | undefined
-  readonly #watchers = new Set<Watcher>()
+  readonly #watchers = new Set<{ readonly onEnded: () => void }>()
   #isLooking = false
 
   /** `open` is called when the watchdog is first needed. */
