@@ -2,45 +2,69 @@ import type { Clock } from '../clock.js'
 import { detailsOf } from '../engine/failures.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseSettings } from '../lease-settings.js'
+import { reasonOf } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import type { Deadline } from './deadlines.js'
 import { acknowledgeTime, type SelfFenceMode } from './fence-times.js'
 import { type DeadlineKeeper, Watchdog } from './watchdog.js'
-import { WatchdogEntry } from './watchdog-entry.js'
 
 const watchdog = new Watchdog()
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
-export interface Fence {
+export abstract class Fence {
+  protected readonly rules: LeaseRules
+  /** How long after the end of its validity a loss has to be acknowledged, in milliseconds. */
+  protected readonly time: number
+  readonly #mode: SelfFenceMode
+  #abandoned = 0
+
+  constructor(mode: SelfFenceMode, rules: LeaseRules) {
+    this.rules = rules
+    this.time = acknowledgeTime(rules.ttl)
+    this.#mode = mode
+  }
+
   /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
-  enter(claim: () => Promise<boolean>): Promise<boolean> | undefined
-  /** Makes the claims that wait for the thread resolve with false. */
-  abandon(): void
+  abstract enter(claim: () => Promise<boolean>): Promise<boolean> | undefined
   /** A grant was obtained or renewed. `validUntil` is on the system clock. */
-  arm(validUntil: number): void
+  abstract arm(validUntil: number): void
   /** The grant was left: released, or handed off. */
-  disarm(): void
+  abstract disarm(): void
   /**
    * The loss of the grant was reported: the signal is aborted, and the callbacks have returned. It is acknowledged when the
    * work of the run under the grant has ended.
    */
-  acknowledge(work: Promise<void> | undefined): void
-}
+  abstract acknowledge(work: Promise<void> | undefined): void
 
-/** When to ask the process to end that is to be killed at an instant; `Infinity` where it is not asked. */
-export function askAtFor(mode: SelfFenceMode, killAt: number, ttl: number): number {
-  return mode === 'exit' ? killAt - acknowledgeTime(ttl) / 2 : Number.POSITIVE_INFINITY
+  /** Makes the claims that wait for the thread resolve with false. */
+  abandon(): void {
+    this.#abandoned += 1
+  }
+
+  /** Rejects with a `LeaseUnavailableError` if the thread cannot be started. */
+  protected async claimAfter(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
+    const abandoned = this.#abandoned
+    try {
+      await starting
+    } catch (cause) {
+      const message = `the thread of selfFence could not be started: ${reasonOf(cause)}`
+      throw new LeaseUnavailableError(message, { ...detailsOf(this.rules), cause })
+    }
+    return abandoned === this.#abandoned && (await claim())
+  }
+
+  /** When to ask the process to end that is to be killed at an instant; `Infinity` where it is not asked. */
+  protected askAtFor(killAt: number): number {
+    return this.#mode === 'exit' ? killAt - this.time / 2 : Number.POSITIVE_INFINITY
+  }
 }
 
 /** The fence of a lease whose engine runs in this thread. */
-export class SelfFence implements Fence {
-  readonly #rules: LeaseRules
-  readonly #mode: SelfFenceMode
-  readonly #time: number
+export class SelfFence extends Fence {
   readonly #onEnded: () => void
   readonly #keeper: DeadlineKeeper
-  readonly #entry: WatchdogEntry
   #deadline: Deadline | undefined
   #killAt = Number.POSITIVE_INFINITY
 
@@ -60,11 +84,8 @@ export class SelfFence implements Fence {
    * cannot be ended.
    */
   constructor(mode: SelfFenceMode, rules: LeaseRules, clock: Clock, onEnded: () => void, keeper: DeadlineKeeper) {
-    this.#rules = rules
+    super(mode, rules)
     this.#keeper = keeper
-    this.#entry = new WatchdogEntry(rules)
-    this.#mode = mode
-    this.#time = acknowledgeTime(rules.ttl)
     this.#onEnded = onEnded
     if (clock !== systemClock) {
       const message = "selfFence ends the process by the machine's clock: leave it out, or leave out the clock"
@@ -87,11 +108,7 @@ export class SelfFence implements Fence {
 
   enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
     const starting = this.#keeper.start()
-    return starting === undefined ? undefined : this.#entry.enter(starting, claim)
-  }
-
-  abandon(): void {
-    this.#entry.abandon()
+    return starting === undefined ? undefined : this.claimAfter(starting, claim)
   }
 
   arm(validUntil: number): void {
@@ -102,7 +119,7 @@ export class SelfFence implements Fence {
       queueMicrotask(this.#onEnded)
       return
     }
-    this.#set(validUntil + this.#time)
+    this.#set(validUntil + this.time)
   }
 
   disarm(): void {
@@ -117,13 +134,13 @@ export class SelfFence implements Fence {
       this.disarm()
       return
     }
-    this.#set(Math.min(this.#killAt, systemClock.now() + this.#time))
+    this.#set(Math.min(this.#killAt, systemClock.now() + this.time))
     this.#deadline = undefined
     void work.then(() => deadline.clear())
   }
 
   #set(killAt: number): void {
     this.#killAt = killAt
-    this.#deadline?.set(askAtFor(this.#mode, killAt, this.#rules.ttl), killAt)
+    this.#deadline?.set(this.askAtFor(killAt), killAt)
   }
 }

@@ -1,7 +1,6 @@
 import type { LeaseRules } from '../engine/lease-rules.js'
-import { acknowledgeTime, type SelfFenceMode } from '../self-fence/fence-times.js'
-import { askAtFor, type Fence } from '../self-fence/self-fence.js'
-import { WatchdogEntry } from '../self-fence/watchdog-entry.js'
+import type { SelfFenceMode } from '../self-fence/fence-times.js'
+import { Fence } from '../self-fence/self-fence.js'
 import { systemClock } from '../system-clock.js'
 import type { ThreadLink } from './thread-link.js'
 
@@ -17,12 +16,9 @@ interface FencedGrant {
  * The fence of a lease whose engine runs in the heartbeat thread. The engine arms it, because it goes on while this thread is
  * blocked. The watchdog belongs to this thread: it goes on when the heartbeat thread has died.
  */
-export class RemoteFence implements Fence {
-  readonly #rules: LeaseRules
-  readonly #mode: SelfFenceMode
+export class RemoteFence extends Fence {
   readonly #link: () => ThreadLink | Promise<ThreadLink>
   readonly #onEnded: () => void
-  readonly #entry: WatchdogEntry
   #unwatch: (() => void) | undefined
   #granted: FencedGrant | undefined
 
@@ -33,11 +29,9 @@ export class RemoteFence implements Fence {
     link: () => ThreadLink | Promise<ThreadLink>,
     onEnded: () => void,
   ) {
-    this.#mode = mode
-    this.#rules = rules
+    super(mode, rules)
     this.#link = link
     this.#onEnded = onEnded
-    this.#entry = new WatchdogEntry(rules)
   }
 
   enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
@@ -51,11 +45,7 @@ export class RemoteFence implements Fence {
     const ignore = (): void => {}
     // Until the store is open in the thread. The claim then comes here again.
     const starting = link instanceof Promise ? link.then(ignore, ignore) : link.watchdog.start()
-    return starting === undefined ? undefined : this.#entry.enter(starting, claim)
-  }
-
-  abandon(): void {
-    this.#entry.abandon()
+    return starting === undefined ? undefined : this.claimAfter(starting, claim)
   }
 
   /** The lease is held or asked for in the thread: the watchdog has to run. */
@@ -99,9 +89,9 @@ export class RemoteFence implements Fence {
       this.#end(grant)
       return
     }
-    const killAt = systemClock.now() + acknowledgeTime(this.#rules.ttl)
+    const killAt = systemClock.now() + this.time
     // The thread does the same, unless it hangs or has died.
-    link.deadlines.shorten(place, askAtFor(this.#mode, killAt, this.#rules.ttl), killAt)
+    link.deadlines.shorten(place, this.askAtFor(killAt), killAt)
     const unwatch = link.watchdog.watch(() => {})
     void work.then(() => {
       unwatch()
