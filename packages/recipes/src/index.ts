@@ -1,6 +1,5 @@
 export { durations } from '@leasehold/core'
-export { AllOf, type AllOfOptions, allOf } from './all-of/all-of.js'
-export type { AllOfAcquireOptions } from './all-of/joint-attempt.js'
+export { AllOf, type AllOfAcquireOptions, type AllOfOptions, allOf } from './all-of/all-of.js'
 export type { Leader } from './leader-election/leader.js'
 export { LeaderElection, type LeaderEvents, type LeaderListener } from './leader-election/leader-election.js'
 export type { LeaderElectionOptions } from './leader-election/leader-election-options.js'

@@ -1,4 +1,5 @@
 import {
+  type AcquireOptions,
   type Clock,
   defaultLogger,
   Lease,
@@ -11,7 +12,7 @@ import {
 import { checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { callReported, report } from '../report.js'
-import { type AllOfAcquireOptions, JointAttempt } from './joint-attempt.js'
+import { SharedAttempt } from '../shared-attempt.js'
 import { JointGrant } from './joint-grant.js'
 
 /** The options of {@link allOf}. */
@@ -23,6 +24,9 @@ export interface AllOfOptions {
   /** Process warnings unless given. */
   readonly logger?: Logger | undefined
 }
+
+/** The options of `acquire` that hold for several leases at once. */
+export type AllOfAcquireOptions = Pick<AcquireOptions, 'wait' | 'signal' | 'onLost' | 'metadata'>
 
 const optionNames: OptionNames<AllOfOptions> = { name: true, clock: true, logger: true }
 
@@ -60,7 +64,7 @@ export class AllOf extends Lease {
   #grant: JointGrant | undefined
   /** Of the grant. */
   #callbacks: ((lost: LeaseLost) => void)[] = []
-  #attempt: JointAttempt | undefined
+  #attempt: SharedAttempt | undefined
   /** Of the attempt. */
   #climb: JointGrant | undefined
   /** A grant whose parts are not known to be free. */
@@ -112,7 +116,7 @@ export class AllOf extends Lease {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     // The validity is over by the clock, and its loss was not reported yet.
     this.#grant?.loseInvalid()
-    return (this.#attempt ?? this.#begin()).add(options)
+    return this.#join(this.#attempt ?? this.#begin(), options)
   }
 
   /**
@@ -133,14 +137,23 @@ export class AllOf extends Lease {
     })
   }
 
-  #begin(): JointAttempt {
-    const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1)
-    const attempt = new JointAttempt(this.#clock, grace, () => {
+  #begin(): SharedAttempt {
+    const attempt = new SharedAttempt(this.#clock)
+    attempt.call.onAbort(() => {
       if (this.#attempt === attempt) this.#withdraw()
     })
     this.#attempt = attempt
     void this.#inTurn(() => this.#try(attempt))
     return attempt
+  }
+
+  /** Callers that wait for less time than others end their wait by themselves, when the last round should be over. */
+  #join(attempt: SharedAttempt, options: AllOfAcquireOptions): Promise<boolean> {
+    const { promise } = attempt.add(options)
+    const { callers, until } = attempt
+    const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1)
+    for (const caller of callers) if (caller.until < until) attempt.limit(caller, grace)
+    return promise
   }
 
   /** Ends the attempt under way: its callers are answered that nothing is held. */
@@ -152,7 +165,7 @@ export class AllOf extends Lease {
   }
 
   /** Asks for all parts, in rounds. Never rejects. */
-  async #try(attempt: JointAttempt): Promise<void> {
+  async #try(attempt: SharedAttempt): Promise<void> {
     while (!attempt.isEmpty) {
       const grant: JointGrant = new JointGrant((loss) => this.#onLost(grant, loss))
       this.#climb = grant
@@ -176,7 +189,7 @@ export class AllOf extends Lease {
     }
   }
 
-  #hold(grant: JointGrant, attempt: JointAttempt): void {
+  #hold(grant: JointGrant, attempt: SharedAttempt): void {
     this.#attempt = undefined
     this.#grant = grant
     this.#unfreed = undefined
@@ -185,7 +198,7 @@ export class AllOf extends Lease {
   }
 
   /** Takes the parts in order. `false`: one was refused, or the grant is over. */
-  async #takeAll(grant: JointGrant, attempt: JointAttempt): Promise<boolean> {
+  async #takeAll(grant: JointGrant, attempt: SharedAttempt): Promise<boolean> {
     for (const part of this.leases) {
       for (let isFirst = true; ; isFirst = false) {
         const { remaining: wait, metadata } = attempt
@@ -201,7 +214,7 @@ export class AllOf extends Lease {
     return true
   }
 
-  #pauseFor(attempt: JointAttempt): Promise<void> {
+  #pauseFor(attempt: SharedAttempt): Promise<void> {
     const { heartbeatInterval, operationTimeout } = this.settings.timeouts
     const duration = Math.min(attempt.remaining, PAUSE * Math.min(heartbeatInterval, operationTimeout))
     const between = new JointGrant(() => {})

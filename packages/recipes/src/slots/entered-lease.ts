@@ -6,11 +6,10 @@ import {
   type LeaseErrorCode,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { aborts } from '../aborts.js'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { pauseUntil } from '../pause-until.js'
+import { SharedAttempt } from '../shared-attempt.js'
 import type { Attempt, Entry } from './attempt.js'
-import { Caller } from './caller.js'
 import { enterSlot } from './enter-slot.js'
 import type { Turnstile } from './turnstile.js'
 
@@ -24,18 +23,17 @@ const transient: ReadonlySet<LeaseErrorCode> = new Set(['timeout', 'unavailable'
 export abstract class EnteredLease extends Lease {
   protected readonly turnstile: Turnstile
   protected readonly clock: Clock
-  readonly #callers = new Set<Caller>()
+  /** The entry that was held last: a release that failed has to free it. */
   #entry: Entry | undefined
-  /** The entry that was held last, which a release that failed has to free. */
-  #last: Entry | undefined
+  #waiting: SharedAttempt
   #attempting: Promise<void> | undefined
-  #abort = new AbortController()
   #isClosed = false
 
   constructor(turnstile: Turnstile, clock: Clock) {
     super(turnstile.lease().settings)
     this.turnstile = turnstile
     this.clock = clock
+    this.#waiting = new SharedAttempt(clock)
   }
 
   /** Enters. `undefined`: refused, or not within the wait. Rejects where the outcome is unknown. */
@@ -75,24 +73,21 @@ export abstract class EnteredLease extends Lease {
     const refusal = this.refusal()
     if (refusal !== undefined) throw refusal
     signal?.throwIfAborted()
-    const caller = new Caller(this.clock.now() + wait, wait > 0, options)
-    this.#callers.add(caller)
-    const unlisten = signal && aborts.add(signal, () => this.#dismiss(caller, () => caller.reject(signal.reason)))
-    if (unlisten !== undefined) caller.settled.addEventListener('abort', unlisten, { once: true })
+    if (this.#waiting.call.aborted) this.#waiting = new SharedAttempt(this.clock)
+    const caller = this.#waiting.add(options)
     if (this.#attempting === undefined) this.#begin()
-    else this.#limit(caller)
+    // The attempt may take longer than it waits. One that tries once is given a time limit.
+    else this.#waiting.limit(caller, wait > 0 ? 0 : this.settings.timeouts.operationTimeout)
     return await caller.promise
   }
 
   override async release(): Promise<boolean> {
-    const entry = this.#entry ?? this.#last
-    this.#entry = undefined
-    this.#last = entry
-    const { dropped, ended } = this.#cancel()
+    const [entry, attempting] = [this.#entry, this.#attempting]
+    const waiting = this.#withdraw()
     const isGone = (await this.leave(entry)) ?? true
-    await ended
-    for (const caller of dropped) caller.resolve(false)
-    if (this.#last === entry) this.#last = undefined
+    await attempting
+    waiting.settle({ isHeld: false })
+    if (this.#entry === entry) this.#entry = undefined
     return isGone
   }
 
@@ -106,41 +101,38 @@ export abstract class EnteredLease extends Lease {
   /** Ends the lease for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const { dropped, ended } = this.#cancel()
-    for (const caller of dropped) caller.reject(this.#closed())
-    const entry = this.#entry ?? this.#last
+    const [entry, attempting] = [this.#entry, this.#attempting]
+    this.#withdraw().settle({ error: this.#closed() })
     await entry?.lease.close()
     await entry?.left
-    await ended
+    await attempting
     this.#entry = undefined
   }
 
   #begin(): void {
-    this.#abort = new AbortController()
-    const attempting = this.#attempt(this.#abort.signal).finally(() => {
-      if (this.#attempting !== attempting) return
+    this.#attempting = this.#attempt(this.#waiting).finally(() => {
       this.#attempting = undefined
       // They came while the attempt was being cancelled.
-      if (this.#callers.size > 0) this.#begin()
+      if (!this.#waiting.isEmpty) this.#begin()
     })
-    this.#attempting = attempting
   }
 
   /** Makes attempts until no caller waits. Never rejects. */
-  async #attempt(signal: AbortSignal): Promise<void> {
-    while (this.#callers.size > 0 && !signal.aborted) {
+  async #attempt(waiting: SharedAttempt): Promise<void> {
+    const { signal } = waiting.call
+    while (!waiting.isEmpty && !signal.aborted) {
       try {
-        const entry = await this.enter(this.#attemptFor(signal))
+        const entry = await this.enter(this.#attemptFor(waiting))
         if (signal.aborted) {
           await this.leave(entry)
           return
         }
-        if (entry?.lease.checkLease() === true) this.#grant(entry)
-        else this.#refuse()
+        if (entry?.lease.checkLease() === true) this.#grant(entry, waiting)
+        else this.#refuse(waiting)
       } catch (error) {
-        if (!signal.aborted) this.#refuse(error)
+        if (!signal.aborted) this.#refuse(waiting, error)
       }
-      if (this.#callers.size > 0) await this.#pause(signal)
+      if (!waiting.isEmpty) await this.#pause(signal)
     }
   }
 
@@ -150,64 +142,38 @@ export abstract class EnteredLease extends Lease {
     await pauseUntil(this.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), signal)
   }
 
-  #attemptFor(signal: AbortSignal): Attempt {
-    const callers = [...this.#callers]
-    const clock = this.clock
-    const until = Math.max(...callers.map((caller) => caller.until))
+  #attemptFor({ call: { signal }, callers, until, metadata }: SharedAttempt): Attempt {
+    const { clock } = this
     return {
       signal,
-      isPatient: callers.some(({ isPatient }) => isPatient),
+      isPatient: callers.some(({ options: { wait = 0 } }) => wait > 0),
       get wait() {
         return Math.max(0, until - clock.now())
       },
-      metadata: callers[0]?.options.metadata,
+      metadata,
     }
   }
 
-  #grant(entry: Entry): void {
+  #grant(entry: Entry, waiting: SharedAttempt): void {
     this.#entry = entry
-    this.#last = entry
-    for (const caller of this.#callers) {
-      const { onLost } = caller.options
-      if (onLost !== undefined) void entry.lease.acquire({ onLost })
-      caller.resolve(true)
-    }
-    this.#callers.clear()
+    for (const onLost of waiting.callbacks) void entry.lease.acquire({ onLost })
+    waiting.settle({ isHeld: true })
   }
 
-  /** Settles the callers whose time is up. */
-  #refuse(failure?: unknown): void {
+  /** Answers the callers whose time is up. */
+  #refuse(waiting: SharedAttempt, failure?: unknown): void {
     const now = this.clock.now()
     const isDefinite = failure !== undefined && !(failure instanceof LeaseError && transient.has(failure.code))
-    for (const caller of this.#callers) {
-      if (caller.until > now && !isDefinite) continue
-      this.#callers.delete(caller)
-      if (failure === undefined) caller.resolve(false)
-      else caller.reject(failure)
-    }
+    const refused = waiting.callers.filter(({ until }) => isDefinite || until <= now)
+    waiting.settle(failure === undefined ? { isHeld: false } : { error: failure }, refused)
   }
 
-  /** A caller that shares an attempt which may take longer than it waits. One that tries once is given a time limit. */
-  #limit(caller: Caller): void {
-    if (caller.until === Number.POSITIVE_INFINITY) return
-    const least = caller.isPatient ? 0 : this.settings.timeouts.operationTimeout
-    const cancel = this.clock.schedule(Math.max(caller.until - this.clock.now(), least), () =>
-      this.#dismiss(caller, () => caller.resolve(false)),
-    )
-    caller.settled.addEventListener('abort', cancel, { once: true })
-  }
-
-  #dismiss(caller: Caller, settle: () => void): void {
-    if (!this.#callers.delete(caller)) return
-    settle()
-    if (this.#callers.size === 0) this.#abort.abort()
-  }
-
-  #cancel(): { readonly dropped: readonly Caller[]; readonly ended: Promise<void> | undefined } {
-    const dropped = [...this.#callers]
-    this.#callers.clear()
-    this.#abort.abort()
-    return { dropped, ended: this.#attempting }
+  /** Ends the attempt under way. Its callers are to be answered. */
+  #withdraw(): SharedAttempt {
+    const waiting = this.#waiting
+    this.#waiting = new SharedAttempt(this.clock)
+    waiting.call.abort()
+    return waiting
   }
 
   #closed(): LeaseUnavailableError {
