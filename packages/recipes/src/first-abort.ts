@@ -1,21 +1,19 @@
+import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from './aborts.js'
 
-interface FirstAbort {
-  readonly signal: AbortSignal
-  forget(): void
-}
-
 /**
- * A signal that aborts with the first of these, until `forget` is called. `AbortSignal.any` would leave something behind
- * at every call on a signal that is never aborted.
+ * Aborted with the first of these signals, until `forget` is called. `AbortSignal.any` would leave something behind at
+ * every call on a signal that is never aborted.
  */
-export function firstAbort(...signals: readonly (AbortSignal | undefined)[]): FirstAbort {
-  const first = new AbortController()
-  const removals = signals.map((signal) => signal && aborts.add(signal, () => first.abort(signal.reason)))
-  return {
-    signal: first.signal,
-    forget: () => {
-      for (const remove of removals) remove?.()
-    },
+export class FirstAbort extends AbortableCall {
+  readonly #removals: readonly ((() => void) | undefined)[]
+
+  constructor(...signals: readonly (AbortSignal | undefined)[]) {
+    super()
+    this.#removals = signals.map((signal) => signal && aborts.add(signal, () => this.abort(signal.reason)))
+  }
+
+  forget(): void {
+    for (const remove of this.#removals) remove?.()
   }
 }

@@ -9,10 +9,11 @@ import {
   type Logger,
   systemClock,
 } from '@leasehold/core'
-import { checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { callReported, report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'
+import { pauseUntil } from '../waiting.js'
 import { JointGrant } from './joint-grant.js'
 
 /** The options of {@link allOf}. */
@@ -208,7 +209,7 @@ export class AllOf extends Lease {
         const left = wait - (this.#clock.now() - askedAt)
         // A lease that does not wait by itself is asked again.
         const retry = Math.min(left, part.settings.retryInterval)
-        if (retry > 0 && !grant.isOver) await pause(this.#clock, retry, grant.climbing).catch(() => {})
+        if (retry > 0 && !grant.isOver) await pauseUntil(this.#clock, retry, grant.climbing)
       }
     }
     return true
@@ -219,7 +220,7 @@ export class AllOf extends Lease {
     const duration = Math.min(attempt.remaining, PAUSE * Math.min(heartbeatInterval, operationTimeout))
     const between = new JointGrant(() => {})
     this.#climb = between
-    return pause(this.#clock, duration, between.climbing).catch(() => {})
+    return pauseUntil(this.#clock, duration, between.climbing)
   }
 
   #onLost(grant: JointGrant, loss: LeaseLost): void {

@@ -11,10 +11,11 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type Observed, observeLeader } from './observe-leader.js'
@@ -201,7 +202,7 @@ export class LeaderElection implements AsyncDisposable {
   async #campaign(): Promise<void> {
     while (!this.#stopping.aborted && this.#store.closed?.aborted !== true) {
       const duration = await this.#campaignOnce()
-      if (duration > 0) await pause(this.#clock, duration, this.#stopping).catch(() => {})
+      if (duration > 0) await pauseUntil(this.#clock, duration, this.#stopping)
     }
     // A grant that cannot be freed expires; the failure of a release was reported.
     await this.#lease.close().catch(() => {})
@@ -262,23 +263,12 @@ export class LeaderElection implements AsyncDisposable {
 
   /** Waits for the end of the term or the campaign. Rejects if the work has not ended in time. */
   async #withinLimit(ended: Promise<unknown> | undefined): Promise<void> {
-    if (ended === undefined) return
     const { stopTimeout } = this.#options
-    let cancel = (): void => {}
-    const late = new Promise<void>((resolve, reject) => {
-      cancel = this.#clock.schedule(stopTimeout, () => {
-        // Only the release has not ended: it has a time limit of its own, and reports its failure.
-        if (this.#term === undefined) return resolve()
-        const message =
-          `election '${this.name}': the work of term ${this.#term.number} has not ended within ${stopTimeout} ms, and its ` +
-          'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'
-        reject(new LeaseTimeoutError(message, this.#details))
-      })
-    })
-    try {
-      await Promise.race([ended, late])
-    } finally {
-      cancel()
-    }
+    // If only the release has not ended: it has a time limit of its own, and reports its failure.
+    if (ended === undefined || (await endsWithin(this.#clock, stopTimeout, ended)) || this.#term === undefined) return
+    const message =
+      `election '${this.name}': the work of term ${this.#term.number} has not ended within ${stopTimeout} ms, and its ` +
+      'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'
+    throw new LeaseTimeoutError(message, this.#details)
   }
 }

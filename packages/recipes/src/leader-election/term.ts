@@ -1,4 +1,5 @@
 import type { LeaseLost, LeaseLostError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 
 /** The work of one term. The term is over when the promise has settled. */
 export type TermWork = (term: bigint, signal: AbortSignal) => unknown
@@ -8,15 +9,18 @@ export class Term {
   readonly number: bigint
   /** How the lease was lost; `undefined` while it is held, and after a release. */
   lost: LeaseLost | undefined
-  readonly #controller = new AbortController()
+  readonly #ending = new AbortableCall()
 
   constructor(number: bigint) {
     this.number = number
   }
 
   /** Does the work. Resolves when it has ended, with the error that is to be reported, if there is one. */
-  async carryOut(work: TermWork = untilAborted): Promise<unknown> {
-    const { signal } = this.#controller
+  /** Without any work, the term lasts until its end is asked for. */
+  async carryOut(
+    work: TermWork = () => new Promise<void>((resolve) => this.#ending.onAbort(resolve)),
+  ): Promise<unknown> {
+    const { signal } = this.#ending
     // Resigned or lost before the work began.
     if (signal.aborted) return undefined
     try {
@@ -30,13 +34,8 @@ export class Term {
 
   /** Asks the work to end. The lease stays held. */
   end(reason: LeaseLostError): void {
-    this.#controller.abort(reason)
+    this.#ending.abort(reason)
   }
-}
-
-/** The work of a candidate without `onElected`. */
-function untilAborted(_term: bigint, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function isAbortError(error: unknown): boolean {

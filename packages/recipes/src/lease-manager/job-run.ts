@@ -12,7 +12,8 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { pauseUntil } from '../waiting.js'
 import { JobQueue } from './job-queue.js'
 
 /** The lease of a job, as its worker gets it. */
@@ -130,7 +131,7 @@ export class JobRun<J> {
       if (definitive.some((type) => error instanceof type)) this.stop(error)
       else {
         this.#host.report(error)
-        await pause(this.#host.clock, LONGEST_WAIT / 100, this.#stop).catch(() => {})
+        await pauseUntil(this.#host.clock, LONGEST_WAIT / 100, this.#stop)
       }
       return 'again'
     }
@@ -145,7 +146,7 @@ export class JobRun<J> {
     const longest = Math.min(timeouts.heartbeatTimeout / 2, LONGEST_WAIT)
     if (this.#working.has(job.key)) {
       // Its worker has lost the lease and has not ended: only another process may begin.
-      await pause(clock, longest / 2, this.#stop)
+      await pauseUntil(clock, longest / 2, this.#stop)
       return 'again'
     }
     return await lease.run((held) => this.#do(lease, job, held), { wait: job.isAgain ? longest : 0, signal })

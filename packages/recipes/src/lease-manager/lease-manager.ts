@@ -12,15 +12,15 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
-import { firstAbort } from '../first-abort.js'
+import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { checkMetadataRoom } from '../metadata-room.js'
-import { pauseUntil } from '../pause-until.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
 
@@ -261,9 +261,7 @@ export class LeaseManager implements AsyncDisposable {
         cause ??= error
       }
     })
-    const deadline = new AbortableCall()
-    await Promise.race([Promise.all(closing), pause(this.#clock, within, deadline).catch(() => {})])
-    deadline.abort()
+    await endsWithin(this.#clock, within, Promise.all(closing))
     if (left.size === 0) return
     const message =
       `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +
@@ -313,8 +311,8 @@ export class LeaseManager implements AsyncDisposable {
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
-    const ends = firstAbort(signal, this.#closing.signal)
-    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends.signal)
+    const ends = new FirstAbort(signal, this.#closing.signal)
+    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
     ends.forget()
     ends.signal.throwIfAborted()
   }

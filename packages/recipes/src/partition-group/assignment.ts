@@ -7,8 +7,9 @@ import {
   LeaseTimeoutError,
   type StoreLease,
 } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import type { InFlight } from '../in-flight.js'
-import { pauseUntil } from '../pause-until.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
 export interface AssignedPartition {
@@ -63,8 +64,8 @@ export class Assignment {
   readonly ended: Promise<void>
   readonly #context: AssignmentContext
   readonly #lease: StoreLease
-  readonly #claiming = new AbortController()
-  readonly #working = new AbortController()
+  readonly #claiming = new AbortableCall()
+  readonly #working = new AbortableCall()
   #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
 
   constructor(partition: number, context: AssignmentContext) {
@@ -95,7 +96,7 @@ export class Assignment {
     this.#state = 'held'
     signal.addEventListener('abort', onLost, { once: true })
     if (signal.aborted) onLost()
-    else if (this.#claiming.signal.aborted) this.giveUp()
+    else if (this.#claiming.aborted) this.giveUp()
     else await this.#work()
     signal.removeEventListener('abort', onLost)
     await this.#release()
@@ -114,7 +115,7 @@ export class Assignment {
         if (signal.aborted) break
         report(`partition ${this.partition} could not be claimed`, error)
       }
-      await pauseUntil(clock, interval, signal)
+      await pauseUntil(clock, interval, this.#claiming)
     }
     return false
   }
@@ -135,15 +136,8 @@ export class Assignment {
       if (!isReasonOf(signal, error)) report(`the work on partition ${this.partition} failed`, error)
       if (!signal.aborted) this.#end('draining', error)
     })
-    await untilAborted(signal)
-    const drained = new AbortController()
-    let isLate = false
-    const late = pauseUntil(clock, drainTimeout, drained.signal).then(() => {
-      isLate = !drained.signal.aborted
-    })
-    await Promise.race([working, late])
-    drained.abort()
-    if (!isLate) return
+    await new Promise<void>((resolve) => this.#working.onAbort(resolve))
+    if (await endsWithin(clock, drainTimeout, working)) return
     const message = `the work on partition ${this.partition} of '${name}' did not end within ${drainTimeout} ms and is left behind`
     const advice = 'end it when its signal aborts, or raise drainTimeout'
     report(message, new LeaseTimeoutError(`${message}: ${advice}`, this.#details))
@@ -168,13 +162,6 @@ export class Assignment {
     const { name, owner } = this.#lease.settings
     return { leaseName: name, owner, store: this.#context.store.kind ?? 'custom' }
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /** Whether work that was asked to end did so with the reason of its signal, as platform functions do. */

@@ -7,11 +7,12 @@ import {
   systemClock,
   TimeoutSettings,
 } from '@leasehold/core'
-import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames, pause } from '@leasehold/core/store'
+import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
 import { decide } from './balance.js'
 import { Membership } from './membership.js'
@@ -144,7 +145,7 @@ export class PartitionGroup implements AsyncDisposable {
         if (!this.#rounds.aborted) this.#report('a round failed', error)
       }
       // Jitter, so that workers that started together do not ask the store together.
-      await pause(this.#clock, this.#interval * (0.9 + 0.2 * random()), this.#rounds).catch(() => {})
+      await pauseUntil(this.#clock, this.#interval * (0.9 + 0.2 * random()), this.#rounds)
     }
   }
 
@@ -193,10 +194,7 @@ export class PartitionGroup implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#rounds.abort(new Error('the group was stopped'))
     this.#claims = []
-    const deadline = new AbortableCall()
-    const late = pause(this.#clock, this.#drainTimeout + 3 * this.#operationTimeout, deadline).catch(() => {})
-    await Promise.race([this.#leave(), late])
-    deadline.abort()
+    await endsWithin(this.#clock, this.#drainTimeout + 3 * this.#operationTimeout, this.#leave())
   }
 
   async #leave(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Clock, type Lease, LeaseConflictError, type LeaseStore, systemClock } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
-import { firstAbort } from '../first-abort.js'
+import { FirstAbort } from '../first-abort.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
@@ -115,15 +115,14 @@ class ExclusiveLease extends EnteredLease {
 
   async #emptied(lost: AbortSignal, slots: readonly number[], attempt: Attempt): Promise<boolean> {
     const { isPatient, wait } = attempt
-    const late = new AbortController()
+    const ends = new FirstAbort(attempt.signal, lost)
     const cancel =
-      isPatient && wait < Number.POSITIVE_INFINITY ? this.clock.schedule(wait, () => late.abort()) : () => {}
-    const { signal, forget } = firstAbort(attempt.signal, lost, late.signal)
+      isPatient && wait < Number.POSITIVE_INFINITY ? this.clock.schedule(wait, () => ends.abort()) : () => {}
     try {
-      return await waitUntilEmpty(this.turnstile, slots, { clock: this.clock, signal, isPatient })
+      return await waitUntilEmpty(this.turnstile, slots, { clock: this.clock, call: ends, isPatient })
     } finally {
       cancel()
-      forget()
+      ends.forget()
     }
   }
 }

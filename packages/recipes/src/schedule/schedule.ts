@@ -9,9 +9,10 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
 import { report } from '../report.js'
+import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
@@ -223,7 +224,7 @@ export class Schedule implements AsyncDisposable {
 
   /** Ends early when it is stopped. */
   async #pause(duration: number): Promise<void> {
-    await pause(this.#clock, duration, this.#stopped).catch(() => {})
+    await pauseUntil(this.#clock, duration, this.#stopped)
   }
 
   /** The pause before an undecided tick is looked at again, with jitter. */

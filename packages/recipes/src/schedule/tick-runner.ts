@@ -6,7 +6,9 @@ import {
   LeaseTimeoutError,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall, untilAborted } from '@leasehold/core/store'
+import { aborts } from '../aborts.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
 import type { ScheduleOptions } from './schedule-options.js'
 import {
   endedRun,
@@ -118,37 +120,29 @@ export class TickRunner {
   async #work({ signal, fencingToken = 0n }: Held, due: number): Promise<Ended> {
     const { clock } = this.#around
     const { atMostFor = Number.POSITIVE_INFINITY, work } = this.#options
-    const controller = new AbortController()
-    const patience = new AbortableCall()
+    const ending = new AbortableCall()
     let outcome: ScheduledOutcome = 'interrupted'
-    const abort = (reason: unknown): void => controller.abort(reason)
-    const onLost = (): void => abort(signal.reason)
-    const unlisten = this.#interrupted.onAbort(() => abort(this.#stopError()))
-    const cancel = clock.schedule(atMostFor, () => {
-      outcome = 'timed-out'
-      abort(this.#lateError(due, atMostFor))
-    })
-    signal.addEventListener('abort', onLost, { once: true })
+    const cancels = [
+      this.#interrupted.onAbort(() => ending.abort(this.#stopError())),
+      clock.schedule(atMostFor, () => {
+        outcome = 'timed-out'
+        ending.abort(this.#lateError(due, atMostFor))
+      }),
+      aborts.add(signal, () => ending.abort(signal.reason)),
+    ]
     try {
-      if (controller.signal.aborted) return { outcome }
-      const tick = { due: new Date(due), signal: controller.signal, fencingToken }
+      if (ending.aborted) return { outcome }
+      const tick = { due: new Date(due), signal: ending.signal, fencingToken }
       const settled = (async () => await work(tick))().then(
         (): Ended => ({ outcome: 'done' }),
         (error: unknown): Ended => ({ outcome: 'failed', error: error ?? new Error('rejected without an error') }),
       )
-      const aborted = new Promise<undefined>((resolve) => {
-        controller.signal.addEventListener('abort', () => resolve(undefined), { once: true })
-      })
-      const ended = await Promise.race([settled, aborted])
-      if (ended !== undefined && !controller.signal.aborted) return ended
-      const { operationTimeout } = this.#lease.settings.timeouts
-      await Promise.race([settled, pause(clock, operationTimeout, patience).catch(() => {})])
+      const ended = await untilAborted(settled, ending).catch(() => undefined)
+      if (ended !== undefined && !ending.aborted) return ended
+      await endsWithin(clock, this.#lease.settings.timeouts.operationTimeout, settled)
       return { outcome }
     } finally {
-      cancel()
-      unlisten()
-      patience.abort()
-      signal.removeEventListener('abort', onLost)
+      for (const cancel of cancels) cancel()
     }
   }
 
@@ -156,7 +150,7 @@ export class TickRunner {
   async #holdUntil(instant: number): Promise<void> {
     const { clock } = this.#around
     const left = instant - clock.now()
-    if (left > 0) await pause(clock, left, this.#leaving).catch(() => {})
+    if (left > 0) await pauseUntil(clock, left, this.#leaving)
   }
 
   #wallTime(): string {

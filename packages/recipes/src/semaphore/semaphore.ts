@@ -6,8 +6,8 @@ import {
   LeaseUnavailableError,
   systemClock,
 } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
-import { firstAbort } from '../first-abort.js'
+import { checkOptionNames, type StoreCall } from '@leasehold/core/store'
+import { FirstAbort } from '../first-abort.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { checkedCount, Turnstile, type TurnstileRecord } from '../slots/turnstile.js'
@@ -94,9 +94,9 @@ export class Semaphore implements AsyncDisposable {
     checkOptionNames<ResizeOptions>('resize', options, { signal: true }, this.#turnstile.details)
     const { signal } = options
     checkedCount('permits', permits, this.name)
-    const ends = firstAbort(signal, this.#closing.signal)
+    const ends = new FirstAbort(signal, this.#closing.signal)
     try {
-      await this.#resizeUntil(permits, ends.signal)
+      await this.#resizeUntil(permits, ends)
     } finally {
       ends.forget()
     }
@@ -115,14 +115,14 @@ export class Semaphore implements AsyncDisposable {
     return this.close()
   }
 
-  async #resizeUntil(permits: number, signal: AbortSignal): Promise<void> {
+  async #resizeUntil(permits: number, call: StoreCall): Promise<void> {
     let emptied: TurnstileRecord | undefined
     for (;;) {
-      const record = await this.#resizeWhere(permits, emptied, signal)
+      const record = await this.#resizeWhere(permits, emptied, call.signal)
       if (record === undefined) return
       const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
-      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, signal, isPatient: true })
-      signal.throwIfAborted()
+      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, call, isPatient: true })
+      call.signal.throwIfAborted()
       emptied = record
     }
   }

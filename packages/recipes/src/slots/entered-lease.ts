@@ -7,8 +7,8 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { checkAcquireOptions } from '../acquire-options.js'
-import { pauseUntil } from '../pause-until.js'
 import { SharedAttempt } from '../shared-attempt.js'
+import { pauseUntil } from '../waiting.js'
 import type { Attempt, Entry } from './attempt.js'
 import { enterSlot } from './enter-slot.js'
 import type { Turnstile } from './turnstile.js'
@@ -120,6 +120,7 @@ export abstract class EnteredLease extends Lease {
   /** Makes attempts until no caller waits. Never rejects. */
   async #attempt(waiting: SharedAttempt): Promise<void> {
     const { signal } = waiting.call
+    const { heartbeatInterval } = this.settings.timeouts
     while (!waiting.isEmpty && !signal.aborted) {
       try {
         const entry = await this.enter(this.#attemptFor(waiting))
@@ -132,14 +133,9 @@ export abstract class EnteredLease extends Lease {
       } catch (error) {
         if (!signal.aborted) this.#refuse(waiting, error)
       }
-      if (!waiting.isEmpty) await this.#pause(signal)
+      // The callers that still wait begin again, for example where the turnstile was lost.
+      if (!waiting.isEmpty) await pauseUntil(this.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), waiting.call)
     }
-  }
-
-  /** The callers that still wait begin again, for example where the turnstile was lost. */
-  async #pause(signal: AbortSignal): Promise<void> {
-    const { heartbeatInterval } = this.settings.timeouts
-    await pauseUntil(this.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), signal)
   }
 
   #attemptFor({ call: { signal }, callers, until, metadata }: SharedAttempt): Attempt {

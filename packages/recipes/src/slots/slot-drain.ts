@@ -1,11 +1,12 @@
 import { type Clock, type LeaseRecord, LeaseUnavailableError, readLease } from '@leasehold/core'
+import type { StoreCall } from '@leasehold/core/store'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 
 export interface DrainOptions {
   readonly clock: Clock
   /** Ends the wait. */
-  readonly signal: AbortSignal
+  readonly call: StoreCall
   /** Whether it waits for the slots to become empty; if not, it looks once. */
   readonly isPatient: boolean
 }
@@ -17,17 +18,21 @@ export interface DrainOptions {
 export async function waitUntilEmpty(
   turnstile: Turnstile,
   slots: readonly number[],
-  { clock, signal, isPatient }: DrainOptions,
+  { clock, call, isPatient }: DrainOptions,
 ): Promise<boolean> {
   const { timeouts } = turnstile.lease().settings
   const names = slots.map((slot) => turnstile.nameOf(slot))
   const full = new Set(names.keys())
-  const watch = isPatient ? new SlotWatch(turnstile.store, clock, { names, timeouts, signal }) : undefined
+  const watch = isPatient ? new SlotWatch(turnstile.store, clock, { names, timeouts, call }) : undefined
   const look = async (place: number): Promise<void> => {
     const name = names[place]
     if (name === undefined || !full.has(place)) return
     try {
-      const record = await readLease(turnstile.store, name, { timeout: timeouts.operationTimeout, clock, signal })
+      const record = await readLease(turnstile.store, name, {
+        timeout: timeouts.operationTimeout,
+        clock,
+        signal: call.signal,
+      })
       if (record === undefined || isFree(record)) full.delete(place)
       else watch?.expectExpiry(place, record)
     } catch (error) {

@@ -1,5 +1,5 @@
 import { type Clock, LeaseError, type StoreLease } from '@leasehold/core'
-import { firstAbort } from '../first-abort.js'
+import { FirstAbort } from '../first-abort.js'
 import type { Attempt } from './attempt.js'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile, TurnstileRecord } from './turnstile.js'
@@ -57,14 +57,14 @@ export class SlotSearch {
   async #wait(attempt: Attempt): Promise<FoundSlot | undefined> {
     this.#hasWaited = true
     this.#turnstile.stay(this.#held, { ...this.#record, isFull: true })
-    const ends = firstAbort(attempt.signal, this.#held.signal)
+    const ends = new FirstAbort(attempt.signal, this.#held.signal)
     const names = Array.from({ length: this.#record.count }, (_, slot) => this.#turnstile.nameOf(slot))
     const { timeouts } = this.#held.settings
-    const watch = new SlotWatch(this.#turnstile.store, this.#clock, { names, timeouts, signal: ends.signal })
+    const watch = new SlotWatch(this.#turnstile.store, this.#clock, { names, timeouts, call: ends })
     const { wait } = attempt
     const cancel = wait === Number.POSITIVE_INFINITY ? () => {} : this.#clock.schedule(wait, () => watch.end())
     try {
-      while (!ends.signal.aborted) {
+      while (!ends.aborted) {
         const due = await watch.next()
         if (due.length === 0) return undefined
         const found = await this.#try(due, attempt)

@@ -1,5 +1,5 @@
 import type { Clock, LeaseRecord, LeaseStore, TimeoutSettings } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
@@ -18,7 +18,7 @@ export interface WatchedSlots {
   /** Of their leases. */
   readonly timeouts: TimeoutSettings
   /** Ends the watch. */
-  readonly signal: AbortSignal
+  readonly call: StoreCall
 }
 
 /** Notifies one waiter of the slots that may have become free: by the watches of the store, and by polling. */
@@ -29,23 +29,20 @@ export class SlotWatch {
   readonly #call = new AbortableCall()
   readonly #due = new Set<number>()
   readonly #expiries = new Map<number, () => void>()
-  readonly #removeListener: () => void
+  readonly #removeListener: () => void = () => {}
   #pause = FIRST_LOOK
   #cancelPause: (() => void) | undefined
   #wake: () => void = () => {}
 
-  /** Watches the slots until `signal` aborts or `end` is called. */
-  constructor(store: LeaseStore, clock: Clock, { names, timeouts, signal }: WatchedSlots) {
+  /** Watches the slots until the call is aborted or `end` is called. */
+  constructor(store: LeaseStore, clock: Clock, { names, timeouts, call }: WatchedSlots) {
     const { heartbeatTimeout: ttl, heartbeatInterval } = timeouts
     this.#clock = clock
     this.#count = names.length
     const isWatched = store.watch !== undefined
     this.#longest = isWatched ? Math.min(ttl / 3, LONGEST_WATCHED) : Math.min(heartbeatInterval, LONGEST_POLL)
-    const onAbort = (): void => this.end()
-    signal.addEventListener('abort', onAbort, { once: true })
-    this.#removeListener = () => signal.removeEventListener('abort', onAbort)
-    if (signal.aborted) this.end()
-    else if (isWatched) for (const [slot, name] of names.entries()) void this.#watch(store, name, slot)
+    this.#removeListener = call.onAbort(() => this.end())
+    if (isWatched && !call.aborted) for (const [slot, name] of names.entries()) void this.#watch(store, name, slot)
   }
 
   /** Waits until slots may have become free, and returns their numbers; all of them after a pause; none after the end. */

@@ -70,7 +70,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/lease-manager.ts',
-        find: 'await Promise.race([Promise.all(closing), pause(this.#clock, within, deadline).catch(() => {})])',
+        find: 'await endsWithin(this.#clock, within, Promise.all(closing))',
         replace: 'await Promise.all(closing)',
       },
     ],

@@ -4,7 +4,13 @@ import type { RecipeMutant } from '../support/mutants.js'
 export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a partition is released before the work on it has ended',
-    edits: [{ file: 'partition-group/assignment.ts', find: 'await Promise.race([working, late])', replace: '' }],
+    edits: [
+      {
+        file: 'partition-group/assignment.ts',
+        find: 'if (await endsWithin(clock, drainTimeout, working)) return',
+        replace: 'return',
+      },
+    ],
     caughtBy: { law: 'the lease is held until the work has ended' },
   },
   {
@@ -12,8 +18,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: 'await Promise.race([working, late])',
-        replace: 'await working',
+        find: 'if (await endsWithin(clock, drainTimeout, working)) return',
+        replace: 'await working\n    return',
       },
     ],
     caughtBy: { law: 'work that does not end is left behind after drainTimeout' },

@@ -1,0 +1,23 @@
+import type { Clock } from '@leasehold/core'
+import { pause, type StoreCall } from '@leasehold/core/store'
+
+/** Waits for `duration` milliseconds, or until the call is aborted. Never rejects. */
+export async function pauseUntil(clock: Clock, duration: number, call: StoreCall): Promise<void> {
+  await pause(clock, duration, call).catch(() => {})
+}
+
+/**
+ * Waits for the end of a task, for `duration` milliseconds at most. Resolves with whether it has ended by then; rejects as
+ * the task does.
+ */
+export async function endsWithin(clock: Clock, duration: number, task: Promise<unknown>): Promise<boolean> {
+  let cancel = (): void => {}
+  const late = new Promise<boolean>((resolve) => {
+    cancel = clock.schedule(duration, () => resolve(false))
+  })
+  try {
+    return await Promise.race([task.then(() => true), late])
+  } finally {
+    cancel()
+  }
+}
