@@ -1,19 +1,18 @@
 import {
-  createLease,
   LeaseConfigurationError,
   type LeasedWork,
+  type LeaseErrorDetails,
   LeaseHeldError,
   LeaseLostError,
-  LeaseSettings,
   type LeaseStore,
   LeaseUnavailableError,
-  readLease,
   type StoreLease,
 } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from './recipe-options.js'
+import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
 
 /** The options of {@link Once}: those of its leases, and a name for its keys. */
 export interface OnceOptions extends Omit<RecipeOptions, 'name'> {
@@ -56,24 +55,14 @@ const runOptionNames: OptionNames<OnceRunOptions> = { wait: true, signal: true }
  * repeat, or write its effects under the fencing token.
  */
 export class Once implements AsyncDisposable {
-  readonly #store: LeaseStore
-  readonly #name: string | undefined
-  readonly #owner: string
-  readonly #leaseOptions: ReturnType<typeof leaseOptionsOf>
-  /** The leases that runs of this object use now. Runs of one key take turns, and a run inside its own work is found. */
-  readonly #inUse = new Map<string, { readonly lease: StoreLease; users: number }>()
+  /** A run inside its own work finds the lease of its key here. */
+  readonly #leases: KeyedLeases
   #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if an option is invalid, or if the store keeps no metadata. */
   constructor(store: LeaseStore, options: OnceOptions = {}) {
     checkOptionNames('Once', options, optionNames)
-    const { name, owner } = options
-    this.#store = store
-    this.#name = name
-    this.#owner = new LeaseSettings({ name: name ?? 'once', owner }).owner
-    this.#leaseOptions = { ...leaseOptionsOf({ ...options, name: '' }), owner: this.#owner }
-    // Checks the store and the other options.
-    createLease(store, name ?? 'once', this.#leaseOptions)
+    this.#leases = new KeyedLeases(store, options, 'once')
     checkMarks(store, this.#owner)
   }
 
@@ -92,20 +81,16 @@ export class Once implements AsyncDisposable {
     checkOptionNames('Once.run', options, runOptionNames, { leaseName: key })
     const { wait = 0, signal } = options
     signal?.throwIfAborted()
-    const lease = this.#take(key)
-    try {
-      const found = await this.#readMark(lease.settings.name)
-      return this.#outcomeOf(lease, found ?? (await this.#complete(lease, work, { wait, signal }))) as T
-    } finally {
-      this.#leave(key)
-    }
+    return await this.#use(key, async (lease) => {
+      const mark = (await this.#readMark(key)) ?? (await this.#complete(key, lease, work, { wait, signal }))
+      return outcomeOf(mark, this.#detailsOf(key)) as T
+    })
   }
 
   /** The outcome of the key's work, and the owner that did it; `undefined` if the work is not done. Starts nothing. */
   async read(key: string): Promise<OnceOutcome | undefined> {
-    const lease = createLease(this.#store, this.#leaseName(key), this.#leaseOptions)
-    const mark = await this.#readMark(lease.settings.name)
-    return mark === undefined ? undefined : { outcome: this.#outcomeOf(lease, mark), owner: mark.doneBy }
+    const mark = await this.#readMark(key)
+    return mark === undefined ? undefined : { outcome: outcomeOf(mark, this.#detailsOf(key)), owner: mark.doneBy }
   }
 
   /**
@@ -113,15 +98,12 @@ export class Once implements AsyncDisposable {
    * `LeaseHeldError` if the work is in progress, and with a typed error if the outcome is unknown.
    */
   async forget(key: string): Promise<void> {
-    const lease = this.#take(key)
-    try {
-      await lease.run(async () => {
+    await this.#use(key, (lease) =>
+      lease.run(async () => {
         if (await lease.update({})) return
         throw new LeaseLostError(`the mark of '${key}' may still be there`, { reason: 'expired' })
-      })
-    } finally {
-      this.#leave(key)
-    }
+      }),
+    )
   }
 
   /**
@@ -130,50 +112,36 @@ export class Once implements AsyncDisposable {
    */
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.allSettled(Array.from(this.#inUse.values(), ({ lease }) => lease.close()))
+    await Promise.allSettled(this.#leases.kept.map(([, lease]) => lease.close()))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  #leaseName(key: string): string {
-    return this.#name === undefined ? key : `${this.#name}/${key}`
+  get #owner(): string {
+    return this.#leases.settings.owner
   }
 
-  #take(key: string): StoreLease {
+  #detailsOf(key: string): LeaseErrorDetails {
+    return { leaseName: this.#leases.nameOf(key), owner: this.#owner, store: this.#leases.store.kind ?? 'custom' }
+  }
+
+  async #use<T>(key: string, work: (lease: StoreLease) => Promise<T>): Promise<T> {
     const details = { leaseName: key, owner: this.#owner }
     if (typeof key !== 'string') throw new LeaseConfigurationError('the key must be a text', { owner: this.#owner })
     if (this.#isClosed) throw new LeaseUnavailableError(`'${key}': this Once is closed`, details)
-    const used = this.#inUse.get(key) ?? {
-      lease: createLease(this.#store, this.#leaseName(key), this.#leaseOptions),
-      users: 0,
-    }
-    used.users += 1
-    this.#inUse.set(key, used)
-    return used.lease
-  }
-
-  #leave(key: string): void {
-    const used = this.#inUse.get(key)
-    if (used === undefined) return
-    used.users -= 1
-    if (used.users === 0) this.#inUse.delete(key)
+    return await this.#leases.use(key, work)
   }
 
   /** A mark that can be read is valid, held or not: it is written after the work, and never taken back. */
-  async #readMark(leaseName: string): Promise<Mark | undefined> {
-    const { operationTimeout: timeout, clock } = this.#leaseOptions
-    const record = await readLease(this.#store, leaseName, { timeout, clock })
-    return markFrom(record?.metadata)
-  }
-
-  #outcomeOf({ settings }: StoreLease, mark: Mark): unknown {
-    return outcomeOf(mark, { leaseName: settings.name, owner: this.#owner, store: this.#store.kind ?? 'custom' })
+  async #readMark(key: string): Promise<Mark | undefined> {
+    return markFrom((await this.#leases.read(key))?.metadata)
   }
 
   /** Does the work under the lease, and marks it. Resolves with the mark that was confirmed, or found. */
   async #complete<T>(
+    key: string,
     lease: StoreLease,
     work: LeasedWork<T>,
     { wait, signal }: { readonly wait: number; readonly signal: AbortSignal | undefined },
@@ -187,7 +155,7 @@ export class Once implements AsyncDisposable {
         const outcome = await work(held)
         // The grant may be lost, and another run of this object may have the lease by now: the work counts for nothing.
         held.signal.throwIfAborted()
-        written = createMark(outcome, this.#owner, roomOf(this.#store))
+        written = createMark(outcome, this.#owner, roomOf(this.#leases.store))
         // The name stays locked until the store has confirmed the mark.
         isConfirmed = await lease.update(written)
         if (!isConfirmed) throw new LeaseLostError('the lease ended first', { reason: 'expired' })
@@ -197,21 +165,21 @@ export class Once implements AsyncDisposable {
     )
     return await completing.catch(async (error: unknown) => {
       if (written !== undefined && isConfirmed) return written
-      if (written !== undefined) throw this.#unmarked(lease, error)
+      if (written !== undefined) throw this.#unmarked(key, error)
       // The holder may have been a caller that only looked at the mark.
-      const mark =
-        error instanceof LeaseHeldError ? await this.#readMark(lease.settings.name).catch(() => undefined) : undefined
+      const mark = error instanceof LeaseHeldError ? await this.#readMark(key).catch(() => undefined) : undefined
       if (mark === undefined) throw error
       return mark
     })
   }
 
-  #unmarked({ settings: { name } }: StoreLease, cause: unknown): LeaseUnavailableError {
+  #unmarked(key: string, cause: unknown): LeaseUnavailableError {
+    const details = this.#detailsOf(key)
     const why = cause instanceof LeaseLostError ? ` because the lease ended (${cause.reason})` : ''
     return new LeaseUnavailableError(
-      `the work of '${name}' was done, but its mark was not confirmed${why}: the next caller may do the work again; ` +
+      `the work of '${details.leaseName}' was done, but its mark was not confirmed${why}: the next caller may do the work again; ` +
         'read() says whether the mark was written',
-      { leaseName: name, owner: this.#owner, store: this.#store.kind ?? 'custom', cause },
+      { ...details, cause },
     )
   }
 }

@@ -11,7 +11,7 @@ export interface RecipeOptions extends CreateLeaseOptions {
 export const recipeOptionNames: OptionNames<RecipeOptions> = { name: true, ...createLeaseOptionNames }
 
 /** The part of the options that a lease takes. */
-export function leaseOptionsOf(options: RecipeOptions): CreateLeaseOptions {
+export function leaseOptionsOf(options: CreateLeaseOptions): CreateLeaseOptions {
   const names = Object.keys(createLeaseOptionNames) as (keyof CreateLeaseOptions)[]
   return Object.fromEntries(names.map((name) => [name, options[name]]))
 }

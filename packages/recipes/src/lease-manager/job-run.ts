@@ -1,20 +1,17 @@
 import {
-  type Clock,
   LeaseConfigurationError,
   LeaseConflictError,
   LeaseHeldError,
   LeaseLostError,
   LeaseNameError,
-  type LeaseStore,
   LeaseUnauthorisedError,
-  LeaseUnavailableError,
   type Metadata,
-  readLease,
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { InFlight } from '../in-flight.js'
+import type { KeyedLeases } from '../keyed-leases.js'
 import { pauseUntil } from '../waiting.js'
-import { JobQueue } from './job-queue.js'
 
 /** The lease of a job, as its worker gets it. */
 export interface JobHeld {
@@ -34,25 +31,15 @@ export interface ProcessedJobs {
   readonly doneElsewhere: readonly string[]
 }
 
-/** The part of a manager that its jobs need. */
-export interface JobHost {
-  readonly store: LeaseStore
-  readonly clock: Clock
-  readonly isClosed: boolean
-  /** The lease of a key, until `leave`. */
-  take(key: string): StoreLease
-  leave(key: string): void
-  report(error: unknown): void
-}
-
 /** The metadata of a record that marks its job as done: by which owner, and in which run. */
 type DoneMark = Metadata & { readonly doneBy: string; readonly doneIn: string }
 
-interface Job<J> {
-  readonly key: string
-  readonly job: J
-  /** Whether it was refused or lost before. */
-  isAgain: boolean
+/** The parts of a call that all of its jobs share. */
+interface JobRunOptions<J> {
+  readonly leases: KeyedLeases
+  readonly mark: DoneMark
+  readonly worker: JobWorker<J>
+  readonly report: (error: unknown) => void
 }
 
 type Outcome = 'done' | 'done-elsewhere' | 'failed' | 'again'
@@ -67,116 +54,103 @@ const definitive = [LeaseConfigurationError, LeaseNameError, LeaseUnauthorisedEr
 export class JobRun<J> {
   /** The jobs whose worker has failed. */
   readonly failed = new Map<string, unknown>()
-  readonly #host: JobHost
-  readonly #mark: DoneMark
-  readonly #worker: JobWorker<J>
-  readonly #jobs: readonly Job<J>[]
-  readonly #queue: JobQueue<Job<J>>
+  readonly #options: JobRunOptions<J>
+  readonly #jobs: ReadonlyMap<string, J>
   readonly #outcomes = new Map<string, Outcome>()
   /** The jobs whose worker has not ended: one that lost its lease may go on for a while. */
   readonly #working = new Set<string>()
   /** The jobs whose worker has ended well. */
   readonly #worked = new Set<string>()
   readonly #stop = new AbortableCall()
-  #failure: { readonly error: unknown } | undefined
 
-  constructor(host: JobHost, mark: DoneMark, worker: JobWorker<J>, jobs: ReadonlyMap<string, J>) {
-    this.#host = host
-    this.#mark = mark
-    this.#worker = worker
-    this.#jobs = Array.from(jobs, ([key, job]) => ({ key, job, isAgain: false }))
-    this.#queue = new JobQueue(this.#jobs)
+  constructor(options: JobRunOptions<J>, jobs: ReadonlyMap<string, J>) {
+    this.#options = options
+    this.#jobs = jobs
   }
 
   /** Begins no more jobs; `process` rejects with the error when those in progress have ended. */
   stop(error: unknown): void {
-    this.#failure ??= { error }
-    this.#queue.stop()
     this.#stop.abort(error)
   }
 
   async process(concurrency: number): Promise<ProcessedJobs> {
-    await Promise.all(Array.from({ length: Math.min(concurrency, this.#jobs.length) }, () => this.#work()))
-    if (this.#failure !== undefined) throw this.#failure.error
+    const inFlight = new InFlight(concurrency)
+    await Promise.all(Array.from(this.#jobs, ([key, job]) => this.#decide(key, job, inFlight)))
+    this.#stop.signal.throwIfAborted()
     return { done: this.#keysWith('done'), doneElsewhere: this.#keysWith('done-elsewhere') }
   }
 
   #keysWith(outcome: Outcome): string[] {
-    return this.#jobs.filter(({ key }) => this.#outcomes.get(key) === outcome).map(({ key }) => key)
+    return [...this.#jobs.keys()].filter((key) => this.#outcomes.get(key) === outcome)
   }
 
-  async #work(): Promise<void> {
-    for (;;) {
-      const job = await this.#queue.next()
-      if (job === undefined) return
-      const outcome = await this.#attempt(job)
-      if (this.#host.isClosed) this.stop(new LeaseUnavailableError(`job '${job.key}': the LeaseManager was closed`))
-      this.#outcomes.set(job.key, outcome)
-      job.isAgain = true
-      this.#queue.settle(job, outcome !== 'again')
+  /** A job that was refused or lost is attempted again after those that wait. */
+  async #decide(key: string, job: J, inFlight: InFlight): Promise<void> {
+    let outcome: Outcome = 'again'
+    for (let isFirst = true; outcome === 'again' && !this.#stop.aborted; isFirst = false) {
+      outcome = await inFlight.run(() => this.#attempt(key, job, isFirst))
     }
+    this.#outcomes.set(key, outcome)
   }
 
   /** Never rejects. */
-  async #attempt(job: Job<J>): Promise<Outcome> {
+  async #attempt(key: string, job: J, isFirst: boolean): Promise<Outcome> {
+    if (this.#stop.aborted) return 'again'
+    const { leases, report } = this.#options
     try {
-      const lease = this.#host.take(job.key)
-      try {
-        return await this.#attemptWith(lease, job)
-      } finally {
-        this.#host.leave(job.key)
-      }
+      return await leases.use(key, (lease) => this.#attemptWith(lease, key, job, isFirst))
     } catch (error) {
       if (this.#stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'
       if (definitive.some((type) => error instanceof type)) this.stop(error)
       else {
-        this.#host.report(error)
-        await pauseUntil(this.#host.clock, LONGEST_WAIT / 100, this.#stop)
+        report(error)
+        await pauseUntil(leases.clock, LONGEST_WAIT / 100, this.#stop)
       }
       return 'again'
     }
   }
 
-  async #attemptWith(lease: StoreLease, job: Job<J>): Promise<Outcome> {
-    const { clock, store } = this.#host
+  async #attemptWith(lease: StoreLease, key: string, job: J, isFirst: boolean): Promise<Outcome> {
+    const { leases, mark } = this.#options
     const { signal } = this.#stop
-    const { name, timeouts } = lease.settings
-    const record = await readLease(store, name, { timeout: timeouts.operationTimeout, clock, signal })
-    if (isDoneIn(this.#mark.doneIn, record?.metadata)) return this.#found(job, record.metadata)
+    const { timeouts } = lease.settings
+    const record = await leases.read(key, signal)
+    if (isDoneIn(mark.doneIn, record?.metadata)) return this.#found(key, record.metadata)
     const longest = Math.min(timeouts.heartbeatTimeout / 2, LONGEST_WAIT)
-    if (this.#working.has(job.key)) {
+    if (this.#working.has(key)) {
       // Its worker has lost the lease and has not ended: only another process may begin.
-      await pauseUntil(clock, longest / 2, this.#stop)
+      await pauseUntil(leases.clock, longest / 2, this.#stop)
       return 'again'
     }
-    return await lease.run((held) => this.#do(lease, job, held), { wait: job.isAgain ? longest : 0, signal })
+    return await lease.run((held) => this.#do(lease, key, job, held), { wait: isFirst ? 0 : longest, signal })
   }
 
   /** By this call too: its own mark, whose confirmation was lost. */
-  #found({ key }: Job<J>, { doneBy }: DoneMark): Outcome {
-    return this.#worked.has(key) && doneBy === this.#mark.doneBy ? 'done' : 'done-elsewhere'
+  #found(key: string, { doneBy }: DoneMark): Outcome {
+    return this.#worked.has(key) && doneBy === this.#options.mark.doneBy ? 'done' : 'done-elsewhere'
   }
 
-  async #do(lease: StoreLease, job: Job<J>, held: JobHeld): Promise<Outcome> {
+  async #do(lease: StoreLease, key: string, job: J, held: JobHeld): Promise<Outcome> {
+    const { mark, worker } = this.#options
     const { previous } = lease
-    if (isDoneIn(this.#mark.doneIn, previous)) return this.#found(job, previous)
-    this.#working.add(job.key)
+    if (isDoneIn(mark.doneIn, previous)) return this.#found(key, previous)
+    this.#working.add(key)
     try {
-      await this.#worker(job.job, held)
+      await worker(job, held)
     } catch (error) {
       // A worker that was aborted has lost its lease: its job is done again.
       if (held.signal.aborted) throw error
-      this.failed.set(job.key, error)
+      this.failed.set(key, error)
       return 'failed'
     } finally {
-      this.#working.delete(job.key)
+      this.#working.delete(key)
     }
     // The lease may have been acquired again since: a mark counts only for work under its own grant.
     held.signal.throwIfAborted()
-    this.#worked.add(job.key)
+    this.#worked.add(key)
     // The name stays locked until the store has confirmed the mark.
-    if (await lease.update(this.#mark)) return 'done'
-    throw new LeaseLostError(`the mark of job '${job.key}' was not confirmed`, { reason: 'expired' })
+    if (await lease.update(mark)) return 'done'
+    throw new LeaseLostError(`the mark of job '${key}' was not confirmed`, { reason: 'expired' })
   }
 }
 

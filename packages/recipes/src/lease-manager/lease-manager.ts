@@ -1,28 +1,25 @@
 import {
   type AcquireOptions,
-  type Clock,
-  createLease,
   defaultLogger,
   LeaseConfigurationError,
   type LeaseLost,
-  LeaseSettings,
   type LeaseStore,
   LeaseTimeoutError,
   LeaseUnavailableError,
   type StoreLease,
-  systemClock,
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
+import { KeyedLeases } from '../keyed-leases.js'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { FailedJobsError } from './failed-jobs-error.js'
-import { type JobHost, JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
+import { JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
 
 /** The events of a `LeaseManager`, and their arguments. */
 export interface LeaseManagerEvents {
@@ -74,11 +71,6 @@ const DEFAULT_CONCURRENCY = 10
 /** Of the pause between two rounds of `claimFirst`, in milliseconds. */
 const LONGEST_PAUSE = 5_000
 
-interface Managed {
-  readonly lease: StoreLease
-  users: number
-}
-
 /**
  * Holds leases on many names at once, and does lists of jobs that several processes share.
  *
@@ -90,31 +82,21 @@ interface Managed {
  * confirmed, is done again. Make jobs safe to repeat, or write their effects under the fencing token.
  */
 export class LeaseManager implements AsyncDisposable {
-  readonly #store: LeaseStore
-  readonly #name: string | undefined
-  readonly #leaseOptions: ReturnType<typeof leaseOptionsOf>
-  readonly #settings: LeaseSettings
-  readonly #clock: Clock
+  readonly #leases: KeyedLeases
   readonly #random: () => number
   readonly #inFlight: InFlight
   readonly #events: RecipeEvents<LeaseManagerEvents>
-  readonly #managed = new Map<string, Managed>()
   readonly #closing = new AbortableCall()
   #closed: Promise<void> | undefined
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(store: LeaseStore, options: LeaseManagerOptions = {}) {
     checkOptionNames('LeaseManager', options, optionNames)
-    const { name, concurrency = DEFAULT_CONCURRENCY, clock = systemClock, random = Math.random } = options
-    const { logger = defaultLogger } = options
+    const { concurrency = DEFAULT_CONCURRENCY, random = Math.random, logger = defaultLogger } = options
     checkConcurrency('LeaseManager', concurrency)
-    const { owner } = new LeaseSettings({ name: name ?? 'manager', owner: options.owner })
-    this.#store = store
-    this.#name = name
-    this.#leaseOptions = { ...leaseOptionsOf({ ...options, name: '' }), owner }
-    // Checks the store and the other options.
-    this.#settings = createLease(store, name ?? 'manager', this.#leaseOptions).settings
-    this.#clock = clock
+    this.#leases = new KeyedLeases(store, options, 'manager', (name, lease) => {
+      lease.on('error', this.#events.report).on('lost', (lost) => this.#events.emit('lost', name, lost))
+    })
     this.#random = random
     this.#inFlight = new InFlight(concurrency)
     this.#events = new RecipeEvents('LeaseManager', logger, (event, error) =>
@@ -124,12 +106,12 @@ export class LeaseManager implements AsyncDisposable {
 
   /** The names that are held now. */
   get names(): readonly string[] {
-    return [...this.#managed].filter(([, { lease }]) => lease.checkLease()).map(([name]) => name)
+    return this.#leases.kept.filter(([, lease]) => lease.checkLease()).map(([name]) => name)
   }
 
   /** The lease on a name, while it is held. */
   get(name: string): StoreLease | undefined {
-    const lease = this.#managed.get(name)?.lease
+    const lease = this.#leases.get(name)
     return lease?.checkLease() === true ? lease : undefined
   }
 
@@ -149,18 +131,17 @@ export class LeaseManager implements AsyncDisposable {
    */
   async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
     const { wait = 0 } = options
-    const startedAt = this.#clock.now()
-    const lease = this.#take(name)
-    try {
+    const { clock } = this.#leases
+    const startedAt = clock.now()
+    if (this.#closing.aborted) throw this.#closedError()
+    return await this.#leases.use(name, async (lease) => {
       // A wait takes few requests, and must not keep others from theirs.
       if (await this.#inFlight.run(() => lease.acquire(wait > 0 ? { ...options, wait: 0 } : options))) return lease
-      const left = wait - (this.#clock.now() - startedAt)
+      const left = wait - (clock.now() - startedAt)
       if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
       if (this.#closing.aborted) throw this.#closedError()
       return undefined
-    } finally {
-      this.#leave(name)
-    }
+    })
   }
 
   /**
@@ -171,12 +152,13 @@ export class LeaseManager implements AsyncDisposable {
   async claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
     const asked = [...names]
     const { wait = 0, signal } = options
-    const until = this.#clock.now() + wait
+    const { clock } = this.#leases
+    const until = clock.now() + wait
     for (;;) {
       const failures: unknown[] = []
       for (const name of asked) {
         signal?.throwIfAborted()
-        if (this.#managed.has(name)) continue
+        if (this.#leases.get(name) !== undefined) continue
         const lease = await this.acquireWithAutoRenew(name, { ...options, wait: 0 }).catch((error: unknown) => {
           if (error instanceof LeaseConfigurationError || this.#closing.aborted) throw error
           failures.push(error)
@@ -184,7 +166,7 @@ export class LeaseManager implements AsyncDisposable {
         })
         if (lease !== undefined) return lease
       }
-      const left = until - this.#clock.now()
+      const left = until - clock.now()
       if (left <= 0 && failures.length > 0) throw failures[0]
       if (left <= 0) return undefined
       await this.#pauseBetweenRounds(left, signal)
@@ -193,7 +175,7 @@ export class LeaseManager implements AsyncDisposable {
 
   /** Releases the lease on a name, as `release` of a lease does; `true` if this manager does not hold it. */
   async release(name: string): Promise<boolean> {
-    return (await this.#managed.get(name)?.lease.release()) ?? true
+    return (await this.#leases.get(name)?.release()) ?? true
   }
 
   /**
@@ -214,12 +196,12 @@ export class LeaseManager implements AsyncDisposable {
     checkOptionNames<ProcessEachOptions<J>>('processEach', options, processOptionNames)
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
-    const mark = { doneBy: this.#settings.owner, doneIn: run }
+    const mark = { doneBy: this.#leases.settings.owner, doneIn: run }
     const advice = 'use a shorter owner, or a shorter run'
-    checkMetadataRoom('processEach', this.#store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
+    checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
     if (this.#closing.aborted) throw this.#closedError()
     signal?.throwIfAborted()
-    const jobRun = new JobRun(this.#jobHost(), mark, worker, byKey(jobs, key))
+    const jobRun = new JobRun({ leases: this.#leases, mark, worker, report: this.#events.report }, byKey(jobs, key))
     const forgetSignal = signal && aborts.add(signal, () => jobRun.stop(signal.reason))
     const forgetClosing = this.#closing.onAbort(() => jobRun.stop(this.#closedError()))
     try {
@@ -247,10 +229,10 @@ export class LeaseManager implements AsyncDisposable {
 
   async #closeAll(options: CloseOptions): Promise<void> {
     checkOptionNames('close', options, closeOptionNames)
-    const { owner, timeouts } = this.#settings
-    const { within = 2 * timeouts.operationTimeout } = options
+    const { settings, kept, clock, store } = this.#leases
+    const { within = 2 * settings.timeouts.operationTimeout } = options
     this.#closing.abort(this.#closedError())
-    const left = new Set(Array.from(this.#managed.values(), ({ lease }) => lease))
+    const left = new Set(kept.map(([, lease]) => lease))
     const count = left.size
     let cause: unknown
     const closing = Array.from(left, async (lease) => {
@@ -261,74 +243,26 @@ export class LeaseManager implements AsyncDisposable {
         cause ??= error
       }
     })
-    await endsWithin(this.#clock, within, Promise.all(closing))
+    await endsWithin(clock, within, Promise.all(closing))
     if (left.size === 0) return
     const message =
       `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +
       'over; give close more time, or look at the cause'
-    throw new LeaseTimeoutError(message, { owner, store: this.#store.kind ?? 'custom', cause })
+    throw new LeaseTimeoutError(message, { owner: settings.owner, store: store.kind ?? 'custom', cause })
   }
 
   #closedError(): LeaseUnavailableError {
-    return new LeaseUnavailableError('this LeaseManager is closed: create another', { owner: this.#settings.owner })
-  }
-
-  #take(name: string): StoreLease {
-    if (this.#closing.aborted) throw this.#closedError()
-    const managed = this.#managed.get(name) ?? { lease: this.#create(name), users: 0 }
-    managed.users += 1
-    this.#managed.set(name, managed)
-    return managed.lease
-  }
-
-  #leave(name: string): void {
-    const managed = this.#managed.get(name)
-    if (managed === undefined) return
-    managed.users -= 1
-    this.#forget(name, managed)
-  }
-
-  /** Leases are kept while they are used or held. */
-  #forget(name: string, { users, lease }: Managed): void {
-    if (users === 0 && !lease.checkLease()) this.#managed.delete(name)
-  }
-
-  #create(name: string): StoreLease {
-    const leaseName = this.#name === undefined ? name : `${this.#name}/${name}`
-    const lease = createLease(this.#store, leaseName, this.#leaseOptions)
-    const forget = (): void => {
-      const managed = this.#managed.get(name)
-      if (managed?.lease === lease) this.#forget(name, managed)
-    }
-    lease.on('released', forget)
-    lease.on('error', this.#events.report)
-    lease.on('lost', (lost) => {
-      forget()
-      this.#events.emit('lost', name, lost)
+    return new LeaseUnavailableError('this LeaseManager is closed: create another', {
+      owner: this.#leases.settings.owner,
     })
-    return lease
   }
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
-    const longest = Math.min(this.#settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
+    const longest = Math.min(this.#leases.settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
     const ends = new FirstAbort(signal, this.#closing.signal)
-    await pauseUntil(this.#clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
+    await pauseUntil(this.#leases.clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
     ends.forget()
     ends.signal.throwIfAborted()
-  }
-
-  #jobHost(): JobHost {
-    const closing = this.#closing
-    return {
-      store: this.#store,
-      clock: this.#clock,
-      get isClosed() {
-        return closing.aborted
-      },
-      take: (key) => this.#take(key),
-      leave: (key) => this.#leave(key),
-      report: this.#events.report,
-    }
   }
 }
 

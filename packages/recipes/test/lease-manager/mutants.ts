@@ -3,8 +3,8 @@ import type { RecipeMutant } from '../support/mutants.js'
 const unconfirmed = [
   {
     file: 'lease-manager/job-run.ts',
-    find: "if (await lease.update(this.#mark)) return 'done'",
-    replace: "void lease.update(this.#mark)\n    if (this.#mark) return 'done'",
+    find: "if (await lease.update(mark)) return 'done'",
+    replace: "void lease.update(mark)\n    if (mark) return 'done'",
   },
 ]
 
@@ -22,8 +22,8 @@ export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a holder does not look at the mark before its work',
     edits: [
-      { file: 'lease-manager/job-run.ts', find: 'isDoneIn(this.#mark.doneIn, previous)', replace: 'false' },
-      { file: 'lease-manager/job-run.ts', find: 'return this.#found(job, previous)', replace: "return 'done'" },
+      { file: 'lease-manager/job-run.ts', find: 'isDoneIn(mark.doneIn, previous)', replace: 'false' },
+      { file: 'lease-manager/job-run.ts', find: 'return this.#found(key, previous)', replace: "return 'done'" },
     ],
     caughtBy: { check: ['broken-rule'] },
   },
@@ -51,7 +51,13 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'claims of one manager share a name',
-    edits: [{ file: 'lease-manager/lease-manager.ts', find: 'if (this.#managed.has(name)) continue', replace: '' }],
+    edits: [
+      {
+        file: 'lease-manager/lease-manager.ts',
+        find: 'if (this.#leases.get(name) !== undefined) continue',
+        replace: '',
+      },
+    ],
     caughtBy: { law: 'claimFirst gets one free name, and each call another one' },
   },
   {
@@ -70,7 +76,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/lease-manager.ts',
-        find: 'await endsWithin(this.#clock, within, Promise.all(closing))',
+        find: 'await endsWithin(clock, within, Promise.all(closing))',
         replace: 'await Promise.all(closing)',
       },
     ],

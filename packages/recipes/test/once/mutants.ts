@@ -38,7 +38,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'once.ts',
-        find: 'if (written !== undefined) throw this.#unmarked(lease, error)',
+        find: 'if (written !== undefined) throw this.#unmarked(key, error)',
         replace: 'if (written !== undefined) throw error',
       },
     ],
@@ -68,7 +68,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'closing leaves the works running',
-    edits: [{ file: 'once.ts', find: '({ lease }) => lease.close()', replace: '() => undefined' }],
+    edits: [{ file: 'once.ts', find: '([, lease]) => lease.close()', replace: '() => undefined' }],
     caughtBy: { law: 'closing aborts the work, and leaves the key to the next caller at once' },
   },
 ]

@@ -1,0 +1,92 @@
+import {
+  type Clock,
+  type CreateLeaseOptions,
+  createLease,
+  type LeaseRecord,
+  type LeaseSettings,
+  type LeaseStore,
+  readLease,
+  type StoreLease,
+  systemClock,
+} from '@leasehold/core'
+import { checkLeaseName } from '@leasehold/core/store'
+import { leaseOptionsOf } from './recipe-options.js'
+
+interface KeyedLeasesOptions extends CreateLeaseOptions {
+  /** The beginning of the lease names: the lease of a key is `name/key`. Unless given, the key itself is the lease name. */
+  readonly name?: string | undefined
+}
+
+/** The leases of one owner on the keys of a recipe. All uses of a key share its lease, which is kept while it is used or held. */
+export class KeyedLeases {
+  readonly store: LeaseStore
+  readonly clock: Clock
+  /** Those of every lease, but for the name. */
+  readonly settings: LeaseSettings
+  readonly #name: string | undefined
+  readonly #options: CreateLeaseOptions
+  readonly #kept = new Map<string, { readonly lease: StoreLease; users: number }>()
+  readonly #onCreated: (key: string, lease: StoreLease) => void
+
+  /** `usualName`: for errors, where no name is given. Throws a `LeaseConfigurationError` if an option is invalid. */
+  constructor(
+    store: LeaseStore,
+    { name, ...options }: KeyedLeasesOptions,
+    usualName: string,
+    onCreated = (_key: string, _lease: StoreLease): void => {},
+  ) {
+    const leaseOptions = leaseOptionsOf(options)
+    this.store = store
+    this.clock = options.clock ?? systemClock
+    this.settings = createLease(store, name ?? usualName, leaseOptions).settings
+    this.#name = name
+    this.#options = { ...leaseOptions, owner: this.settings.owner }
+    this.#onCreated = onCreated
+  }
+
+  /** The keys whose leases are kept, with their leases. */
+  get kept(): readonly (readonly [key: string, lease: StoreLease])[] {
+    return Array.from(this.#kept, ([key, { lease }]) => [key, lease])
+  }
+
+  get(key: string): StoreLease | undefined {
+    return this.#kept.get(key)?.lease
+  }
+
+  nameOf(key: string): string {
+    return this.#name === undefined ? key : `${this.#name}/${key}`
+  }
+
+  async use<T>(key: string, work: (lease: StoreLease) => Promise<T>): Promise<T> {
+    const used = this.#kept.get(key) ?? { lease: this.#create(key), users: 0 }
+    used.users += 1
+    this.#kept.set(key, used)
+    try {
+      return await work(used.lease)
+    } finally {
+      used.users -= 1
+      this.#forget(key)
+    }
+  }
+
+  /** The record of a key. Rejects with a `LeaseNameError` if the key makes no lease name. */
+  async read(key: string, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
+    const name = this.nameOf(key)
+    checkLeaseName(name)
+    const { operationTimeout: timeout } = this.settings.timeouts
+    return await readLease(this.store, name, { timeout, clock: this.clock, signal })
+  }
+
+  #create(key: string): StoreLease {
+    const lease = createLease(this.store, this.nameOf(key), this.#options)
+    const forget = (): void => this.#forget(key)
+    lease.on('released', forget).on('lost', forget)
+    this.#onCreated(key, lease)
+    return lease
+  }
+
+  #forget(key: string): void {
+    const kept = this.#kept.get(key)
+    if (kept?.users === 0 && !kept.lease.checkLease()) this.#kept.delete(key)
+  }
+}
