@@ -29,7 +29,9 @@ export class ActorTimer {
     this.#isArmed = true
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
     this.#timer = this.#listener.scope.system._clock.setTimeout(this.#fire.bind(this), delay)
-    unref(this.#timer)
+    // XState's default clock returns Node timers. Without `unref`, a retry would keep the process alive.
+    const { unref } = Object(this.#timer) as { readonly unref?: () => void }
+    unref?.call(this.#timer)
   }
 
   /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
@@ -49,10 +51,4 @@ export class ActorTimer {
     this.#isArmed = false
     this.#listener.onTimeUp()
   }
-}
-
-/** XState's default clock returns Node timers. Without `unref`, a retry would keep the process alive. */
-function unref(timer: unknown): void {
-  if (typeof timer !== 'object' || timer === null || !('unref' in timer)) return
-  if (typeof timer.unref === 'function') timer.unref()
 }

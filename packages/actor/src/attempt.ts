@@ -1,4 +1,4 @@
-import { type Lease, type LeaseLost, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import { type AcquireOptions, type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
 import { describe, settingsOf } from './lease-of-actor.js'
 
 /** Notified of the outcome of an attempt. Each method is called synchronously and at most once. */
@@ -18,23 +18,14 @@ type Phase = 'pending' | 'held' | 'over'
  */
 export class Attempt {
   readonly #lease: Lease
-  readonly #wait: number
-  readonly #metadata: Metadata | undefined
   readonly #listener: AttemptListener
   #phase: Phase = 'pending'
   #lost: LeaseLost | undefined
   #controller: AbortController | undefined
   #whenReleased: (() => void) | undefined
 
-  /** `wait`: how long the attempt waits for the lease, in milliseconds. */
-  constructor(
-    lease: Lease,
-    { wait, metadata }: { readonly wait: number; readonly metadata: Metadata | undefined },
-    listener: AttemptListener,
-  ) {
+  constructor(lease: Lease, listener: AttemptListener) {
     this.#lease = lease
-    this.#wait = wait
-    this.#metadata = metadata
     this.#listener = listener
   }
 
@@ -42,9 +33,9 @@ export class Attempt {
     return this.#phase === 'held'
   }
 
-  begin(): void {
+  begin(options: Pick<AcquireOptions, 'wait' | 'metadata'>): void {
     settle(
-      () => this.#acquire(),
+      () => this.#acquire(options),
       (granted) => this.#settle(granted),
       (error) => this.#refuse(error ?? this.#unknown(`acquire failed with ${error}, expected an error`)),
     )
@@ -66,12 +57,10 @@ export class Attempt {
     else this.#release()
   }
 
-  #acquire(): Promise<boolean> {
+  #acquire(options: Pick<AcquireOptions, 'wait' | 'metadata'>): Promise<boolean> {
     const attempt = this
-    const metadata = this.#metadata
     return this.#lease.acquire({
-      wait: this.#wait,
-      ...(metadata === undefined ? {} : { metadata }),
+      ...options,
       onLost: (lost) => this.#lose(checkedLoss(lost)),
       // A getter, because a signal takes more memory than the rest of the attempt. Some leases never read it.
       get signal() {

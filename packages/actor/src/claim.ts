@@ -59,8 +59,9 @@ export class Claim {
       void drained.then(() => this.#actor.onTimeUp())
       return
     }
-    this.#attempt = new Attempt(lease, { wait, metadata: this.#actor.plan.metadata }, this.#actor)
-    this.#attempt.begin()
+    const { metadata } = this.#actor.plan
+    this.#attempt = new Attempt(lease, this.#actor)
+    this.#attempt.begin(metadata === undefined ? { wait } : { wait, metadata })
   }
 
   /** The attempt was refused, or its grant was lost. */
@@ -91,7 +92,7 @@ export class Claim {
 
   /** Resolves when the claim has ended and nothing is left to release. */
   whenReleased(): Promise<void> {
-    return this.#ensureRelease().whenDone()
+    return this.#ensureRelease().ended
   }
 
   lossOf(lost: LeaseLost = { reason: 'expired' }): LeaseLostError {
@@ -122,17 +123,10 @@ export class Claim {
   }
 }
 
-/** Notifies of the end of a release. */
+/** The end of a release. */
 class Release {
-  #isDone = false
-  #waiting: (() => void)[] = []
-
-  readonly done = (): void => {
-    this.#isDone = true
-    for (const resolve of this.#waiting.splice(0)) resolve()
-  }
-
-  whenDone(): Promise<void> {
-    return this.#isDone ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
-  }
+  done = (): void => {}
+  readonly ended = new Promise<void>((resolve) => {
+    this.done = resolve
+  })
 }

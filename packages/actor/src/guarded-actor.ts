@@ -10,7 +10,6 @@ import {
   type GuardState,
   type Outcome,
   type PersistedGuardedActor,
-  persistedFrom,
   running,
   stopped,
 } from './guarded-snapshot.js'
@@ -96,7 +95,8 @@ export class GuardedActor implements Claimant {
     if (status !== 'active') return { status, output, error, value }
     const { worker } = children
     const state = worker ? this.plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
-    return persistedFrom(this.input, state, this.#stash?.toArray() ?? [])
+    const stash = this.#stash?.toArray() ?? []
+    return { ...running, value: 'acquiringLease', input: this.input, ...(state && { worker: state }), stash }
   }
 
   onGranted(): void {

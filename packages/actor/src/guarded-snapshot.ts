@@ -100,12 +100,3 @@ export interface GuardedSeed {
   readonly worker?: Snapshot<unknown> | undefined
   readonly stash?: readonly AnyEventObject[] | undefined
 }
-
-/** Returns the stored snapshot of a running actor. */
-export function persistedFrom(
-  input: unknown,
-  worker: Snapshot<unknown> | undefined,
-  stash: readonly AnyEventObject[],
-): PersistedGuardedActor {
-  return { ...running, value: 'acquiringLease', input, ...(worker === undefined ? {} : { worker }), stash }
-}

@@ -1,7 +1,7 @@
 import type { Lease, LeaseRecord } from '@leasehold/core'
 import type { AnyEventObject } from 'xstate'
 import type { StandbyPolicy } from './lease-guarded-options.js'
-import { onRejection } from './report.js'
+import { callGuarded } from './report.js'
 import type { Stash } from './stash.js'
 
 /**
@@ -65,15 +65,13 @@ export class Standby {
       stash.drop(event, 'standby')
       return
     }
-    const failed = (error: unknown): void => {
-      this.#log(`whileAcquiring failed for message '${event.type}'`, error)
-      stash.drop(event, 'standby')
-    }
-    try {
-      onRejection(policy(event, { holder: this.#holder }), failed)
-    } catch (error) {
-      failed(error)
-    }
+    callGuarded(
+      () => policy(event, { holder: this.#holder }),
+      (error) => {
+        this.#log(`whileAcquiring failed for message '${event.type}'`, error)
+        stash.drop(event, 'standby')
+      },
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AnyEventObject } from 'xstate'
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
-import { onRejection } from './report.js'
+import { callGuarded } from './report.js'
 
 /** The error of a guarded actor that receives a message while its stash is full, with the overflow policy `fail`. */
 export class StashOverflowError extends Error {
@@ -74,12 +74,10 @@ export class Stash {
 
   /** Drops a message and calls `onDropped`. */
   drop(event: AnyEventObject, why: DropReason): void {
-    const failed = (error: unknown): void => this.#log(`onDropped failed for message '${event.type}'`, error)
-    try {
-      onRejection(this.#plan.onDropped(event, why), failed)
-    } catch (error) {
-      failed(error)
-    }
+    callGuarded(
+      () => this.#plan.onDropped(event, why),
+      (error) => this.#log(`onDropped failed for message '${event.type}'`, error),
+    )
   }
 
   dropAll(why: DropReason): void {
