@@ -8,11 +8,6 @@ export function report(logger: Logger, level: 'warn' | 'error', message: string,
   )
 }
 
-/** Calls user code. An error that it throws, or that its promise rejects with, is logged. */
-export function callReported(logger: Logger, message: string, call: () => unknown): void {
-  callGuarded(call, (error) => report(logger, 'error', message, error))
-}
-
 /** Calls user code. An error that it throws, or that its promise rejects with, goes to `onError`. */
 export function callGuarded(call: () => unknown, onError: (error: unknown) => void): void {
   void (async () => await call())().catch(onError)

@@ -11,7 +11,7 @@ import {
 } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
-import { callReported, report } from '../report.js'
+import { callGuarded, report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
 import { JointGrant } from './joint-grant.js'
@@ -66,8 +66,6 @@ export class AllOf extends Lease {
   /** Of the grant. */
   #callbacks: ((lost: LeaseLost) => void)[] = []
   #attempt: SharedAttempt | undefined
-  /** Of the attempt. */
-  #climb: JointGrant | undefined
   /** A grant whose parts are not known to be free. */
   #unfreed: JointGrant | undefined
   /** Attempts and releases come one after the other. */
@@ -162,19 +160,19 @@ export class AllOf extends Lease {
     const attempt = this.#attempt
     this.#attempt = undefined
     attempt?.settle({ isHeld: false })
-    this.#climb?.end()
+    attempt?.call.abort()
   }
 
   /** Asks for all parts, in rounds. Never rejects. */
   async #try(attempt: SharedAttempt): Promise<void> {
     while (!attempt.isEmpty) {
       const grant: JointGrant = new JointGrant((loss) => this.#onLost(grant, loss))
-      this.#climb = grant
+      const unlisten = attempt.call.onAbort(() => grant.end())
       const outcome = await this.#takeAll(grant, attempt).then(
         (isHeld) => ({ isHeld }),
         (error: unknown) => ({ error }),
       )
-      this.#climb = undefined
+      unlisten()
       if ('isHeld' in outcome && outcome.isHeld) grant.loseInvalid()
       if (!grant.isOver && 'isHeld' in outcome && outcome.isHeld && !attempt.isEmpty) {
         this.#hold(grant, attempt)
@@ -218,9 +216,7 @@ export class AllOf extends Lease {
   #pauseFor(attempt: SharedAttempt): Promise<void> {
     const { heartbeatInterval, operationTimeout } = this.settings.timeouts
     const duration = Math.min(attempt.remaining, PAUSE * Math.min(heartbeatInterval, operationTimeout))
-    const between = new JointGrant(() => {})
-    this.#climb = between
-    return pauseUntil(this.#clock, duration, between.climbing)
+    return pauseUntil(this.#clock, duration, attempt.call)
   }
 
   #onLost(grant: JointGrant, loss: LeaseLost): void {
@@ -229,7 +225,12 @@ export class AllOf extends Lease {
     const message = `lease '${this.settings.name}': an onLost callback failed`
     // A caller that was granted the lease in this very turn sees that first.
     void Promise.resolve().then(() => {
-      for (const callback of this.#callbacks.splice(0)) callReported(this.#logger, message, () => callback(loss))
+      for (const callback of this.#callbacks.splice(0)) {
+        callGuarded(
+          () => callback(loss),
+          (error) => report(this.#logger, 'error', message, error),
+        )
+      }
     })
     void this.#inTurn(() => this.#free(grant))
   }

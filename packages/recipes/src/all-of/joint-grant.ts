@@ -1,5 +1,6 @@
 import { type AcquireOptions, type Lease, type LeaseLost, LeaseLostError, StoreLease } from '@leasehold/core'
-import { AbortableCall, AbortListeners, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { aborts } from '../aborts.js'
 
 /** A part that was taken. */
 interface Taken {
@@ -20,7 +21,6 @@ export class JointGrant {
   loss: LeaseLost | undefined
   readonly #onLost: (loss: LeaseLost) => void
   readonly #climbing = new AbortableCall()
-  readonly #aborts = new AbortListeners()
   readonly #names = new Set<string>()
   #taken: Taken[] = []
   #isOver = false
@@ -131,7 +131,7 @@ export class JointGrant {
   /** The callbacks of a lease that stays held would pile up on it: its signal can be left again. */
   #watchSignal(part: Lease): () => void {
     const { signal } = part
-    return this.#aborts.add(signal, () => {
+    return aborts.add(signal, () => {
       const { reason, cause } = signal.reason as LeaseLostError
       this.#lose(part, { reason: reason === 'released' ? 'closed' : reason, cause })
     })
