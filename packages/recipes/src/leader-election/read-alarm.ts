@@ -1,43 +1,28 @@
 import type { Clock } from '@leasehold/core'
-import type { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { pauseUntil } from '../waiting.js'
 
 /** Waits between two reads. */
 export class ReadAlarm {
   readonly #clock: Clock
   readonly #call: AbortableCall
-  #isRinging = false
-  #wake = (): void => {}
+  #rung = new AbortableCall()
 
   constructor(clock: Clock, call: AbortableCall) {
     this.#clock = clock
     this.#call = call
+    call.onAbort(() => this.ring())
   }
 
   ring(): void {
-    this.#isRinging = true
-    this.#wake()
+    this.#rung.abort()
   }
 
   /** Until `longest` milliseconds after `since`; until `shortest` if it rings. Ends at once when the call is aborted. */
   async wait(since: number, shortest: number, longest: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      let cancel = (): void => {}
-      const arm = (): void => {
-        cancel()
-        const until = since + (this.#isRinging ? shortest : longest)
-        cancel = this.#clock.schedule(Math.max(until - this.#clock.now(), 0), end)
-      }
-      const end = (): void => {
-        cancel()
-        forget()
-        this.#wake = () => {}
-        resolve()
-      }
-      let forget = (): void => {}
-      this.#wake = arm
-      arm()
-      forget = this.#call.onAbort(end)
-    })
-    this.#isRinging = false
+    const leftOf = (duration: number): number => Math.max(0, since + duration - this.#clock.now())
+    await pauseUntil(this.#clock, leftOf(longest), this.#rung)
+    if (leftOf(shortest) > 0) await pauseUntil(this.#clock, leftOf(shortest), this.#call)
+    this.#rung = new AbortableCall()
   }
 }
