@@ -82,23 +82,17 @@ export class Membership {
     const text = JSON.stringify(metadata)
     if (text === this.#written || this.#lease === undefined) return
     this.#written = text
+    let isWritten = false
     try {
-      if (await this.#lease.update(metadata)) return
-    } catch (error) {
-      this.#forget(text)
-      throw error
+      isWritten = await this.#lease.update(metadata)
+    } finally {
+      if (!isWritten && this.#written === text) this.#written = ''
     }
-    this.#forget(text)
   }
 
   /** Gives the place up. */
   async leave(): Promise<void> {
     await this.#lease?.release()
-  }
-
-  /** Not written after all. */
-  #forget(text: string): void {
-    if (this.#written === text) this.#written = ''
   }
 
   #metadataOf(share: Share, isLeaving: boolean): Record<string, string> {

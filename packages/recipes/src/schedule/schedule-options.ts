@@ -1,4 +1,10 @@
-import { createLease, LeaseConfigurationError, LeaseSettings, type LeaseStore, type StoreLease } from '@leasehold/core'
+import {
+  createLease,
+  LeaseConfigurationError,
+  type LeaseStore,
+  type StoreLease,
+  TimeoutSettings,
+} from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkMetadataRoom, roomOf } from '../metadata-room.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
@@ -91,13 +97,11 @@ export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options:
 
 /** The lease of the schedule. Its grants end some time after the work should have: a process that hangs does not keep it. */
 export function createScheduleLease(store: LeaseStore, options: ScheduleOptions): StoreLease {
-  const { name, owner, atMostFor, atLeastFor = 0 } = options
+  const { name, atMostFor, atLeastFor = 0 } = options
   const leaseOptions = leaseOptionsOf(options)
-  const usual = createLease(store, name, { ...leaseOptions, owner: owner ?? new LeaseSettings({ name }).owner })
-  if (atMostFor === undefined) return usual
-  const { settings } = usual
-  const maxHold = Math.max(atMostFor, atLeastFor) + 4 * settings.timeouts.operationTimeout
-  return createLease(store, name, { ...leaseOptions, owner: settings.owner, maxHold })
+  if (atMostFor === undefined) return createLease(store, name, leaseOptions)
+  const { operationTimeout } = new TimeoutSettings(leaseOptions)
+  return createLease(store, name, { ...leaseOptions, maxHold: Math.max(atMostFor, atLeastFor) + 4 * operationTimeout })
 }
 
 function wrong(message: string): LeaseConfigurationError {
