@@ -1,7 +1,7 @@
-import { type Clock, type Lease, LeaseConflictError, type LeaseStore, systemClock } from '@leasehold/core'
+import { type Lease, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
@@ -25,7 +25,7 @@ export interface ReadWriteLeaseOptions extends RecipeOptions {
  */
 export class ReadWriteLease implements AsyncDisposable {
   readonly name: string
-  /** To read: held together with other readers. */
+  /** To read: held together with other readers. A reader is in a slot. */
   readonly shared: Lease
   /** To write: held alone. */
   readonly exclusive: Lease
@@ -34,16 +34,21 @@ export class ReadWriteLease implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store keeps no metadata. */
   constructor(store: LeaseStore, options: ReadWriteLeaseOptions) {
     checkOptionNames<ReadWriteLeaseOptions>('ReadWriteLease', options, { ...recipeOptionNames, readers: true })
-    const { name, readers, clock = systemClock } = options
+    const { name, readers } = options
     this.name = name
-    const turnstile = new Turnstile(store, {
-      name,
-      kind: 'readers',
-      count: readers,
-      leaseOptions: leaseOptionsOf(options),
+    const turnstile = new Turnstile(store, 'readers', readers, options)
+    const shared: EnteredLease = new EnteredLease(turnstile, () => {
+      if (!exclusive.isInUse) return undefined
+      const message = `'${name}': this object writes, or waits to write, so it cannot read: release \`exclusive\` first`
+      return new LeaseConflictError(message, turnstile.details)
     })
-    const shared: SharedLease = new SharedLease(turnstile, clock, () => exclusive.isInUse)
-    const exclusive: ExclusiveLease = new ExclusiveLease(turnstile, clock, () => shared.isInUse)
+    const exclusive: EnteredLease = new ExclusiveLease(turnstile, () => {
+      if (!shared.isInUse) return undefined
+      const message =
+        `'${name}': this object reads, or waits to read, and a reader cannot become a writer, because two that want it ` +
+        'would wait for each other for ever: release `shared` first, and read again under `exclusive`'
+      return new LeaseConflictError(message, turnstile.details)
+    })
     this.shared = shared
     this.exclusive = exclusive
     this.#leases = [shared, exclusive]
@@ -59,42 +64,8 @@ export class ReadWriteLease implements AsyncDisposable {
   }
 }
 
-/** A reader is in a slot. */
-class SharedLease extends EnteredLease {
-  readonly #isWriting: () => boolean
-
-  constructor(turnstile: Turnstile, clock: Clock, isWriting: () => boolean) {
-    super(turnstile, clock)
-    this.#isWriting = isWriting
-  }
-
-  protected override refusal(): Error | undefined {
-    if (!this.#isWriting()) return undefined
-    return new LeaseConflictError(
-      `'${this.settings.name}': this object writes, or waits to write, so it cannot read: release \`exclusive\` first`,
-      this.turnstile.details,
-    )
-  }
-}
-
 /** A writer keeps the turnstile, so that nobody enters, and has seen every slot empty since it has it. */
 class ExclusiveLease extends EnteredLease {
-  readonly #isReading: () => boolean
-
-  constructor(turnstile: Turnstile, clock: Clock, isReading: () => boolean) {
-    super(turnstile, clock)
-    this.#isReading = isReading
-  }
-
-  protected override refusal(): Error | undefined {
-    if (!this.#isReading()) return undefined
-    return new LeaseConflictError(
-      `'${this.settings.name}': this object reads, or waits to read, and a reader cannot become a writer, because two that ` +
-        'want it would wait for each other for ever: release `shared` first, and read again under `exclusive`',
-      this.turnstile.details,
-    )
-  }
-
   protected override async enter(attempt: Attempt): Promise<Entry | undefined> {
     const { turnstile } = this
     const held = turnstile.lease()
@@ -117,9 +88,9 @@ class ExclusiveLease extends EnteredLease {
     const { isPatient, wait } = attempt
     const ends = new FirstAbort(attempt.signal, lost)
     const cancel =
-      isPatient && wait < Number.POSITIVE_INFINITY ? this.clock.schedule(wait, () => ends.abort()) : () => {}
+      isPatient && wait < Number.POSITIVE_INFINITY ? this.turnstile.clock.schedule(wait, () => ends.abort()) : () => {}
     try {
-      return await waitUntilEmpty(this.turnstile, slots, { clock: this.clock, call: ends, isPatient })
+      return await waitUntilEmpty(this.turnstile, slots, ends, isPatient)
     } finally {
       cancel()
       ends.forget()

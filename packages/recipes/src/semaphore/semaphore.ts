@@ -1,14 +1,7 @@
-import {
-  type AcquireOptions,
-  type Clock,
-  type Held,
-  type LeaseStore,
-  LeaseUnavailableError,
-  systemClock,
-} from '@leasehold/core'
+import { type AcquireOptions, type Held, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
 import { checkOptionNames, type StoreCall } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { checkedCount, Turnstile, type TurnstileRecord } from '../slots/turnstile.js'
 import { type Permit, SlotPermit } from './permit.js'
@@ -36,7 +29,6 @@ export interface ResizeOptions {
 export class Semaphore implements AsyncDisposable {
   readonly name: string
   readonly #turnstile: Turnstile
-  readonly #clock: Clock
   /** The permits that are being acquired, and those of runs. */
   readonly #inUse = new Set<SlotPermit>()
   /** The permits that `acquire` returned. */
@@ -48,13 +40,7 @@ export class Semaphore implements AsyncDisposable {
     checkOptionNames<SemaphoreOptions>('Semaphore', options, { ...recipeOptionNames, permits: true })
     const { name, permits } = options
     this.name = name
-    this.#clock = options.clock ?? systemClock
-    this.#turnstile = new Turnstile(store, {
-      name,
-      kind: 'permits',
-      count: permits,
-      leaseOptions: leaseOptionsOf(options),
-    })
+    this.#turnstile = new Turnstile(store, 'permits', permits, options)
   }
 
   /** How many permits there are, as far as this instance knows. It notices the `resize` of another with its next permit. */
@@ -67,7 +53,7 @@ export class Semaphore implements AsyncDisposable {
    * They reject with a `LeaseConfigurationError`, with both numbers, if the other instances have another number of permits.
    */
   permit(): Permit {
-    return new SlotPermit(this.#turnstile, this.#clock)
+    return new SlotPermit(this.#turnstile)
   }
 
   /** Acquires a permit. `undefined`: all are held. Rejects as `Lease.acquire` does. Release it with `permit.release()`. */
@@ -121,7 +107,7 @@ export class Semaphore implements AsyncDisposable {
       const record = await this.#resizeWhere(permits, emptied, call.signal)
       if (record === undefined) return
       const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
-      await waitUntilEmpty(this.#turnstile, slots, { clock: this.#clock, call, isPatient: true })
+      await waitUntilEmpty(this.#turnstile, slots, call, true)
       call.signal.throwIfAborted()
       emptied = record
     }
@@ -129,7 +115,7 @@ export class Semaphore implements AsyncDisposable {
 
   async #use<T>(work: (permit: SlotPermit) => Promise<T>): Promise<T> {
     this.#closing.signal.throwIfAborted()
-    const permit = new SlotPermit(this.#turnstile, this.#clock)
+    const permit = new SlotPermit(this.#turnstile)
     this.#inUse.add(permit)
     try {
       return await work(permit)

@@ -1,4 +1,4 @@
-import { type Clock, LeaseLostError } from '@leasehold/core'
+import { LeaseLostError } from '@leasehold/core'
 import type { Attempt, Entry } from './attempt.js'
 import { SlotSearch } from './slot-search.js'
 import type { Turnstile } from './turnstile.js'
@@ -7,7 +7,7 @@ import type { Turnstile } from './turnstile.js'
  * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
  * was seen: so no entry by a request that was sent late counts once another has the turnstile.
  */
-export async function enterSlot(turnstile: Turnstile, attempt: Attempt, clock: Clock): Promise<Entry | undefined> {
+export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise<Entry | undefined> {
   const held = turnstile.lease()
   if (!(await turnstile.take(held, attempt))) return undefined
   const { fencingToken } = held
@@ -16,7 +16,7 @@ export async function enterSlot(turnstile: Turnstile, attempt: Attempt, clock: C
   let entry: Entry | undefined
   try {
     const record = await turnstile.read(held)
-    search = new SlotSearch(turnstile, held, record, clock)
+    search = new SlotSearch(turnstile, held, record)
     const found = await search.find(attempt)
     if (found === undefined) return undefined
     const next = (found.slot + 1) % record.count

@@ -1,11 +1,4 @@
-import {
-  type AcquireOptions,
-  type Clock,
-  Lease,
-  LeaseError,
-  type LeaseErrorCode,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { type AcquireOptions, Lease, LeaseError, type LeaseErrorCode, LeaseUnavailableError } from '@leasehold/core'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
@@ -20,30 +13,26 @@ const LONGEST_PAUSE = 1_000
 const transient: ReadonlySet<LeaseErrorCode> = new Set(['timeout', 'unavailable', 'lost'])
 
 /** A lease that is entered through a turnstile, into a slot unless it says otherwise. Each entry has leases of its own. */
-export abstract class EnteredLease extends Lease {
+export class EnteredLease extends Lease {
   protected readonly turnstile: Turnstile
-  protected readonly clock: Clock
+  readonly #refusal: () => Error | undefined
   /** The entry that was held last: a release that failed has to free it. */
   #entry: Entry | undefined
   #waiting: SharedAttempt
   #attempting: Promise<void> | undefined
   #isClosed = false
 
-  constructor(turnstile: Turnstile, clock: Clock) {
+  /** `refusal`: the error with which a claim is refused at once, if it is. */
+  constructor(turnstile: Turnstile, refusal = (): Error | undefined => undefined) {
     super(turnstile.lease().settings)
     this.turnstile = turnstile
-    this.clock = clock
-    this.#waiting = new SharedAttempt(clock)
+    this.#refusal = refusal
+    this.#waiting = new SharedAttempt(turnstile.clock)
   }
 
   /** Enters. `undefined`: refused, or not within the wait. Rejects where the outcome is unknown. */
   protected enter(attempt: Attempt): Promise<Entry | undefined> {
-    return enterSlot(this.turnstile, attempt, this.clock)
-  }
-
-  /** The error with which a claim is refused at once, if it is. */
-  protected refusal(): Error | undefined {
-    return undefined
+    return enterSlot(this.turnstile, attempt)
   }
 
   /** Whether it is held, or an attempt is under way. */
@@ -70,10 +59,10 @@ export abstract class EnteredLease extends Lease {
       return await this.#entry.lease.acquire(onLost === undefined ? {} : { onLost })
     }
     if (this.#isClosed) throw this.#closed()
-    const refusal = this.refusal()
+    const refusal = this.#refusal()
     if (refusal !== undefined) throw refusal
     signal?.throwIfAborted()
-    if (this.#waiting.call.aborted) this.#waiting = new SharedAttempt(this.clock)
+    if (this.#waiting.call.aborted) this.#waiting = new SharedAttempt(this.turnstile.clock)
     const caller = this.#waiting.add(options)
     if (this.#attempting === undefined) this.#begin()
     // The attempt may take longer than it waits. One that tries once is given a time limit.
@@ -134,12 +123,13 @@ export abstract class EnteredLease extends Lease {
         if (!signal.aborted) this.#refuse(waiting, error)
       }
       // The callers that still wait begin again, for example where the turnstile was lost.
-      if (!waiting.isEmpty) await pauseUntil(this.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), waiting.call)
+      if (!waiting.isEmpty)
+        await pauseUntil(this.turnstile.clock, Math.min(heartbeatInterval / 10, LONGEST_PAUSE), waiting.call)
     }
   }
 
   #attemptFor({ call: { signal }, callers, until, metadata }: SharedAttempt): Attempt {
-    const { clock } = this
+    const { clock } = this.turnstile
     return {
       signal,
       isPatient: callers.some(({ options: { wait = 0 } }) => wait > 0),
@@ -158,7 +148,7 @@ export abstract class EnteredLease extends Lease {
 
   /** Answers the callers whose time is up. */
   #refuse(waiting: SharedAttempt, failure?: unknown): void {
-    const now = this.clock.now()
+    const now = this.turnstile.clock.now()
     const isDefinite = failure !== undefined && !(failure instanceof LeaseError && transient.has(failure.code))
     const refused = waiting.callers.filter(({ until }) => isDefinite || until <= now)
     waiting.settle(failure === undefined ? { isHeld: false } : { error: failure }, refused)
@@ -167,7 +157,7 @@ export abstract class EnteredLease extends Lease {
   /** Ends the attempt under way. Its callers are to be answered. */
   #withdraw(): SharedAttempt {
     const waiting = this.#waiting
-    this.#waiting = new SharedAttempt(this.clock)
+    this.#waiting = new SharedAttempt(this.turnstile.clock)
     waiting.call.abort()
     return waiting
   }

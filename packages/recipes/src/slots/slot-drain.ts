@@ -1,47 +1,36 @@
-import { type Clock, type LeaseRecord, LeaseUnavailableError, readLease } from '@leasehold/core'
+import { type LeaseRecord, LeaseUnavailableError, readLease } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 
-export interface DrainOptions {
-  readonly clock: Clock
-  /** Ends the wait. */
-  readonly call: StoreCall
-  /** Whether it waits for the slots to become empty; if not, it looks once. */
-  readonly isPatient: boolean
-}
-
 /**
- * Waits until each of these slots was seen empty, and returns whether they were. No instance may be able to enter them meanwhile.
- * Rejects where it looks once, and the store does not answer.
+ * Waits until each of these slots was seen empty, and returns whether they were; looks once if it is not to be `isPatient`.
+ * The call ends the wait. No instance may be able to enter the slots meanwhile. Rejects where it looks once, and the store
+ * does not answer.
  */
 export async function waitUntilEmpty(
   turnstile: Turnstile,
   slots: readonly number[],
-  { clock, call, isPatient }: DrainOptions,
+  call: StoreCall,
+  isPatient: boolean,
 ): Promise<boolean> {
-  const { timeouts } = turnstile.lease().settings
-  const names = slots.map((slot) => turnstile.nameOf(slot))
-  const full = new Set(names.keys())
-  const watch = isPatient ? new SlotWatch(turnstile.store, clock, { names, timeouts, call }) : undefined
-  const look = async (place: number): Promise<void> => {
-    const name = names[place]
-    if (name === undefined || !full.has(place)) return
+  const { store, clock, timeouts } = turnstile
+  const options = { timeout: timeouts.operationTimeout, clock, signal: call.signal }
+  const full = new Set(slots)
+  const watch = isPatient ? new SlotWatch(turnstile, slots, call) : undefined
+  const look = async (slot: number): Promise<void> => {
+    if (!full.has(slot)) return
     try {
-      const record = await readLease(turnstile.store, name, {
-        timeout: timeouts.operationTimeout,
-        clock,
-        signal: call.signal,
-      })
-      if (record === undefined || isFree(record)) full.delete(place)
-      else watch?.expectExpiry(place, record)
+      const record = await readLease(store, turnstile.nameOf(slot), options)
+      if (record === undefined || isFree(record)) full.delete(slot)
+      else watch?.expectExpiry(slot, record)
     } catch (error) {
       // It is looked at again.
       if (!isPatient) throw error
     }
   }
   try {
-    let due: readonly number[] = [...full]
+    let due = slots
     while (due.length > 0) {
       await Promise.all(due.map(look))
       if (full.size === 0) return true

@@ -1,4 +1,4 @@
-import { type Clock, LeaseError, type StoreLease } from '@leasehold/core'
+import { LeaseError, type StoreLease } from '@leasehold/core'
 import { FirstAbort } from '../first-abort.js'
 import type { Attempt } from './attempt.js'
 import { SlotWatch } from './slot-watch.js'
@@ -15,7 +15,6 @@ export class SlotSearch {
   readonly #turnstile: Turnstile
   readonly #held: StoreLease
   readonly #record: TurnstileRecord
-  readonly #clock: Clock
   /** Those that were tried. */
   readonly #slots = new Map<number, StoreLease>()
   /** Slots that may have been granted although the attempt failed. */
@@ -23,11 +22,10 @@ export class SlotSearch {
   #failure: unknown
   #hasWaited = false
 
-  constructor(turnstile: Turnstile, held: StoreLease, record: TurnstileRecord, clock: Clock) {
+  constructor(turnstile: Turnstile, held: StoreLease, record: TurnstileRecord) {
     this.#turnstile = turnstile
     this.#held = held
     this.#record = record
-    this.#clock = clock
   }
 
   /** Whether it had to wait for a slot. */
@@ -58,11 +56,11 @@ export class SlotSearch {
     this.#hasWaited = true
     this.#turnstile.stay(this.#held, { ...this.#record, isFull: true })
     const ends = new FirstAbort(attempt.signal, this.#held.signal)
-    const names = Array.from({ length: this.#record.count }, (_, slot) => this.#turnstile.nameOf(slot))
-    const { timeouts } = this.#held.settings
-    const watch = new SlotWatch(this.#turnstile.store, this.#clock, { names, timeouts, call: ends })
+    const slots = Array.from({ length: this.#record.count }, (_, slot) => slot)
+    const watch = new SlotWatch(this.#turnstile, slots, ends)
     const { wait } = attempt
-    const cancel = wait === Number.POSITIVE_INFINITY ? () => {} : this.#clock.schedule(wait, () => watch.end())
+    const cancel =
+      wait === Number.POSITIVE_INFINITY ? () => {} : this.#turnstile.clock.schedule(wait, () => watch.end())
     try {
       while (!ends.aborted) {
         const due = await watch.next()

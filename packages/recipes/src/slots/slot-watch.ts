@@ -1,5 +1,6 @@
-import type { Clock, LeaseRecord, LeaseStore, TimeoutSettings } from '@leasehold/core'
+import type { LeaseRecord } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import type { Turnstile } from './turnstile.js'
 
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
@@ -13,18 +14,10 @@ const LONGEST_POLL = 5_000
 /** The longest pause between two looks where the store notifies of free slots. Milliseconds. */
 const LONGEST_WATCHED = 20_000
 
-export interface WatchedSlots {
-  readonly names: readonly string[]
-  /** Of their leases. */
-  readonly timeouts: TimeoutSettings
-  /** Ends the watch. */
-  readonly call: StoreCall
-}
-
 /** Notifies one waiter of the slots that may have become free: by the watches of the store, and by polling. */
 export class SlotWatch {
-  readonly #clock: Clock
-  readonly #count: number
+  readonly #turnstile: Turnstile
+  readonly #slots: readonly number[]
   readonly #longest: number
   readonly #call = new AbortableCall()
   readonly #due = new Set<number>()
@@ -35,22 +28,23 @@ export class SlotWatch {
   #wake: () => void = () => {}
 
   /** Watches the slots until the call is aborted or `end` is called. */
-  constructor(store: LeaseStore, clock: Clock, { names, timeouts, call }: WatchedSlots) {
+  constructor(turnstile: Turnstile, slots: readonly number[], call: StoreCall) {
+    const { store, timeouts } = turnstile
     const { heartbeatTimeout: ttl, heartbeatInterval } = timeouts
-    this.#clock = clock
-    this.#count = names.length
+    this.#turnstile = turnstile
+    this.#slots = slots
     const isWatched = store.watch !== undefined
     this.#longest = isWatched ? Math.min(ttl / 3, LONGEST_WATCHED) : Math.min(heartbeatInterval, LONGEST_POLL)
     this.#removeListener = call.onAbort(() => this.end())
-    if (isWatched && !call.aborted) for (const [slot, name] of names.entries()) void this.#watch(store, name, slot)
+    if (isWatched && !call.aborted) for (const slot of slots) void this.#watch(slot)
   }
 
   /** Waits until slots may have become free, and returns their numbers; all of them after a pause; none after the end. */
   async next(): Promise<readonly number[]> {
     if (this.#due.size === 0 && !this.#call.aborted) {
-      this.#cancelPause = this.#clock.schedule(this.#pause, () => {
+      this.#cancelPause = this.#turnstile.clock.schedule(this.#pause, () => {
         this.#pause = Math.min(2 * this.#pause, this.#longest)
-        for (let slot = 0; slot < this.#count; slot += 1) this.#add(slot)
+        for (const slot of this.#slots) this.#add(slot)
       })
       await new Promise<void>((resolve) => {
         this.#wake = resolve
@@ -77,7 +71,7 @@ export class SlotWatch {
     this.#expiries.get(slot)?.()
     this.#expiries.delete(slot)
     if (!Number.isFinite(remaining) || remaining === undefined || remaining < 0 || this.#call.aborted) return
-    const cancel = this.#clock.schedule(remaining + AFTER_EXPIRY, () => {
+    const cancel = this.#turnstile.clock.schedule(remaining + AFTER_EXPIRY, () => {
       this.#expiries.delete(slot)
       this.#add(slot)
     })
@@ -89,9 +83,10 @@ export class SlotWatch {
     this.#wake()
   }
 
-  async #watch(store: LeaseStore, name: string, slot: number): Promise<void> {
+  async #watch(slot: number): Promise<void> {
+    const { store } = this.#turnstile
     try {
-      for await (const record of store.watch?.(name, this.#call) ?? []) {
+      for await (const record of store.watch?.(this.#turnstile.nameOf(slot), this.#call) ?? []) {
         if (this.#call.aborted) return
         if (record !== undefined && isHeld(record)) this.expectExpiry(slot, record)
         else this.#add(slot)

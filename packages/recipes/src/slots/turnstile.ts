@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type CreateLeaseOptions,
   createLease,
   LeaseConfigurationError,
@@ -7,7 +8,10 @@ import {
   type LeaseStore,
   type Metadata,
   type StoreLease,
+  systemClock,
+  type TimeoutSettings,
 } from '@leasehold/core'
+import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import type { Attempt } from './attempt.js'
 
 /** The use of the slots, and the key of their number in the record of the turnstile. */
@@ -25,14 +29,6 @@ export interface TurnstileRecord {
   readonly isFull: boolean
 }
 
-export interface TurnstileOptions {
-  readonly name: string
-  readonly kind: SlotKind
-  /** The number of slots that this instance was made with. */
-  readonly count: number
-  readonly leaseOptions: CreateLeaseOptions
-}
-
 /**
  * Each instance holds this lease while it enters, so entries are one after the other, first come, first served where the
  * store is ordered. The numbered slots are leases, too. A slot is entered only while the turnstile is held, so that
@@ -41,21 +37,30 @@ export interface TurnstileOptions {
 export class Turnstile {
   readonly store: LeaseStore
   readonly name: string
+  readonly clock: Clock
+  /** Of all its leases. */
+  readonly timeouts: TimeoutSettings
   readonly #kind: SlotKind
   readonly #leaseOptions: CreateLeaseOptions
   #count: number
   #hasAgreed = false
 
-  /** Throws a `LeaseConfigurationError` where the store lacks an ability, or an option is invalid. */
-  constructor(store: LeaseStore, { name, kind, count, leaseOptions }: TurnstileOptions) {
+  /**
+   * `count`: the number of slots that this instance was made with. Throws a `LeaseConfigurationError` where the store lacks
+   * an ability, or an option is invalid.
+   */
+  constructor(store: LeaseStore, kind: SlotKind, count: number, options: RecipeOptions) {
+    const { name, clock = systemClock } = options
     this.store = store
     this.name = name
+    this.clock = clock
     this.#kind = kind
-    this.#leaseOptions = leaseOptions
+    this.#leaseOptions = leaseOptionsOf(options)
     this.#count = checkedCount(kind, count, name)
-    const { owner } = this.slot(count - 1).settings
+    const { owner, timeouts } = this.slot(count - 1).settings
+    this.timeouts = timeouts
     // All leases have the same owner, also where it was not given.
-    this.#leaseOptions = { ...leaseOptions, owner }
+    this.#leaseOptions = { ...this.#leaseOptions, owner }
     if (store.update !== undefined && store.limits.metadata !== 0) return
     const message =
       `'${name}': the ${store.kind ?? 'custom'} store has no room for metadata, and the number of ${kind} is kept there: ` +

@@ -53,15 +53,15 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: readWrite,
-        find: 'if (!this.#isReading()) return undefined',
-        replace: 'if (this.#isReading !== undefined) return undefined',
+        find: 'if (!shared.isInUse) return undefined',
+        replace: 'if (shared !== undefined) return undefined',
       },
     ],
     caughtBy: { law: 'a reader cannot become a writer, nor a writer a reader' },
   },
   {
     name: 'a slot that could not be read counts as empty',
-    edits: [{ file: drain, find: 'if (!isPatient) throw error', replace: 'full.delete(place)' }],
+    edits: [{ file: drain, find: 'if (!isPatient) throw error', replace: 'full.delete(slot)' }],
     caughtBy: { check: ['broken-rule'] },
   },
   {
