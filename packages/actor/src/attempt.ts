@@ -1,11 +1,15 @@
 import { type AcquireOptions, type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
+import type { ControlDetails, ControlType } from './control-event.js'
 import { describe, settingsOf } from './lease-of-actor.js'
 
-/** Notified of the outcome of an attempt. Each method is called synchronously and at most once. */
+/** The actor of an attempt. */
 export interface AttemptListener {
-  onGranted(): void
-  /** `error` is set if the outcome is unknown, and absent if the lease was certainly not granted. */
-  onRefused(error?: unknown): void
+  /**
+   * Sends it `lease.granted` or `lease.refused`, once for each attempt. `error` is set if the outcome is unknown, and absent
+   * if the lease was certainly not granted.
+   */
+  notify(type: ControlType, details?: ControlDetails): void
+  /** Called synchronously and at most once, like the next one. */
   onLost(lost: LeaseLost): void
   onReleaseFailed(error: unknown): void
 }
@@ -89,7 +93,7 @@ export class Attempt {
     const wanted = this.#phase === 'pending'
     this.#phase = wanted && this.#lost === undefined ? 'held' : 'over'
     if (this.#lost === undefined) {
-      if (wanted) this.#listener.onGranted()
+      if (wanted) this.#listener.notify('lease.granted')
       else this.#release()
     } else if (wanted) this.#listener.onLost(this.#lost)
     else this.#whenReleased?.()
@@ -98,7 +102,7 @@ export class Attempt {
   #refuse(error?: unknown): void {
     const wanted = this.#phase === 'pending'
     this.#phase = 'over'
-    if (wanted) this.#listener.onRefused(error)
+    if (wanted) this.#listener.notify('lease.refused', { error })
     else this.#whenReleased?.()
   }
 

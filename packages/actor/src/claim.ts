@@ -11,11 +11,10 @@ const RETRY_INTERVAL = 5_000
 /** The random part of the interval. It spreads the retries of challengers that were refused at the same time. */
 const JITTER = 0.2
 
-/** The actor of a claim. It is notified of attempts, of a lease that could not be made, and of the time for the next step. */
+/** The actor of a claim. It is also notified of a lease that could not be made, and of the time for the next step. */
 export interface Claimant extends AttemptListener, TimerListener {
   readonly plan: GuardedPlan
   readonly input: unknown
-  onNoLease(error: unknown): void
 }
 
 /** The claim of one guarded actor on its lease: makes the lease, attempts to acquire it, and releases it at the end. */
@@ -111,8 +110,8 @@ export class Claim {
     }
     const failed = (error: unknown): void => {
       if (this.#phase === 'making') this.#phase = 'begun'
-      if (isWorthRetry(plan.lease, error)) this.#actor.onRefused(error)
-      else this.#actor.onNoLease(error)
+      // Rethrown, the error would end the actor at once, and stashed messages would be lost without `onDropped`.
+      this.#actor.notify(isWorthRetry(plan.lease, error) ? 'lease.refused' : 'lease.failed', { error })
     }
     supplyLease(plan.lease, { input, self: scope.self }, made, failed)
   }

@@ -21,8 +21,6 @@ import { Standby } from './standby.js'
 import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
-type OwnSnapshot = GuardedSnapshot<GuardedActor>
-
 /**
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
@@ -63,11 +61,11 @@ export class GuardedActor implements Claimant {
   /** Resolves when the actor has ended and its lease has been released. */
   resign(): Promise<void> {
     if (this.#phase === 'created') return Promise.resolve()
-    this.#sendControl('lease.resign')
+    this.notify('lease.resign')
     return this.#claim.whenReleased()
   }
 
-  transition(snapshot: OwnSnapshot, event: AnyEventObject | ControlEvent): OwnSnapshot {
+  transition(snapshot: GuardedSnapshot, event: AnyEventObject | ControlEvent): GuardedSnapshot {
     try {
       if (ControlEvent.is(event)) return this.#onControl(snapshot, event)
       if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
@@ -84,14 +82,14 @@ export class GuardedActor implements Claimant {
   }
 
   /** Returns a snapshot of the current data, in the given state. */
-  snapshotIn(value: GuardState, outcome: Outcome = running): OwnSnapshot {
+  snapshotIn(value: GuardState, outcome: Outcome = running): GuardedSnapshot {
     this.#change({ draining: this.#drain !== undefined && outcome === running })
     const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
-    return new GuardedSnapshot<GuardedActor>(this, outcome, value, this.#context, worker)
+    return new GuardedSnapshot(this, outcome, value, this.#context, worker)
   }
 
   /** Returns the persisted form of a snapshot. XState passes `options`, which go to the worker. */
-  persist({ status, output, error, value, children }: OwnSnapshot, options: unknown): PersistedGuardedActor {
+  persist({ status, output, error, value, children }: GuardedSnapshot, options: unknown): PersistedGuardedActor {
     if (status !== 'active') return { status, output, error, value }
     const { worker } = children
     const state = worker ? this.plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
@@ -99,21 +97,22 @@ export class GuardedActor implements Claimant {
     return { ...running, value: 'acquiringLease', input: this.input, ...(state && { worker: state }), stash }
   }
 
-  onGranted(): void {
-    this.#sendControl('lease.granted')
-  }
-
-  onRefused(error?: unknown): void {
-    this.#sendControl('lease.refused', { error })
-  }
-
-  /** Rethrown, the error would end the actor at once, and stashed messages would be lost without `onDropped`. */
-  onNoLease(error: unknown): void {
-    this.#sendControl('lease.failed', { error })
-  }
-
   onTimeUp(): void {
-    this.#sendControl('lease.retry')
+    this.notify('lease.retry')
+  }
+
+  /**
+   * Sends the actor a control event. Never throws: it is called from promises and timers, where an inspector's error would
+   * be uncaught.
+   */
+  notify(type: ControlType, details?: ControlDetails): void {
+    // XState warns about events sent to a stopped actor.
+    if (this.#phase === 'ended') return
+    try {
+      this.scope.self.send(new ControlEvent(type, details))
+    } catch (error) {
+      this.#log(`the event '${type}' of a guarded actor could not be sent`, error)
+    }
   }
 
   /** Stops forwarding and the worker at once, ahead of all events in the mailbox. */
@@ -128,14 +127,14 @@ export class GuardedActor implements Claimant {
       return
     }
     if (decideAfter(lost, onLeaseLost, this.#log) === 'stop') this.#dropReason = 'lost'
-    this.#sendControl('lease.lost', { lost })
+    this.notify('lease.lost', { lost })
   }
 
   onReleaseFailed(error: unknown): void {
     this.#log(`the release of lease '${settingsOf(this.#claim.lease).name}' failed`, error)
   }
 
-  #onControl(snapshot: OwnSnapshot, { type, details }: ControlEvent): OwnSnapshot {
+  #onControl(snapshot: GuardedSnapshot, { type, details }: ControlEvent): GuardedSnapshot {
     switch (type) {
       case 'lease.granted':
         this.#change({ attempts: 0, lastError: undefined })
@@ -166,7 +165,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Continues with the next pending step: a new attempt, the start of the worker, or the stash. */
-  #tryAgain(snapshot: OwnSnapshot): OwnSnapshot {
+  #tryAgain(snapshot: GuardedSnapshot): GuardedSnapshot {
     this.#acquire()
     if (!this.#claim.isHeld) {
       this.#watchHolder()
@@ -183,14 +182,14 @@ export class GuardedActor implements Claimant {
   }
 
   #updateStandby(): void {
-    this.#standby?.update(this.#claim.lease, () => this.#sendControl('lease.standby'))
+    this.#standby?.update(this.#claim.lease, () => this.notify('lease.standby'))
   }
 
-  #enterStandby(snapshot: OwnSnapshot): OwnSnapshot {
+  #enterStandby(snapshot: GuardedSnapshot): GuardedSnapshot {
     const isHeld = this.#host !== undefined || this.#claim.isHeld
     if (this.#standby === undefined || isHeld || this.#dropReason !== undefined) return snapshot
     const isFirst = !this.#standby.isEntered
-    this.#standby.enter()
+    this.#standby.isEntered = true
     this.#standby.handOver(this.#ensureStash())
     if (isFirst && this.plan.wait > 0) this.#acquire()
     return this.snapshotIn('acquiringLease')
@@ -203,7 +202,7 @@ export class GuardedActor implements Claimant {
     this.#claim.retryLater()
   }
 
-  #activate(): OwnSnapshot {
+  #activate(): GuardedSnapshot {
     // Granted but no longer valid: `onLost` will follow.
     if (!this.#claim.isValid) {
       this.#claim.retryLater()
@@ -228,7 +227,7 @@ export class GuardedActor implements Claimant {
       else host.stop()
       this.#askToUnstash()
     } catch (error) {
-      this.#sendControl('xstate.error.actor.worker', { error })
+      this.notify('xstate.error.actor.worker', { error })
     }
   }
 
@@ -258,14 +257,14 @@ export class GuardedActor implements Claimant {
     const stash = this.#stash
     if (stash === undefined || stash.isUnstashing || stash.length === 0) return
     stash.isUnstashing = true
-    this.#sendControl('lease.unstash')
+    this.notify('lease.unstash')
   }
 
   /**
    * Forwards the next stashed message. Each message takes its own control event: if one event forwarded the whole stash,
    * a stop caused by the first message would have to wait until the last message was handled.
    */
-  #unstash(snapshot: OwnSnapshot): OwnSnapshot {
+  #unstash(snapshot: GuardedSnapshot): GuardedSnapshot {
     if (this.#maySend()) {
       this.#sendNext()
       this.#askToUnstash()
@@ -279,7 +278,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Handles a message that cannot be forwarded yet: the lease is not valid, or other messages are stashed. */
-  #onHeldUp(snapshot: OwnSnapshot, event: AnyEventObject): OwnSnapshot {
+  #onHeldUp(snapshot: GuardedSnapshot, event: AnyEventObject): GuardedSnapshot {
     const stash = this.#ensureStash()
     if (this.#dropReason !== undefined) {
       stash.drop(event, this.#dropReason)
@@ -303,7 +302,7 @@ export class GuardedActor implements Claimant {
     return this.#stash
   }
 
-  #onLoss(snapshot: OwnSnapshot, lost: LeaseLost | undefined): OwnSnapshot {
+  #onLoss(snapshot: GuardedSnapshot, lost: LeaseLost | undefined): GuardedSnapshot {
     this.#claim.cancelRetry()
     this.#claim.drop()
     const error = this.#claim.lossOf(lost)
@@ -322,7 +321,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Ends the actor by request: after the worker has ended, if it may drain. */
-  #onResign(snapshot: OwnSnapshot): OwnSnapshot {
+  #onResign(snapshot: GuardedSnapshot): GuardedSnapshot {
     if (this.#drain === undefined && !this.#beginDrain()) this.#stopSelf()
     this.#close()
     this.#claim.cancelRetry()
@@ -358,18 +357,18 @@ export class GuardedActor implements Claimant {
     const { status, output, error }: Snapshot<unknown> = worker.getSnapshot()
     if (this.#phase === 'ended') {
       if (status === 'error') this.#log('the worker of a stopped actor failed while it drained', error)
-    } else if (status === 'done') this.#sendControl('xstate.done.actor.worker', { output })
-    else if (status === 'error') this.#sendControl('xstate.error.actor.worker', { error })
+    } else if (status === 'done') this.notify('xstate.done.actor.worker', { output })
+    else if (status === 'error') this.notify('xstate.error.actor.worker', { error })
     // Other code stopped the worker.
     else this.#stopSelf()
   }
 
-  #fail(error: unknown, why: DropReason = 'stopped'): OwnSnapshot {
+  #fail(error: unknown, why: DropReason = 'stopped'): GuardedSnapshot {
     return this.#end({ status: 'error', output: undefined, error }, why)
   }
 
   /** Ends the actor. The lease is released when the worker has ended, which can be later if the worker drains. */
-  #end(outcome: Outcome, why: DropReason): OwnSnapshot {
+  #end(outcome: Outcome, why: DropReason): GuardedSnapshot {
     const value = this.#host === undefined ? 'acquiringLease' : 'active'
     this.#phase = 'ended'
     const isDraining = outcome === stopped && (this.#drain !== undefined || this.#beginDrain())
@@ -379,17 +378,6 @@ export class GuardedActor implements Claimant {
     this.#claim.end((release) => (this.#host === undefined ? release() : this.#host.whenEnded(release)))
     this.#stash?.dropAll(why)
     return this.snapshotIn(value, outcome)
-  }
-
-  /** Never throws: it is called from promises and timers, where an inspector's error would be uncaught. */
-  #sendControl(type: ControlType, details?: ControlDetails): void {
-    // XState warns about events sent to a stopped actor.
-    if (this.#phase === 'ended') return
-    try {
-      this.scope.self.send(new ControlEvent(type, details))
-    } catch (error) {
-      this.#log(`the event '${type}' of a guarded actor could not be sent`, error)
-    }
   }
 
   get #log(): (message: string, error: unknown) => void {

@@ -7,6 +7,7 @@ import type {
   Snapshot,
   SnapshotStatus,
 } from 'xstate'
+import type { GuardedActor } from './guarded-actor.js'
 
 /** The state of a guarded actor. */
 export type GuardState = 'acquiringLease' | 'active'
@@ -47,17 +48,17 @@ export const stopped: Outcome = { status: 'stopped', output: undefined, error: u
 const noChildren: { readonly worker?: AnyActorRef } = Object.freeze({})
 
 /** The internal form of a snapshot. `subject` is the guarded actor; inspectors and serialisers cannot see it. */
-export class GuardedSnapshot<Subject> {
+export class GuardedSnapshot {
   readonly status: SnapshotStatus
   readonly output: unknown
   readonly error: unknown
   readonly value: GuardState
   readonly context: GuardContext
   readonly children: { readonly worker?: AnyActorRef }
-  readonly #subject: Subject
+  readonly #subject: GuardedActor
 
   constructor(
-    subject: Subject,
+    subject: GuardedActor,
     { status, output, error }: Outcome,
     value: GuardState,
     context: GuardContext,
@@ -76,11 +77,11 @@ export class GuardedSnapshot<Subject> {
     return this.value === value
   }
 
-  static isOne(value: unknown): value is GuardedSnapshot<unknown> {
+  static isOne(value: unknown): value is GuardedSnapshot {
     return typeof value === 'object' && value !== null && #subject in value
   }
 
-  static subjectOf<Subject>(snapshot: GuardedSnapshot<Subject>): Subject {
+  static subjectOf(snapshot: GuardedSnapshot): GuardedActor {
     return snapshot.#subject
   }
 }

@@ -48,7 +48,7 @@ export function leaseGuarded<W extends AnyActorLogic>(
 ): LeaseGuardedLogic<W> {
   const plan = planFrom(worker, options)
   const create = (scope: AnyActorScope, seed: GuardedSeed, value: GuardState = 'acquiringLease', outcome?: Outcome) =>
-    asSnapshot(new GuardedActor(plan, scope, seed).snapshotIn(value, outcome))
+    new GuardedActor(plan, scope, seed).snapshotIn(value, outcome) as LogicSnapshot
   const logic: ActorLogic<LogicSnapshot, AnyEventObject, unknown> = {
     config: statechart,
     getInitialSnapshot: (scope, input) => create(scope, { input }),
@@ -58,7 +58,7 @@ export function leaseGuarded<W extends AnyActorLogic>(
     },
     transition: (snapshot, event) => {
       if (snapshot.status !== 'active') return snapshot
-      return asSnapshot(GuardedSnapshot.subjectOf(snapshot).transition(snapshot, event))
+      return GuardedSnapshot.subjectOf(snapshot).transition(snapshot, event) as LogicSnapshot
     },
     getPersistedSnapshot: (snapshot, options) =>
       GuardedSnapshot.subjectOf(snapshot).persist(snapshot, options) as Snapshot<unknown>,
@@ -72,9 +72,5 @@ export function leaseGuarded<W extends AnyActorLogic>(
   return logic as unknown as LeaseGuardedLogic<W>
 }
 
-type LogicSnapshot = Snapshot<unknown> & GuardedSnapshot<GuardedActor>
-
 /** XState's `Snapshot` is a union with one type for each status. The class covers all of them. */
-function asSnapshot(snapshot: GuardedSnapshot<GuardedActor>): LogicSnapshot {
-  return snapshot as LogicSnapshot
-}
+type LogicSnapshot = Snapshot<unknown> & GuardedSnapshot

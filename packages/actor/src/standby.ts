@@ -9,10 +9,11 @@ import type { Stash } from './stash.js'
  * the first answer, messages are stashed, because the actor may be the one that gets the lease.
  */
 export class Standby {
+  /** From the first answer until a grant. */
+  isEntered = false
   readonly #policy: StandbyPolicy
   readonly #log: (message: string, error: unknown) => void
   #holder: LeaseRecord | undefined
-  #isEntered = false
   #reading: object | undefined
 
   constructor(policy: StandbyPolicy, log: (message: string, error: unknown) => void) {
@@ -20,16 +21,8 @@ export class Standby {
     this.#log = log
   }
 
-  get isEntered(): boolean {
-    return this.#isEntered
-  }
-
-  enter(): void {
-    this.#isEntered = true
-  }
-
   leave(): void {
-    this.#isEntered = false
+    this.isEntered = false
     this.#reading = undefined
     this.#holder = undefined
   }
@@ -37,22 +30,19 @@ export class Standby {
   /** Reads the holder if the policy needs it, then calls back. If the holder cannot be read, keeps the last one known. */
   update(lease: Lease | undefined, updated: () => void): void {
     if (this.#reading !== undefined) return
-    const reading = {}
-    const ended = (): void => {
-      if (this.#reading !== reading) return
-      this.#reading = undefined
-      updated()
-    }
-    this.#reading = reading
     if (typeof this.#policy !== 'function') {
-      ended()
+      updated()
       return
     }
-    readHolder(lease)
-      .then((holder) => {
-        if (this.#reading === reading) this.#holder = holder
-      })
-      .then(ended, ended)
+    const reading = {}
+    this.#reading = reading
+    const read = readHolder(lease).catch(() => this.#holder)
+    void read.then((holder) => {
+      if (this.#reading !== reading) return
+      this.#reading = undefined
+      this.#holder = holder
+      updated()
+    })
   }
 
   handOver(stash: Stash): void {
