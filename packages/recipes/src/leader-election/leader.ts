@@ -1,4 +1,5 @@
 import { type LeaseRecord, type LeaseStore, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import { isLocked, isState } from '../record-state.js'
 
 /** The leader, as the record of the store shows it. */
 export interface Leader {
@@ -9,9 +10,6 @@ export interface Leader {
   readonly metadata: Metadata
 }
 
-const lockedStates: readonly unknown[] = ['leased', 'breaking']
-const freeStates: readonly unknown[] = ['expired', 'broken', 'available']
-
 /**
  * The leader in a record; `undefined` if the name is free, or the store does not know the holder. Throws a
  * `LeaseUnavailableError` if the client of the store returned anything but a record.
@@ -19,15 +17,14 @@ const freeStates: readonly unknown[] = ['expired', 'broken', 'available']
 export function leaderOf(record: LeaseRecord | undefined, name: string, { kind }: LeaseStore): Leader | undefined {
   if (record === undefined) return undefined
   const { state, owner, fencingToken, metadata } = Object(record) as Partial<LeaseRecord>
-  const isLocked = lockedStates.includes(state)
   const isValid = typeof owner === 'string' && typeof fencingToken === 'bigint' && isMetadata(metadata)
-  if (!isValid || !(isLocked || freeStates.includes(state))) {
+  if (!isValid || !isState(state)) {
     throw new LeaseUnavailableError(`reading the leader of '${name}': the store answered with something else`, {
       leaseName: name,
       ...(kind === undefined ? {} : { store: kind }),
     })
   }
-  return isLocked && owner !== '' ? { owner, term: fencingToken, metadata } : undefined
+  return isLocked(record) && owner !== '' ? { owner, term: fencingToken, metadata } : undefined
 }
 
 export function isSameLeader(one: Leader | undefined, other: Leader | undefined): boolean {

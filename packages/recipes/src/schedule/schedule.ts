@@ -11,6 +11,7 @@ import {
 } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
+import { isLocked } from '../record-state.js'
 import { report } from '../report.js'
 import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
@@ -259,8 +260,4 @@ export class Schedule implements AsyncDisposable {
     const { name } = this.#options
     report(this.#logger, 'error', `schedule '${name}': ${message}`, error)
   }
-}
-
-function isLocked(record: LeaseRecord | undefined): boolean {
-  return record?.state === 'leased' || record?.state === 'breaking'
 }

@@ -1,5 +1,6 @@
 import { type LeaseRecord, LeaseUnavailableError, readLease } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
+import { isLocked, isState } from '../record-state.js'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 
@@ -48,8 +49,7 @@ export async function waitUntilEmpty(
  */
 function isFree(record: LeaseRecord): boolean {
   const { name, grantId, state } = record
-  if (state === 'leased' || state === 'breaking') return false
-  const isRecord = typeof grantId === 'string' && (state === 'expired' || state === 'broken' || state === 'available')
-  if (isRecord) return true
+  if (isLocked(record)) return false
+  if (typeof grantId === 'string' && isState(state)) return true
   throw new LeaseUnavailableError('the store answered a read with something else than a record', { leaseName: name })
 }

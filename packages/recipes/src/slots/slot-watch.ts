@@ -1,5 +1,6 @@
 import type { LeaseRecord } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { isLocked } from '../record-state.js'
 import type { Turnstile } from './turnstile.js'
 
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
@@ -88,16 +89,11 @@ export class SlotWatch {
     try {
       for await (const record of store.watch?.(this.#turnstile.nameOf(slot), this.#call) ?? []) {
         if (this.#call.aborted) return
-        if (record !== undefined && isHeld(record)) this.expectExpiry(slot, record)
+        if (record !== undefined && isLocked(record)) this.expectExpiry(slot, record)
         else this.#add(slot)
       }
     } catch {
       // Watching only saves looks: the next look finds and reports what is wrong with the store.
     }
   }
-}
-
-/** Whether the record is that of a holder, or keeps the name locked after a break. */
-function isHeld({ state }: LeaseRecord): boolean {
-  return state === 'leased' || state === 'breaking'
 }
