@@ -136,17 +136,11 @@ export class Semaphore implements AsyncDisposable {
       const record = this.#turnstile.readAny(held)
       const isEmptied = emptied !== undefined && emptied.count === record.count && emptied.slots === record.slots
       const isSmaller = permits < record.count
-      if (!isSmaller && (record.slots <= permits || isEmptied)) {
-        await this.#turnstile.write(held, { ...record, count: permits, slots: permits, next: 0 })
-        this.#turnstile.resized(permits)
-        return undefined
-      }
-      const shrunk = isSmaller ? { ...record, count: permits, next: 0 } : record
-      if (isSmaller) {
-        await this.#turnstile.write(held, shrunk)
-        this.#turnstile.resized(permits)
-      }
-      return shrunk
+      const isReached = !isSmaller && (record.slots <= permits || isEmptied)
+      if (!isSmaller && !isReached) return record
+      const resized = { ...record, count: permits, slots: isReached ? permits : record.slots, next: 0 }
+      await this.#turnstile.resize(held, resized)
+      return isReached ? undefined : resized
     } finally {
       await held.release().catch(() => {})
     }

@@ -132,9 +132,10 @@ export class Turnstile {
     throw new LeaseLostError(`the turnstile '${this.name}' was lost`, { ...this.details, reason: 'expired' })
   }
 
-  /** This instance has resized the number of slots. */
-  resized(count: number): void {
-    this.#count = count
+  /** Writes another number of slots, for all instances. Rejects as `write` does. */
+  async resize(lease: StoreLease, record: TurnstileRecord): Promise<void> {
+    await this.write(lease, record)
+    this.#count = record.count
     this.#hasAgreed = true
   }
 

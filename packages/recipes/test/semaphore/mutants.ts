@@ -34,8 +34,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: semaphore,
-        find: 'if (!isSmaller && (record.slots <= permits || isEmptied))',
-        replace: 'if (record.count > 0)',
+        find: '!isSmaller && (record.slots <= permits || isEmptied)',
+        replace: 'record.count > 0',
       },
     ],
     caughtBy: { law: 'a smaller number is reached when the highest slots are empty, and no permit is taken away' },
