@@ -173,8 +173,9 @@ export class AllOf extends Lease {
         (error: unknown) => ({ error }),
       )
       unlisten()
-      if ('isHeld' in outcome && outcome.isHeld) grant.loseInvalid()
-      if (!grant.isOver && 'isHeld' in outcome && outcome.isHeld && !attempt.isEmpty) {
+      const isHeld = 'isHeld' in outcome && outcome.isHeld
+      if (isHeld) grant.loseInvalid()
+      if (isHeld && !grant.isOver && !attempt.isEmpty) {
         this.#hold(grant, attempt)
         return
       }

@@ -1,5 +1,4 @@
 import {
-  type Clock,
   createLease,
   LeaseConflictError,
   type LeaseErrorDetails,
@@ -55,8 +54,6 @@ export class LeaderElection implements AsyncDisposable {
   readonly name: string
   /** The name of this process as a leader: as given, or made for it. */
   readonly owner: string
-  readonly #store: LeaseStore
-  readonly #clock: Clock
   readonly #options: CheckedOptions
   readonly #lease: StoreLease
   readonly #events: RecipeEvents<LeaderEvents>
@@ -78,8 +75,6 @@ export class LeaderElection implements AsyncDisposable {
   constructor(store: LeaseStore, options: LeaderElectionOptions) {
     this.#options = checkedOptions(options, store)
     const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT } = options
-    this.#store = store
-    this.#clock = clock
     this.#events = new RecipeEvents(`election '${name}'`, logger)
     const { report } = this.#events
     this.#lease = createLease(store, name, { ...leaseOptionsOf(options), maxHold })
@@ -112,7 +107,7 @@ export class LeaderElection implements AsyncDisposable {
    * else, also without any leader.
    */
   get healthy(): boolean {
-    return this.#term === undefined || this.#clock.now() < this.#expiresAt
+    return this.#term === undefined || this.#observed.clock.now() < this.#expiresAt
   }
 
   /** Campaigns from now on, term after term, until `stop()`. No effect if it does already. Throws after a `stop()`. */
@@ -195,14 +190,14 @@ export class LeaderElection implements AsyncDisposable {
   }
 
   get #details(): LeaseErrorDetails {
-    const { kind } = this.#store
+    const { kind } = this.#observed.store
     return { leaseName: this.name, owner: this.owner, ...(kind === undefined ? {} : { store: kind }) }
   }
 
   async #campaign(): Promise<void> {
-    while (!this.#stopping.aborted && this.#store.closed?.aborted !== true) {
+    while (!this.#stopping.aborted && this.#observed.store.closed?.aborted !== true) {
       const duration = await this.#campaignOnce()
-      if (duration > 0) await pauseUntil(this.#clock, duration, this.#stopping)
+      if (duration > 0) await pauseUntil(this.#observed.clock, duration, this.#stopping)
     }
     // A grant that cannot be freed expires; the failure of a release was reported.
     await this.#lease.close().catch(() => {})
@@ -265,7 +260,8 @@ export class LeaderElection implements AsyncDisposable {
   async #withinLimit(ended: Promise<unknown> | undefined): Promise<void> {
     const { stopTimeout } = this.#options
     // If only the release has not ended: it has a time limit of its own, and reports its failure.
-    if (ended === undefined || (await endsWithin(this.#clock, stopTimeout, ended)) || this.#term === undefined) return
+    if (ended === undefined || (await endsWithin(this.#observed.clock, stopTimeout, ended)) || this.#term === undefined)
+      return
     const message =
       `election '${this.name}': the work of term ${this.#term.number} has not ended within ${stopTimeout} ms, and its ` +
       'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'

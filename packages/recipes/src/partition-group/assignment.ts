@@ -8,6 +8,7 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { aborts } from '../aborts.js'
 import type { InFlight } from '../in-flight.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 
@@ -92,13 +93,11 @@ export class Assignment {
   async #live(): Promise<void> {
     if (!(await this.#claim())) return
     const { signal } = this.#lease
-    const onLost = (): void => this.#end('lost', signal.reason)
     this.#state = 'held'
-    signal.addEventListener('abort', onLost, { once: true })
-    if (signal.aborted) onLost()
-    else if (this.#claiming.aborted) this.giveUp()
+    const unlisten = aborts.add(signal, () => this.#end('lost', signal.reason))
+    if (this.#claiming.aborted) this.giveUp()
     else await this.#work()
-    signal.removeEventListener('abort', onLost)
+    unlisten()
     await this.#release()
   }
 

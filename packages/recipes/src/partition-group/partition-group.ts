@@ -1,5 +1,4 @@
 import {
-  type Clock,
   defaultLogger,
   LeaseConfigurationError,
   LeaseSettings,
@@ -64,9 +63,6 @@ export class PartitionGroup implements AsyncDisposable {
   /** The owner of the leases of this worker. */
   readonly owner: string
   readonly #options: PartitionGroupOptions
-  readonly #clock: Clock
-  readonly #interval: number
-  readonly #drainTimeout: number
   readonly #operationTimeout: number
   readonly #membership: Membership
   readonly #context: AssignmentContext
@@ -88,9 +84,6 @@ export class PartitionGroup implements AsyncDisposable {
     checkStore(store, name)
     checkOptions(store, { ...options, drainTimeout, rebalanceInterval }, timeouts)
     this.#options = options
-    this.#clock = clock
-    this.#interval = rebalanceInterval
-    this.#drainTimeout = drainTimeout
     this.#operationTimeout = timeouts.operationTimeout
     // One owner for all leases of this worker.
     this.owner = options.owner ?? new LeaseSettings({ name }).owner
@@ -138,6 +131,7 @@ export class PartitionGroup implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { random = Math.random } = this.#options
+    const { clock, interval } = this.#context
     while (!this.#rounds.aborted) {
       try {
         await this.#round()
@@ -145,7 +139,7 @@ export class PartitionGroup implements AsyncDisposable {
         if (!this.#rounds.aborted) this.#report('a round failed', error)
       }
       // Jitter, so that workers that started together do not ask the store together.
-      await pauseUntil(this.#clock, this.#interval * (0.9 + 0.2 * random()), this.#rounds)
+      await pauseUntil(clock, interval * (0.9 + 0.2 * random()), this.#rounds)
     }
   }
 
@@ -194,7 +188,8 @@ export class PartitionGroup implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#rounds.abort(new Error('the group was stopped'))
     this.#claims = []
-    await endsWithin(this.#clock, this.#drainTimeout + 3 * this.#operationTimeout, this.#leave())
+    const { clock, drainTimeout } = this.#context
+    await endsWithin(clock, drainTimeout + 3 * this.#operationTimeout, this.#leave())
   }
 
   async #leave(): Promise<void> {

@@ -29,8 +29,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: "signal.addEventListener('abort', onLost, { once: true })",
-        replace: '',
+        find: "aborts.add(signal, () => this.#end('lost', signal.reason))",
+        replace: 'aborts.add(signal, () => {})',
       },
     ],
     caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
