@@ -1,12 +1,8 @@
 import type { Lease } from '@leasehold/core'
 import type { AnyActorScope, AnyEventObject } from 'xstate'
 import { ActorTimer, type TimerListener } from './actor-timer.js'
+import type { DrainOptions } from './lease-guarded-options.js'
 import type { WorkerHost } from './worker-host.js'
-
-export interface DrainPlan {
-  readonly event: AnyEventObject
-  readonly timeout: number
-}
 
 /**
  * The time in which a worker may finish its work before a voluntary end. The lease stays held until the worker has ended.
@@ -34,7 +30,7 @@ export class Drain implements TimerListener {
   }
 
   /** `released` resolves when the lease has been released. Rethrows errors of the clock. */
-  begin({ event, timeout }: DrainPlan, lease: Lease, released: Promise<void>): void {
+  begin({ event, timeout }: DrainOptions<AnyEventObject>, lease: Lease, released: Promise<void>): void {
     this.#timer.arm(timeout)
     this.#host.whenEnded(() => this.#timer.disarm())
     Drain.#drained.set(lease, released)

@@ -9,7 +9,6 @@ import {
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { isReserved } from './control-event.js'
-import type { DrainPlan } from './drain.js'
 import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
 import type { LossPolicy } from './loss-policy.js'
 import { onRejection } from './report.js'
@@ -111,7 +110,7 @@ export interface GuardedPlan {
   /** `undefined`: messages are stashed. */
   readonly standby: StandbyPolicy | undefined
   readonly onLeaseLost: LossPolicy | ((lost: LeaseLost) => unknown)
-  readonly drain: DrainPlan | undefined
+  readonly drain: DrainOptions<AnyEventObject> | undefined
   readonly onDropped: (event: AnyEventObject, why: DropReason) => unknown
 }
 
@@ -190,7 +189,7 @@ function checkPolicy(policies: readonly unknown[], option: string, given: unknow
 
 function checkDrain(drain: unknown): void {
   check(isObject(drain), 'drain', 'an object', drain)
-  checkOptionNames<DrainPlan>('drain', drain as DrainPlan, { event: true, timeout: true })
+  checkOptionNames<DrainOptions<unknown>>('drain', drain as DrainOptions<unknown>, { event: true, timeout: true })
   const { event, timeout } = drain as { event?: unknown; timeout?: unknown }
   const { type } = Object(event) as { type?: unknown }
   check(typeof type === 'string' && !isReserved(type), 'drain.event', 'a message for the worker', event)
