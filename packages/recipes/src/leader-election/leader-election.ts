@@ -11,7 +11,7 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { aborts } from '../aborts.js'
+import { FirstAbort } from '../first-abort.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
@@ -165,17 +165,12 @@ export class LeaderElection implements AsyncDisposable {
    * use: the store is closed, or refuses the credentials or the name.
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
-    if (signal?.aborted === true) return
-    const call = new AbortableCall()
-    const end = (): void => call.abort()
-    const forgetStop = this.#stopping.onAbort(end)
-    const forgetSignal = signal && aborts.add(signal, end)
+    const call = new FirstAbort(signal, this.#stopping.signal)
     try {
       yield* observeLeader(this.#observed, call)
     } finally {
       call.abort()
-      forgetStop()
-      forgetSignal?.()
+      call.forget()
     }
   }
 

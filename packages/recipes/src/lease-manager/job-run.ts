@@ -8,7 +8,7 @@ import {
   type Metadata,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import type { AbortableCall } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import type { KeyedLeases } from '../keyed-leases.js'
 import { pauseUntil } from '../waiting.js'
@@ -40,6 +40,8 @@ interface JobRunOptions<J> {
   readonly mark: DoneMark
   readonly worker: JobWorker<J>
   readonly report: (error: unknown) => void
+  /** Once it is aborted, no more jobs begin; `process` rejects with its reason when those in progress have ended. */
+  readonly stop: AbortableCall
 }
 
 type Outcome = 'done' | 'done-elsewhere' | 'failed' | 'again'
@@ -61,22 +63,17 @@ export class JobRun<J> {
   readonly #working = new Set<string>()
   /** The jobs whose worker has ended well. */
   readonly #worked = new Set<string>()
-  readonly #stop = new AbortableCall()
 
   constructor(options: JobRunOptions<J>, jobs: ReadonlyMap<string, J>) {
     this.#options = options
     this.#jobs = jobs
   }
 
-  /** Begins no more jobs; `process` rejects with the error when those in progress have ended. */
-  stop(error: unknown): void {
-    this.#stop.abort(error)
-  }
-
   async process(concurrency: number): Promise<ProcessedJobs> {
+    const { stop } = this.#options
     const inFlight = new InFlight(concurrency)
     await Promise.all(Array.from(this.#jobs, ([key, job]) => this.#decide(key, job, inFlight)))
-    this.#stop.signal.throwIfAborted()
+    stop.signal.throwIfAborted()
     return { done: this.#keysWith('done'), doneElsewhere: this.#keysWith('done-elsewhere') }
   }
 
@@ -86,8 +83,9 @@ export class JobRun<J> {
 
   /** A job that was refused or lost is attempted again after those that wait. */
   async #decide(key: string, job: J, inFlight: InFlight): Promise<void> {
+    const { stop } = this.#options
     let outcome: Outcome = 'again'
-    for (let isFirst = true; outcome === 'again' && !this.#stop.aborted; isFirst = false) {
+    for (let isFirst = true; outcome === 'again' && !stop.aborted; isFirst = false) {
       outcome = await inFlight.run(() => this.#attempt(key, job, isFirst))
     }
     this.#outcomes.set(key, outcome)
@@ -95,31 +93,31 @@ export class JobRun<J> {
 
   /** Never rejects. */
   async #attempt(key: string, job: J, isFirst: boolean): Promise<Outcome> {
-    if (this.#stop.aborted) return 'again'
-    const { leases, report } = this.#options
+    const { leases, report, stop } = this.#options
+    if (stop.aborted) return 'again'
     try {
       return await leases.use(key, (lease) => this.#attemptWith(lease, key, job, isFirst))
     } catch (error) {
-      if (this.#stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'
-      if (definitive.some((type) => error instanceof type)) this.stop(error)
+      if (stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'
+      if (definitive.some((type) => error instanceof type)) stop.abort(error)
       else {
         report(error)
-        await pauseUntil(leases.clock, LONGEST_WAIT / 100, this.#stop)
+        await pauseUntil(leases.clock, LONGEST_WAIT / 100, stop)
       }
       return 'again'
     }
   }
 
   async #attemptWith(lease: StoreLease, key: string, job: J, isFirst: boolean): Promise<Outcome> {
-    const { leases, mark } = this.#options
-    const { signal } = this.#stop
+    const { leases, mark, stop } = this.#options
+    const { signal } = stop
     const { timeouts } = lease.settings
     const record = await leases.read(key, signal)
     if (isDoneIn(mark.doneIn, record?.metadata)) return this.#found(key, record.metadata)
     const longest = Math.min(timeouts.heartbeatTimeout / 2, LONGEST_WAIT)
     if (this.#working.has(key)) {
       // Its worker has lost the lease and has not ended: only another process may begin.
-      await pauseUntil(leases.clock, longest / 2, this.#stop)
+      await pauseUntil(leases.clock, longest / 2, stop)
       return 'again'
     }
     return await lease.run((held) => this.#do(lease, key, job, held), { wait: isFirst ? 0 : longest, signal })

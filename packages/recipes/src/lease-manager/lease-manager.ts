@@ -9,7 +9,6 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames } from '@leasehold/core/store'
-import { aborts } from '../aborts.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
@@ -199,18 +198,16 @@ export class LeaseManager implements AsyncDisposable {
     const mark = { doneBy: this.#leases.settings.owner, doneIn: run }
     const advice = 'use a shorter owner, or a shorter run'
     checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
-    if (this.#closing.aborted) throw this.#closedError()
-    signal?.throwIfAborted()
-    const jobRun = new JobRun({ leases: this.#leases, mark, worker, report: this.#events.report }, byKey(jobs, key))
-    const forgetSignal = signal && aborts.add(signal, () => jobRun.stop(signal.reason))
-    const forgetClosing = this.#closing.onAbort(() => jobRun.stop(this.#closedError()))
+    const stop = new FirstAbort(this.#closing.signal, signal)
     try {
+      stop.signal.throwIfAborted()
+      const shared = { leases: this.#leases, mark, worker, report: this.#events.report, stop }
+      const jobRun = new JobRun(shared, byKey(jobs, key))
       const processed = await jobRun.process(concurrency)
       if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
       return processed
     } finally {
-      forgetSignal?.()
-      forgetClosing()
+      stop.forget()
     }
   }
 

@@ -1,15 +1,9 @@
-import {
-  createLease,
-  LeaseConfigurationError,
-  type LeaseStore,
-  type StoreLease,
-  TimeoutSettings,
-} from '@leasehold/core'
+import { createLease, type LeaseStore, type StoreLease, TimeoutSettings } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkMetadataRoom, roomOf } from '../metadata-room.js'
 import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'
-import type { TimetableOptions } from './timetable.js'
+import { type TimetableOptions, wrong } from './timetable.js'
 
 /** One tick, as the work gets it. */
 export interface Tick {
@@ -102,8 +96,4 @@ export function createScheduleLease(store: LeaseStore, options: ScheduleOptions)
   if (atMostFor === undefined) return createLease(store, name, leaseOptions)
   const { operationTimeout } = new TimeoutSettings(leaseOptions)
   return createLease(store, name, { ...leaseOptions, maxHold: Math.max(atMostFor, atLeastFor) + 4 * operationTimeout })
-}
-
-function wrong(message: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(`Schedule: ${message}`)
 }

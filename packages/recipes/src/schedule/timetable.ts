@@ -72,6 +72,7 @@ function checkTimeZone(timeZone: unknown): asserts timeZone is string {
   }
 }
 
-function wrong(message: string, cause?: unknown): LeaseConfigurationError {
+/** The error for an option of a schedule that is not valid. */
+export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
   return new LeaseConfigurationError(`Schedule: ${message}`, cause === undefined ? {} : { cause })
 }

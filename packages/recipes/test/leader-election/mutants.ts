@@ -73,7 +73,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: election,
-        find: 'return this.#term === undefined || this.#clock.now() < this.#expiresAt',
+        find: 'return this.#term === undefined || this.#observed.clock.now() < this.#expiresAt',
         replace: 'return true',
       },
     ],

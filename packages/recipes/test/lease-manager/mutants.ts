@@ -37,9 +37,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/job-run.ts',
-        find: "if (this.#stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'",
-        replace:
-          "if (error instanceof LeaseHeldError) return 'done-elsewhere'\n      if (this.#stop.aborted) return 'again'",
+        find: "if (stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'",
+        replace: "if (error instanceof LeaseHeldError) return 'done-elsewhere'\n      if (stop.aborted) return 'again'",
       },
     ],
     caughtBy: { law: 'the job of a process that died is done again, under a larger token' },
