@@ -21,6 +21,8 @@ import { Standby } from './standby.js'
 import { Stash, StashOverflowError } from './stash.js'
 import { WorkerHost } from './worker-host.js'
 
+type OwnSnapshot = GuardedSnapshot<GuardedActor>
+
 /**
  * One guarded actor, referenced by all its snapshots. The state changes only in {@link transition}. Urgent actions, such
  * as stopping the worker after a loss, happen directly in the callbacks.
@@ -65,7 +67,7 @@ export class GuardedActor implements Claimant {
     return this.#claim.whenReleased()
   }
 
-  transition(snapshot: GuardedSnapshot, event: AnyEventObject | ControlEvent): GuardedSnapshot {
+  transition(snapshot: OwnSnapshot, event: AnyEventObject | ControlEvent): OwnSnapshot {
     try {
       if (ControlEvent.is(event)) return this.#onControl(snapshot, event)
       if (event.type === 'xstate.stop') return this.#end(stopped, 'stopped')
@@ -82,14 +84,14 @@ export class GuardedActor implements Claimant {
   }
 
   /** Returns a snapshot of the current data, in the given state. */
-  snapshotIn(value: GuardState, outcome: Outcome = running): GuardedSnapshot {
+  snapshotIn(value: GuardState, outcome: Outcome = running): OwnSnapshot {
     this.#change({ draining: this.#drain !== undefined && outcome === running })
     const worker = value === 'active' && outcome === running ? this.#host?.worker : undefined
-    return new GuardedSnapshot(this, outcome, value, this.#context, worker)
+    return new GuardedSnapshot<GuardedActor>(this, outcome, value, this.#context, worker)
   }
 
   /** Returns the persisted form of a snapshot. XState passes `options`, which go to the worker. */
-  persist({ status, output, error, value, children }: GuardedSnapshot, options: unknown): PersistedGuardedActor {
+  persist({ status, output, error, value, children }: OwnSnapshot, options: unknown): PersistedGuardedActor {
     if (status !== 'active') return { status, output, error, value }
     const { worker } = children
     const state = worker ? this.plan.worker.getPersistedSnapshot(worker.getSnapshot(), options) : this.#restored
@@ -134,7 +136,7 @@ export class GuardedActor implements Claimant {
     this.#log(`the release of lease '${settingsOf(this.#claim.lease).name}' failed`, error)
   }
 
-  #onControl(snapshot: GuardedSnapshot, { type, details }: ControlEvent): GuardedSnapshot {
+  #onControl(snapshot: OwnSnapshot, { type, details }: ControlEvent): OwnSnapshot {
     switch (type) {
       case 'lease.granted':
         this.#change({ attempts: 0, lastError: undefined })
@@ -165,7 +167,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Continues with the next pending step: a new attempt, the start of the worker, or the stash. */
-  #tryAgain(snapshot: GuardedSnapshot): GuardedSnapshot {
+  #tryAgain(snapshot: OwnSnapshot): OwnSnapshot {
     this.#acquire()
     if (!this.#claim.isHeld) {
       this.#watchHolder()
@@ -185,7 +187,7 @@ export class GuardedActor implements Claimant {
     this.#standby?.update(this.#claim.lease, () => this.notify('lease.standby'))
   }
 
-  #enterStandby(snapshot: GuardedSnapshot): GuardedSnapshot {
+  #enterStandby(snapshot: OwnSnapshot): OwnSnapshot {
     const isHeld = this.#host !== undefined || this.#claim.isHeld
     if (this.#standby === undefined || isHeld || this.#dropReason !== undefined) return snapshot
     const isFirst = !this.#standby.isEntered
@@ -202,7 +204,7 @@ export class GuardedActor implements Claimant {
     this.#claim.retryLater()
   }
 
-  #activate(): GuardedSnapshot {
+  #activate(): OwnSnapshot {
     // Granted but no longer valid: `onLost` will follow.
     if (!this.#claim.isValid) {
       this.#claim.retryLater()
@@ -264,7 +266,7 @@ export class GuardedActor implements Claimant {
    * Forwards the next stashed message. Each message takes its own control event: if one event forwarded the whole stash,
    * a stop caused by the first message would have to wait until the last message was handled.
    */
-  #unstash(snapshot: GuardedSnapshot): GuardedSnapshot {
+  #unstash(snapshot: OwnSnapshot): OwnSnapshot {
     if (this.#maySend()) {
       this.#sendNext()
       this.#askToUnstash()
@@ -278,7 +280,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Handles a message that cannot be forwarded yet: the lease is not valid, or other messages are stashed. */
-  #onHeldUp(snapshot: GuardedSnapshot, event: AnyEventObject): GuardedSnapshot {
+  #onHeldUp(snapshot: OwnSnapshot, event: AnyEventObject): OwnSnapshot {
     const stash = this.#ensureStash()
     if (this.#dropReason !== undefined) {
       stash.drop(event, this.#dropReason)
@@ -302,7 +304,7 @@ export class GuardedActor implements Claimant {
     return this.#stash
   }
 
-  #onLoss(snapshot: GuardedSnapshot, lost: LeaseLost | undefined): GuardedSnapshot {
+  #onLoss(snapshot: OwnSnapshot, lost: LeaseLost | undefined): OwnSnapshot {
     this.#claim.cancelRetry()
     this.#claim.drop()
     const error = this.#claim.lossOf(lost)
@@ -321,7 +323,7 @@ export class GuardedActor implements Claimant {
   }
 
   /** Ends the actor by request: after the worker has ended, if it may drain. */
-  #onResign(snapshot: GuardedSnapshot): GuardedSnapshot {
+  #onResign(snapshot: OwnSnapshot): OwnSnapshot {
     if (this.#drain === undefined && !this.#beginDrain()) this.#stopSelf()
     this.#close()
     this.#claim.cancelRetry()
@@ -363,12 +365,12 @@ export class GuardedActor implements Claimant {
     else this.#stopSelf()
   }
 
-  #fail(error: unknown, why: DropReason = 'stopped'): GuardedSnapshot {
+  #fail(error: unknown, why: DropReason = 'stopped'): OwnSnapshot {
     return this.#end({ status: 'error', output: undefined, error }, why)
   }
 
   /** Ends the actor. The lease is released when the worker has ended, which can be later if the worker drains. */
-  #end(outcome: Outcome, why: DropReason): GuardedSnapshot {
+  #end(outcome: Outcome, why: DropReason): OwnSnapshot {
     const value = this.#host === undefined ? 'acquiringLease' : 'active'
     this.#phase = 'ended'
     const isDraining = outcome === stopped && (this.#drain !== undefined || this.#beginDrain())

@@ -7,7 +7,6 @@ import type {
   Snapshot,
   SnapshotStatus,
 } from 'xstate'
-import type { GuardedActor } from './guarded-actor.js'
 
 /** The state of a guarded actor. */
 export type GuardState = 'acquiringLease' | 'active'
@@ -48,17 +47,17 @@ export const stopped: Outcome = { status: 'stopped', output: undefined, error: u
 const noChildren: { readonly worker?: AnyActorRef } = Object.freeze({})
 
 /** The internal form of a snapshot. `subject` is the guarded actor; inspectors and serialisers cannot see it. */
-export class GuardedSnapshot {
+export class GuardedSnapshot<Subject> {
   readonly status: SnapshotStatus
   readonly output: unknown
   readonly error: unknown
   readonly value: GuardState
   readonly context: GuardContext
   readonly children: { readonly worker?: AnyActorRef }
-  readonly #subject: GuardedActor
+  readonly #subject: Subject
 
   constructor(
-    subject: GuardedActor,
+    subject: Subject,
     { status, output, error }: Outcome,
     value: GuardState,
     context: GuardContext,
@@ -77,11 +76,11 @@ export class GuardedSnapshot {
     return this.value === value
   }
 
-  static isOne(value: unknown): value is GuardedSnapshot {
+  static isOne(value: unknown): value is GuardedSnapshot<unknown> {
     return typeof value === 'object' && value !== null && #subject in value
   }
 
-  static subjectOf(snapshot: GuardedSnapshot): GuardedActor {
+  static subjectOf<Subject>(snapshot: GuardedSnapshot<Subject>): Subject {
     return snapshot.#subject
   }
 }

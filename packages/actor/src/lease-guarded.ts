@@ -73,4 +73,4 @@ export function leaseGuarded<W extends AnyActorLogic>(
 }
 
 /** XState's `Snapshot` is a union with one type for each status. The class covers all of them. */
-type LogicSnapshot = Snapshot<unknown> & GuardedSnapshot
+type LogicSnapshot = Snapshot<unknown> & GuardedSnapshot<GuardedActor>

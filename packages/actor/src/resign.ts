@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { AnyActorRef } from 'xstate'
+import { GuardedActor } from './guarded-actor.js'
 import { GuardedSnapshot } from './guarded-snapshot.js'
 
 /**
@@ -17,5 +18,6 @@ export async function resign(actor: AnyActorRef): Promise<void> {
       'resign needs a guarded actor: an actor whose logic was made by leaseGuarded(...), not its parent or its worker',
     )
   }
-  await GuardedSnapshot.subjectOf(snapshot).resign()
+  const subject = GuardedSnapshot.subjectOf(snapshot)
+  if (subject instanceof GuardedActor) await subject.resign()
 }
