@@ -194,7 +194,7 @@ export class ServerLeases {
       await this.#endOverdue(lease, call)
       onSend()
       const keptUntil = this.#clock.now() + lease.seconds * 1_000
-      const { TTL, header } = await this.#client.keepAlive(lease.id, call)
+      const { TTL, header } = await this.#client.request('leaseKeepAlive', { ID: lease.id }, call)
       if (Number(TTL) > 0) {
         lease.keptUntil = keptUntil
         return BigInt(header.raftTerm)

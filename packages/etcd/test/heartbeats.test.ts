@@ -1,4 +1,3 @@
-import type { StoreCall } from '@leasehold/core/store'
 import { EtcdLeaseStore } from '@leasehold/etcd'
 import { describe, expect, it } from 'vitest'
 import { EtcdClient } from '../src/client/etcd-client.js'
@@ -22,13 +21,9 @@ class ElectingClient extends EtcdClient {
 
   override async request(method: string): Promise<never> {
     this.sent.push(method)
-    const header = { revision: '7', raftTerm: method === 'txn' ? next(this.#terms.txn) : '1' }
+    const terms = { txn: this.#terms.txn, leaseKeepAlive: this.#terms.keepAlive }[method] ?? [1]
+    const header = { revision: '7', raftTerm: next(terms) }
     return { header, ID: '5', TTL: '10', succeeded: true, responses: [] } as never
-  }
-
-  override async keepAlive(ID: string, _: StoreCall) {
-    this.sent.push('keepAlive')
-    return { header: { revision: '7', raftTerm: next(this.#terms.keepAlive) }, ID, TTL: '10' }
   }
 }
 
@@ -49,17 +44,17 @@ async function renewed(keepAlive: number[], txn: number[]) {
 
 describe('a heartbeat', () => {
   it('is a keep-alive, and a look at the key after it', async () => {
-    expect(await renewed([3], [3])).toEqual({ outcome: { renewed: true }, sent: ['keepAlive', 'txn'] })
+    expect(await renewed([3], [3])).toEqual({ outcome: { renewed: true }, sent: ['leaseKeepAlive', 'txn'] })
   })
 
   it('counts if a later leader has answered the keep-alive', async () => {
-    expect(await renewed([4], [3])).toEqual({ outcome: { renewed: true }, sent: ['keepAlive', 'txn'] })
+    expect(await renewed([4], [3])).toEqual({ outcome: { renewed: true }, sent: ['leaseKeepAlive', 'txn'] })
   })
 
   it('is repeated if the look comes from a later leader than the keep-alive, which may have been deposed', async () => {
     expect(await renewed([3, 4], [4])).toEqual({
       outcome: { renewed: true },
-      sent: ['keepAlive', 'txn', 'keepAlive', 'txn'],
+      sent: ['leaseKeepAlive', 'txn', 'leaseKeepAlive', 'txn'],
     })
   })
 

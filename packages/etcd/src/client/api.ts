@@ -85,7 +85,7 @@ export interface TxnResponse {
 }
 
 /** `TTL` in seconds, at most 0 if the lease is gone. */
-export interface LeaseAnswer {
+interface LeaseAnswer {
   readonly header: Header
   readonly ID: string
   readonly TTL: string
@@ -96,6 +96,7 @@ export interface Methods {
   readonly range: { readonly request: RangeRequest; readonly answer: RangeResponse & { readonly header: Header } }
   readonly txn: { readonly request: TxnRequest; readonly answer: TxnResponse }
   readonly leaseGrant: { readonly request: { readonly TTL: number; readonly ID: string }; readonly answer: LeaseAnswer }
+  readonly leaseKeepAlive: { readonly request: { readonly ID: string }; readonly answer: LeaseAnswer }
   readonly leaseTimeToLive: { readonly request: { readonly ID: string }; readonly answer: LeaseAnswer }
   readonly authenticate: {
     readonly request: { readonly name: string; readonly password: string }

@@ -7,21 +7,21 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js'
 import type { StoreCall } from '@leasehold/core/store'
-import type { Methods } from './api.js'
+import type { Methods, WatchRequest, WatchResponse } from './api.js'
 import { decode, encode, type MessageName } from './messages.js'
 
+/**
+ * The server takes a stream of keep-alives as well. One request for each has the next one reach the next leader, while a
+ * follower waits for one that hangs.
+ */
 const unary: Readonly<Record<keyof Methods, readonly [path: string, message: string]>> = {
   range: ['/etcdserverpb.KV/Range', 'Range'],
   txn: ['/etcdserverpb.KV/Txn', 'Txn'],
   leaseGrant: ['/etcdserverpb.Lease/LeaseGrant', 'LeaseGrant'],
+  leaseKeepAlive: ['/etcdserverpb.Lease/LeaseKeepAlive', 'LeaseKeepAlive'],
   leaseTimeToLive: ['/etcdserverpb.Lease/LeaseTimeToLive', 'LeaseTimeToLive'],
   authenticate: ['/etcdserverpb.Auth/Authenticate', 'Authenticate'],
 }
-
-const streams = {
-  watch: ['/etcdserverpb.Watch/Watch', 'Watch'],
-  keepAlive: ['/etcdserverpb.Lease/LeaseKeepAlive', 'LeaseKeepAlive'],
-} as const
 
 /**
  * A connection that is silent for 15 s is ended. A member that comes back is found within a second. Channels share no
@@ -83,17 +83,13 @@ export class Channel {
   }
 
   /** A stream that the server ends when its member has no leader. */
-  stream<Request extends object, Answer extends object>(
-    method: keyof typeof streams,
-    token: string | undefined,
-  ): ClientDuplexStream<Request, Answer> {
-    const [path, message] = streams[method]
+  watch(token: string | undefined): ClientDuplexStream<WatchRequest, WatchResponse> {
     const metadata = metadataOf(token)
     metadata.set('hasleader', 'true')
-    return this.#client.makeBidiStreamRequest<Request, Answer>(
-      path,
-      (fields) => encode(`${message}Request`, fields),
-      (bytes) => decode(`${message}Response`, bytes) as Answer,
+    return this.#client.makeBidiStreamRequest(
+      '/etcdserverpb.Watch/Watch',
+      (fields) => encode('WatchRequest', fields),
+      (bytes) => decode('WatchResponse', bytes) as WatchResponse,
       metadata,
     )
   }

@@ -3,7 +3,7 @@ import { type Clock, LeaseConfigurationError, LeaseUnavailableError, systemClock
 import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
-import type { LeaseAnswer, Methods, RequestOp, TxnResponse, WatchRequest, WatchResponse } from './api.js'
+import type { Methods, RequestOp, TxnResponse, WatchRequest, WatchResponse } from './api.js'
 import type { Certificates } from './channel.js'
 import { failOver } from './fail-over.js'
 import { type ChannelClass, Member } from './member.js'
@@ -109,13 +109,6 @@ export class EtcdClient {
    */
   write(name: string, request: TxnRequest, call: StoreCall): Promise<TxnResponse> {
     return this.#writes.send(name, request, call)
-  }
-
-  /** @internal */
-  async keepAlive(ID: string, call: StoreCall): Promise<LeaseAnswer> {
-    const Loaded = await this.#load(call)
-    const token = await this.#token?.get(call)
-    return await this.#anyMember((member, own) => member.keepAlive(Loaded, ID, token, own), call, true)
   }
 
   /** A stream to the member that answered last; `drop` has the next stream go to another one. @internal */

@@ -1,9 +1,8 @@
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import type { LeaseAnswer, Methods, WatchRequest, WatchResponse } from './api.js'
+import type { Methods, WatchRequest, WatchResponse } from './api.js'
 import type { Certificates, Channel } from './channel.js'
-import { KeepAlives } from './keep-alives.js'
 
 /** After so many milliseconds without any answer, the connection of a call that was given up is dropped. */
 const SILENCE = 500
@@ -17,7 +16,6 @@ export class Member {
   readonly #certificates: Certificates | undefined
   readonly #clock: Clock
   #channel: Channel | undefined
-  #keepAlives: KeepAlives | undefined
   #heardAt = Number.NEGATIVE_INFINITY
 
   constructor(address: string, certificates: Certificates | undefined, clock: Clock) {
@@ -36,19 +34,12 @@ export class Member {
     return this.#heard(this.#open(Loaded).unary(method, request, token, call), call)
   }
 
-  keepAlive(Loaded: ChannelClass, ID: string, token: string | undefined, call: StoreCall): Promise<LeaseAnswer> {
-    this.#keepAlives ??= new KeepAlives(() => this.#open(Loaded).stream('keepAlive', token), this.#clock)
-    return this.#heard(this.#keepAlives.send(ID, call), call)
-  }
-
   watch(Loaded: ChannelClass, token: string | undefined): ClientDuplexStream<WatchRequest, WatchResponse> {
-    return this.#open(Loaded).stream('watch', token)
+    return this.#open(Loaded).watch(token)
   }
 
   /** Ends the connection; the next request opens another one. */
   drop(): void {
-    this.#keepAlives?.end(new Error('the connection was dropped'))
-    this.#keepAlives = undefined
     this.#channel?.close()
     this.#channel = undefined
   }
