@@ -76,7 +76,7 @@ export class Claims {
   /** Has no effect where there is no such place. Its server lease expires by itself. */
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const key = this.#names.keys.claimOf(name, grantId)
-    const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) } as const]
+    const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) }]
     await this.#client.write(name, { compare, success: [{ requestDeleteRange: { key } }], failure: [] }, call)
     this.#leases.detach(placeOf(grantId))
   }
@@ -149,9 +149,9 @@ export class Claims {
 
   /** Takes the place, or attaches it to this server lease. Resolves with whether it is the first in line. */
   async #writePlace(name: string, key: Buffer, value: Buffer, lease: string, call: StoreCall): Promise<boolean> {
-    const requestRange = { ...this.#names.keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
+    const requestRange = { ...this.#names.keys.claimsOf(name), limit: '1', sortOrder: 1, sortTarget: 2 }
     const put = { requestPut: { key, value, lease } }
-    const move = { compare: [{ result: EQUAL, target: VALUE, key, value } as const], success: [put], failure: [] }
+    const move = { compare: [{ result: EQUAL, target: VALUE, key, value }], success: [put], failure: [] }
     const { responses } = await this.#client.write(
       name,
       {

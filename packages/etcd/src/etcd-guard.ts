@@ -88,8 +88,8 @@ export class EtcdGuard {
       requestTxn: { compare: when.map(compareOf), success: write.map(operationOf), failure: [] },
     }
     const guarded = [{ requestPut: { key: fence, value: ordered(token) } }, own]
-    const isNew = { result: EQUAL, target: 0, key: fence, version: '0' } as const
-    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) } as const
+    const isNew = { result: EQUAL, target: 0, key: fence, version: '0' }
+    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
     const request = {
       compare: [isOlder],
       success: guarded,
@@ -108,7 +108,7 @@ export class EtcdGuard {
 
   /** Throws a `LeaseLostError` if the fence has a larger token. */
   async #check(key: string, token: bigint, fence: Buffer, signal: AbortSignal | undefined): Promise<void> {
-    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) } as const
+    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
     const request = { compare: [isOlder], success: [], failure: [{ requestRange: { key: fence } }] }
     const { succeeded, responses } = await this.#send(key, signal, request)
     const isThere = responses[0]?.responseRange?.kvs[0] !== undefined
@@ -126,7 +126,7 @@ export class EtcdGuard {
     })
     const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
     try {
-      return await this.#client.request('txn', request, call, false)
+      return await this.#client.request('Txn', request, call, false)
     } catch (error) {
       if (call.aborted) throw error
       throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error)

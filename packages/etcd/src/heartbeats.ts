@@ -105,8 +105,8 @@ export class Heartbeats {
     for (let round = 0; round < ROUNDS; round += 1) {
       const extendedIn = await untilAborted(this.#leases.extend(first.leaseId), call)
       if (extendedIn === undefined) return []
-      const check = await this.#client.request('txn', checkOf(page), call)
-      const { header, responses } = check.succeeded ? check : await this.#client.request('txn', lookAt(page), call)
+      const check = await this.#client.request('Txn', checkOf(page), call)
+      const { header, responses } = check.succeeded ? check : await this.#client.request('Txn', lookAt(page), call)
       if (extendedIn < BigInt(header.raftTerm)) continue
       const held = page.filter(({ value }, place) => {
         return check.succeeded || responses[place]?.responseRange?.kvs[0]?.value.equals(value) === true
@@ -169,7 +169,7 @@ export class Heartbeats {
 
 /** A transaction that compares all values, and succeeds if none differs. */
 function checkOf(page: readonly AttachedGrant[]) {
-  const compare = page.map(({ key, value }) => ({ result: EQUAL, target: VALUE, key, value }) as const)
+  const compare = page.map(({ key, value }) => ({ result: EQUAL, target: VALUE, key, value }))
   return { compare, success: [], failure: [] }
 }
 

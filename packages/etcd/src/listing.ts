@@ -7,7 +7,7 @@ import { type Claim, claimIn, type LeaseNote, noteIn, toWholeRecord } from './na
 import type { ServerLeases } from './server-leases.js'
 
 /** How many keys one request reads. */
-const PAGE = 500
+const PAGE = '500'
 
 interface Found {
   note: LeaseNote | undefined
@@ -66,7 +66,7 @@ async function* keysOf(client: EtcdClient, keys: KeySpace, prefix: string, call:
   let key = start
   let revision = '0'
   for (;;) {
-    const { kvs, more, header } = await client.request('range', { key, rangeEnd, limit: PAGE, revision }, call)
+    const { kvs, more, header } = await client.request('Range', { key, rangeEnd, limit: PAGE, revision }, call)
     yield* kvs
     const last = kvs.at(-1)
     if (!more || last === undefined) return

@@ -58,7 +58,7 @@ export const UNUSED: NameState = {
 
 /** The operations that read a name; {@link stateIn} has the answer. */
 export function readsOf(keys: KeySpace, name: string, grantId: string | undefined): RequestOp[] {
-  const first = { ...keys.claimsOf(name), limit: 1, sortOrder: 1, sortTarget: 2 } as const
+  const first = { ...keys.claimsOf(name), limit: '1', sortOrder: 1, sortTarget: 2 }
   const own = grantId === undefined ? [] : [{ requestRange: { key: keys.claimOf(name, grantId) } }]
   return [{ requestRange: { key: keys.recordOf(name) } }, { requestRange: first }, ...own]
 }

@@ -104,7 +104,7 @@ export class NameTable {
 
   /** That the record, and the first key of the line, are as they were read: no key can come before the first. */
   #unchanged(name: string, { noteRevision, first }: NameState): Compare[] {
-    const note = { result: EQUAL, target: MOD, key: this.keys.recordOf(name), modRevision: noteRevision } as const
+    const note = { result: EQUAL, target: MOD, key: this.keys.recordOf(name), modRevision: noteRevision }
     if (first !== undefined) {
       return [note, { result: EQUAL, target: MOD, key: first.key, modRevision: first.modRevision }]
     }

@@ -170,7 +170,7 @@ export class ServerLeases {
   /** Rounded down; -1 if the lease is gone. */
   async #secondsLeft(ID: string, call: StoreCall): Promise<number> {
     try {
-      return Number((await this.#client.request('leaseTimeToLive', { ID }, call)).TTL)
+      return Number((await this.#client.request('LeaseTimeToLive', { ID }, call)).TTL)
     } catch (error) {
       if (isLeaseGone(error)) return -1
       throw error
@@ -178,7 +178,7 @@ export class ServerLeases {
   }
 
   async #send(seconds: number, call: StoreCall): Promise<{ readonly ID: string }> {
-    const answer = await this.#client.request('leaseGrant', { TTL: seconds, ID: '0' }, call)
+    const answer = await this.#client.request('LeaseGrant', { TTL: String(seconds), ID: '0' }, call)
     // The server may raise a ttl that is shorter than its elections.
     if (Number(answer.TTL) >= seconds) return answer
     throw new LeaseUnavailableError(`etcd granted a lease of ${answer.TTL} s instead of ${seconds} s`, {
@@ -194,7 +194,7 @@ export class ServerLeases {
       await this.#endOverdue(lease, call)
       onSend()
       const keptUntil = this.#clock.now() + lease.seconds * 1_000
-      const { TTL, header } = await this.#client.request('leaseKeepAlive', { ID: lease.id }, call)
+      const { TTL, header } = await this.#client.request('LeaseKeepAlive', { ID: lease.id }, call)
       if (Number(TTL) > 0) {
         lease.keptUntil = keptUntil
         return BigInt(header.raftTerm)
@@ -220,12 +220,12 @@ export class ServerLeases {
       const page = overdue.slice(from, from + PAGE)
       const success = page.map(({ key, value }) => ({
         requestTxn: {
-          compare: [{ result: EQUAL, target: VALUE, key, value } as const],
+          compare: [{ result: EQUAL, target: VALUE, key, value }],
           success: [{ requestDeleteRange: { key } }],
           failure: [],
         },
       }))
-      await this.#client.request('txn', { compare: [], success, failure: [] }, call)
+      await this.#client.request('Txn', { compare: [], success, failure: [] }, call)
       for (const { grantId } of page) this.detach(grantId)
     }
   }

@@ -60,9 +60,9 @@ export class Turns {
       maxCreateRevision: String(BigInt(createRevision) - 1n),
       sortOrder: 2,
       sortTarget: 2,
-      limit: 1,
+      limit: '1',
       keysOnly: true,
-    } as const
+    }
     const { header, responses } = await this.#client.read([{ requestRange }], call)
     return { key: responses[0]?.responseRange?.kvs[0]?.key, revision: BigInt(header.revision) }
   }

@@ -6,7 +6,7 @@ import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Methods } from '../src/client/api.js'
+import type { Answer, Method, Request } from '../src/client/api.js'
 import { claimOf, granted, never, Scene, warmUp } from './support/scene.js'
 
 const CROWD = 300
@@ -18,11 +18,7 @@ class CountingClient extends EtcdClient {
   requests = 0
   isStuck = false
 
-  override async request<M extends keyof Methods>(
-    method: M,
-    request: Methods[M]['request'],
-    call: StoreCall,
-  ): Promise<Methods[M]['answer']> {
+  override async request<M extends Method>(method: M, request: Request<M>, call: StoreCall): Promise<Answer<M>> {
     this.requests += 1
     const ops = 'success' in request ? request.success : []
     if (this.isStuck && ops.length > 0) await new Promise(() => {})

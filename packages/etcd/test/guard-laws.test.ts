@@ -45,7 +45,7 @@ describeEtcd('the guard of', () => {
           {
             name: 'a transaction that writes a key twice',
             guarded: (_, token) => new EtcdGuard(client).transact(token, key, { write: twice(key) }),
-            unguarded: () => client.request('txn', { compare: [], success: puts(key), failure: [] }, never),
+            unguarded: () => client.request('Txn', { compare: [], success: puts(key), failure: [] }, never),
           },
         ],
         read: async () => {

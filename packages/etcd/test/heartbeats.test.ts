@@ -21,7 +21,7 @@ class ElectingClient extends EtcdClient {
 
   override async request(method: string): Promise<never> {
     this.sent.push(method)
-    const terms = { txn: this.#terms.txn, leaseKeepAlive: this.#terms.keepAlive }[method] ?? [1]
+    const terms = { Txn: this.#terms.txn, LeaseKeepAlive: this.#terms.keepAlive }[method] ?? [1]
     const header = { revision: '7', raftTerm: next(terms) }
     return { header, ID: '5', TTL: '10', succeeded: true, responses: [] } as never
   }
@@ -44,17 +44,17 @@ async function renewed(keepAlive: number[], txn: number[]) {
 
 describe('a heartbeat', () => {
   it('is a keep-alive, and a look at the key after it', async () => {
-    expect(await renewed([3], [3])).toEqual({ outcome: { renewed: true }, sent: ['leaseKeepAlive', 'txn'] })
+    expect(await renewed([3], [3])).toEqual({ outcome: { renewed: true }, sent: ['LeaseKeepAlive', 'Txn'] })
   })
 
   it('counts if a later leader has answered the keep-alive', async () => {
-    expect(await renewed([4], [3])).toEqual({ outcome: { renewed: true }, sent: ['leaseKeepAlive', 'txn'] })
+    expect(await renewed([4], [3])).toEqual({ outcome: { renewed: true }, sent: ['LeaseKeepAlive', 'Txn'] })
   })
 
   it('is repeated if the look comes from a later leader than the keep-alive, which may have been deposed', async () => {
     expect(await renewed([3, 4], [4])).toEqual({
       outcome: { renewed: true },
-      sent: ['leaseKeepAlive', 'txn', 'leaseKeepAlive', 'txn'],
+      sent: ['LeaseKeepAlive', 'Txn', 'LeaseKeepAlive', 'Txn'],
     })
   })
 

@@ -7,21 +7,8 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js'
 import type { StoreCall } from '@leasehold/core/store'
-import type { Methods, WatchRequest, WatchResponse } from './api.js'
-import { decode, encode, type MessageName } from './messages.js'
-
-/**
- * The server takes a stream of keep-alives as well. One request for each has the next one reach the next leader, while a
- * follower waits for one that hangs.
- */
-const unary: Readonly<Record<keyof Methods, readonly [path: string, message: string]>> = {
-  range: ['/etcdserverpb.KV/Range', 'Range'],
-  txn: ['/etcdserverpb.KV/Txn', 'Txn'],
-  leaseGrant: ['/etcdserverpb.Lease/LeaseGrant', 'LeaseGrant'],
-  leaseKeepAlive: ['/etcdserverpb.Lease/LeaseKeepAlive', 'LeaseKeepAlive'],
-  leaseTimeToLive: ['/etcdserverpb.Lease/LeaseTimeToLive', 'LeaseTimeToLive'],
-  authenticate: ['/etcdserverpb.Auth/Authenticate', 'Authenticate'],
-}
+import { type Answer, type Message, type Method, type Request, services } from './api.js'
+import { decode, encode } from './messages.js'
 
 /**
  * A connection that is silent for 15 s is ended. A member that comes back is found within a second. Channels share no
@@ -44,6 +31,8 @@ export interface Certificates {
   readonly key: Buffer | undefined
 }
 
+export type WatchStream = ClientDuplexStream<Message<'WatchRequest'>, Message<'WatchResponse'>>
+
 /** One gRPC channel to one member. */
 export class Channel {
   readonly #client: Client
@@ -54,24 +43,23 @@ export class Channel {
   }
 
   /** Rejects with a `ServiceError`, or with the reason of the abort. */
-  unary<M extends keyof Methods>(
+  unary<M extends Method>(
     method: M,
-    request: Methods[M]['request'],
+    request: Request<M>,
     token: string | undefined,
     call: StoreCall,
-  ): Promise<Methods[M]['answer']> {
-    const [path, message] = unary[method]
+  ): Promise<Answer<M>> {
     return new Promise((resolve, reject) => {
       if (call.aborted) return reject(call.signal.reason)
       const sent = this.#client.makeUnaryRequest<object, object>(
-        path,
-        (fields) => encode(`${message}Request` as MessageName, fields),
-        (bytes) => decode(`${message}Response` as MessageName, bytes),
+        `/etcdserverpb.${services[method]}/${method}`,
+        (fields) => encode(`${method}Request`, fields),
+        (bytes) => decode(`${method}Response`, bytes),
         request,
         metadataOf(token),
         (error: ServiceError | null, answer?: object) => {
           removeListener()
-          if (error === null) resolve(answer as Methods[M]['answer'])
+          if (error === null) resolve(answer as Answer<M>)
           else reject(error)
         },
       )
@@ -83,13 +71,13 @@ export class Channel {
   }
 
   /** A stream that the server ends when its member has no leader. */
-  watch(token: string | undefined): ClientDuplexStream<WatchRequest, WatchResponse> {
+  watch(token: string | undefined): WatchStream {
     const metadata = metadataOf(token)
     metadata.set('hasleader', 'true')
     return this.#client.makeBidiStreamRequest(
       '/etcdserverpb.Watch/Watch',
       (fields) => encode('WatchRequest', fields),
-      (bytes) => decode('WatchResponse', bytes) as WatchResponse,
+      (bytes) => decode('WatchResponse', bytes) as Message<'WatchResponse'>,
       metadata,
     )
   }

@@ -1,13 +1,12 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js'
 import { type Clock, LeaseConfigurationError, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
-import type { Methods, RequestOp, TxnResponse, WatchRequest, WatchResponse } from './api.js'
-import type { Certificates } from './channel.js'
+import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
+import type { Certificates, WatchStream } from './channel.js'
 import { failOver } from './fail-over.js'
 import { type ChannelClass, Member } from './member.js'
-import { joinedReads, joinedWrites, TxnLane, type TxnRequest } from './txn-lane.js'
+import { joinedReads, joinedWrites, TxnLane } from './txn-lane.js'
 
 const LOCAL = 'http://localhost:2379'
 const DEFAULT_PORT = 2_379
@@ -65,7 +64,7 @@ export class EtcdClient {
     const { endpoints = [LOCAL], username, password, clock = systemClock } = options
     const certificates = certificatesOf(endpoints, options.tls)
     this.clock = clock
-    const transact = (request: TxnRequest, call: StoreCall) => this.request('txn', request, call)
+    const transact = (request: TxnRequest, call: StoreCall) => this.request('Txn', request, call)
     this.#reads = new TxnLane(transact, clock, joinedReads)
     this.#writes = new TxnLane(transact, clock, joinedWrites)
     this.#members = endpoints.map((endpoint) => new Member(addressOf(endpoint), certificates, clock))
@@ -83,12 +82,12 @@ export class EtcdClient {
    *
    * @internal
    */
-  async request<M extends keyof Methods>(
+  async request<M extends Method>(
     method: M,
-    request: Methods[M]['request'],
+    request: Request<M>,
     call: StoreCall,
     isRepeatable = true,
-  ): Promise<Methods[M]['answer']> {
+  ): Promise<Answer<M>> {
     const Loaded = await this.#load(call)
     const send = (token: string | undefined) =>
       this.#anyMember((member, own) => member.unary(Loaded, method, request, token, own), call, isRepeatable)
@@ -112,7 +111,7 @@ export class EtcdClient {
   }
 
   /** A stream to the member that answered last; `drop` has the next stream go to another one. @internal */
-  async watch(call: StoreCall): Promise<{ stream: ClientDuplexStream<WatchRequest, WatchResponse>; drop: () => void }> {
+  async watch(call: StoreCall): Promise<{ stream: WatchStream; drop: () => void }> {
     const Loaded = await this.#load(call)
     const token = await this.#token?.get(call)
     const [member] = this.#members
@@ -166,7 +165,7 @@ export class EtcdClient {
     try {
       const Loaded = await this.#load(call)
       const attempt = (member: Member, own: StoreCall) =>
-        member.unary(Loaded, 'authenticate', { name, password }, undefined, own)
+        member.unary(Loaded, 'Authenticate', { name, password }, undefined, own)
       return (await this.#anyMember(attempt, call, true)).token
     } finally {
       cancel()

@@ -1,8 +1,7 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import type { Methods, WatchRequest, WatchResponse } from './api.js'
-import type { Certificates, Channel } from './channel.js'
+import type { Answer, Method, Request } from './api.js'
+import type { Certificates, Channel, WatchStream } from './channel.js'
 
 /** After so many milliseconds without any answer, the connection of a call that was given up is dropped. */
 const SILENCE = 500
@@ -24,17 +23,17 @@ export class Member {
     this.#clock = clock
   }
 
-  unary<M extends keyof Methods>(
+  unary<M extends Method>(
     Loaded: ChannelClass,
     method: M,
-    request: Methods[M]['request'],
+    request: Request<M>,
     token: string | undefined,
     call: StoreCall,
-  ): Promise<Methods[M]['answer']> {
+  ): Promise<Answer<M>> {
     return this.#heard(this.#open(Loaded).unary(method, request, token, call), call)
   }
 
-  watch(Loaded: ChannelClass, token: string | undefined): ClientDuplexStream<WatchRequest, WatchResponse> {
+  watch(Loaded: ChannelClass, token: string | undefined): WatchStream {
     return this.#open(Loaded).watch(token)
   }
 

@@ -1,9 +1,7 @@
 import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import type { Methods, RequestOp, TxnResponse } from './api.js'
+import type { RequestOp, TxnRequest, TxnResponse } from './api.js'
 import { isTransient } from './rpc-error.js'
-
-export type TxnRequest = Methods['txn']['request']
 
 /** How many requests are under way at the same time. */
 const UNDER_WAY = 4

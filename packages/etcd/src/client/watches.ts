@@ -1,13 +1,13 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js'
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
-import type { WatchRequest, WatchResponse } from './api.js'
+import type { Message } from './api.js'
+import type { WatchStream } from './channel.js'
 import type { EtcdClient } from './etcd-client.js'
 
 /** A stream with watches is asked for its progress at this pace, in milliseconds; one that stays silent is ended. */
 const PROGRESS = 2_000
 
 interface Opened {
-  readonly stream: ClientDuplexStream<WatchRequest, WatchResponse>
+  readonly stream: WatchStream
   readonly drop: () => void
 }
 
@@ -40,18 +40,18 @@ export class Watches {
   async deletion({ key, rangeEnd, from }: WatchedRange, call: StoreCall): Promise<void> {
     const opened = await untilAborted(this.#open(), call)
     if (call.aborted) throw call.signal.reason
-    const watchId = this.#nextId
+    const watchId = String(this.#nextId)
     this.#nextId += 1
     const range = rangeEnd === undefined ? { key } : { key, rangeEnd }
     const woken = new Promise<void>((resolve) => {
-      this.#wakes.set(String(watchId), resolve)
+      this.#wakes.set(watchId, resolve)
       opened.stream.write({ createRequest: { ...range, startRevision: String(from), filters: [0], watchId } })
     })
     this.#cancelTimer ??= this.#client.clock.schedule(PROGRESS, () => this.#look())
     try {
       await untilAborted(woken, call)
     } finally {
-      if (this.#wakes.delete(String(watchId))) opened.stream.write({ cancelRequest: { watchId } })
+      if (this.#wakes.delete(watchId)) opened.stream.write({ cancelRequest: { watchId } })
     }
   }
 
@@ -87,7 +87,7 @@ export class Watches {
       this.#wakeAll()
     }
     this.#isHeard = true
-    stream.on('data', ({ watchId, canceled, events }: WatchResponse) => {
+    stream.on('data', ({ watchId, canceled, events }: Message<'WatchResponse'>) => {
       this.#isHeard = true
       if (!canceled && events.length === 0) return
       const wake = this.#wakes.get(watchId)
