@@ -21,12 +21,6 @@ interface Successor extends Omit<Grant, 'fencingToken'> {
 
 type Granted = Extract<AcquireOutcome, { granted: true }>
 
-/** An outcome, and the grant that has to be confirmed if it was written. */
-interface Attempt {
-  readonly outcome: AcquireOutcome
-  readonly term?: bigint
-}
-
 /** The operations that make grants and keep places in the queue. */
 export class Claims {
   readonly #client: EtcdClient
@@ -46,13 +40,13 @@ export class Claims {
     const key = this.#names.keys.claimOf(name, grantId)
     for (;;) {
       let place: NameState['own']
-      const { outcome, lease } = await this.#granting(request, call, (state, granted): Plan<Attempt> => {
+      const { outcome, lease } = await this.#granting(request, call, (state, granted): Plan<AcquireOutcome> => {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in line.
         if (held !== undefined) return granted(repeated(state, request), held.key, state.note?.token)
         if (state.first === undefined || isWaiting(state, grantId)) return granted(followed(state, request), key)
-        return { outcome: { outcome: refused(name, state) } }
+        return { outcome: refused(name, state) }
       })
       if (outcome.granted && queue === true) this.#leases.detach(placeOf(grantId))
       if (outcome.granted || queue !== true) return outcome
@@ -63,11 +57,11 @@ export class Claims {
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name } = grant
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
-    const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<Attempt> => {
+    const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
       if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, state.note?.token)
       const held = holdingClaim(state, grant.grantId)
-      if (held === undefined) return { outcome: { outcome: refused(name, state) } }
+      if (held === undefined) return { outcome: refused(name, state) }
       return granted(followed(state, { ...to, ttl }), held.key)
     })
     return outcome
@@ -85,28 +79,34 @@ export class Claims {
   async #granting(
     successor: Successor,
     call: StoreCall,
-    plan: (state: NameState, granted: (note: LeaseNote, key: Buffer, token?: string) => Plan<Attempt>) => Plan<Attempt>,
+    plan: (
+      state: NameState,
+      granted: (note: LeaseNote, key: Buffer, token?: string) => Plan<AcquireOutcome>,
+    ) => Plan<AcquireOutcome>,
   ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
     for (let count = 0; count < LEASES; count += 1) {
       const lease = await this.#leases.for(ttl, call)
       const { id: leaseId, extended } = lease
-      extended.catch(() => {})
       const claim = { held: grantId, owner, ttl, lease: leaseId }
       let attached: AttachedGrant | undefined
+      let term = '0'
       try {
-        const { outcome, term } = await this.#names.carryOut(name, grantId, call, (state) =>
+        const outcome = await this.#names.carryOut(name, grantId, call, (state) =>
           plan(state, (note, key, token) => {
             attached = { grantId, key, value: toValue(claim), ttl, leaseId }
             this.#leases.attach(attached)
             return {
               changes: { note, claim: { key, note: claim, lease: leaseId } },
-              done: ({ revision, term }) => ({ outcome: grantedBy(successor, note, token ?? String(revision)), term }),
+              done: ({ revision, raftTerm }) => {
+                term = raftTerm
+                return grantedBy(successor, note, token ?? revision)
+              },
             }
           }),
         )
         if (!outcome.granted) this.#leases.detach(grantId)
-        if (!outcome.granted || term === undefined || attached === undefined) return { outcome, lease }
+        if (!outcome.granted || attached === undefined) return { outcome, lease }
         if (await this.#heartbeats.confirmed(attached, extended, term, call)) return { outcome, lease }
       } catch (error) {
         if (!isLeaseGone(error)) throw error
@@ -130,7 +130,6 @@ export class Claims {
     const isEndless = ttl === Number.POSITIVE_INFINITY
     const duration = isEndless ? PLACE_WITHOUT_TTL : ttl
     const { id: leaseId, extended } = isEndless ? await this.#leases.for(duration, call) : lease
-    extended.catch(() => {})
     const isAttached = place !== undefined && place.lease === leaseId
     const value = toValue({ waiting: grantId })
     // From now on, the lease is not extended for a place that is not repeated.

@@ -1,6 +1,6 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
 import { type RenewOutcome, type StoreCall, untilAborted } from '@leasehold/core/store'
-import { EQUAL, VALUE } from './client/api.js'
+import { EQUAL, type Header, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import { holderIn, holdingClaim, type NameState, toValue } from './name-state.js'
@@ -35,36 +35,20 @@ export class Heartbeats {
 
   /** In the order of the grants. An outcome that is unknown is an error. */
   async renew(grants: readonly Grant[], call: StoreCall): Promise<(RenewOutcome | Error)[]> {
-    const attached = grants.map(({ grantId }) => this.#leases.find(grantId))
-    for (const grant of attached) if (grant !== undefined) this.#leases.attach(grant)
-    const known = attached.filter((grant) => grant !== undefined)
-    const confirmed = new Set<string>()
-    const failures = new Map<string, Error>()
-    const pages: AttachedGrant[][] = []
-    const byLease = new Map<string, AttachedGrant[]>()
-    for (const grant of known) {
-      const ofLease = byLease.get(grant.leaseId)
-      if (ofLease === undefined) byLease.set(grant.leaseId, [grant])
-      else ofLease.push(grant)
-    }
-    for (const ofLease of byLease.values()) {
-      for (let from = 0; from < ofLease.length; from += PAGE) pages.push(ofLease.slice(from, from + PAGE))
-    }
+    const known = grants.flatMap(({ grantId }) => this.#leases.find(grantId) ?? [])
+    for (const grant of known) this.#leases.attach(grant)
+    const outcomes = new Map<string, RenewOutcome | Error>()
     await Promise.all(
-      pages.map(async (page) => {
+      pagesOf(known).map(async (page) => {
         try {
-          for (const grantId of await this.#confirm(page, call)) confirmed.add(grantId)
+          for (const grantId of await this.#confirm(page, call)) outcomes.set(grantId, RENEWED)
         } catch (error) {
-          for (const { grantId } of page) failures.set(grantId, error as Error)
+          for (const { grantId } of page) outcomes.set(grantId, error as Error)
         }
       }),
     )
     return await Promise.all(
-      grants.map(async (grant) => {
-        if (confirmed.has(grant.grantId)) return RENEWED
-        const failure = failures.get(grant.grantId)
-        return failure ?? (await this.#settle(grant, call).catch((error: Error) => error))
-      }),
+      grants.map((grant) => outcomes.get(grant.grantId) ?? this.#settle(grant, call).catch((error: Error) => error)),
     )
   }
 
@@ -90,11 +74,11 @@ export class Heartbeats {
   async confirmed(
     attached: AttachedGrant,
     extended: Promise<bigint | undefined>,
-    term: bigint,
+    term: string,
     call: StoreCall,
   ): Promise<boolean> {
     const extendedIn = await untilAborted(extended, call)
-    if (extendedIn !== undefined && extendedIn >= term) return true
+    if (extendedIn !== undefined && extendedIn >= BigInt(term)) return true
     return (await this.#confirm([attached], call)).length === 1
   }
 
@@ -127,44 +111,49 @@ export class Heartbeats {
     }
     const ttl = state.note?.ttl ?? grant.ttl
     if (ttl === Number.POSITIVE_INFINITY && held.lease === NO_LEASE) return RENEWED
-    try {
-      return await this.#move({ ...grant, ttl }, call)
-    } catch (error) {
-      if (!isLeaseGone(error)) throw error
-      throw new LeaseUnavailableError(`the server lease of '${name}' has expired: try again`, {
-        leaseName: name,
-        store: 'etcd',
-        cause: error,
-      })
-    }
+    return await this.#move({ ...grant, ttl }, call).catch((error: unknown) => {
+      throw isLeaseGone(error) ? hasExpired(name, error) : error
+    })
   }
 
   /** Attaches the key of a grant in force to a server lease of this store. */
   async #move({ name, grantId, owner, ttl }: Grant, call: StoreCall): Promise<RenewOutcome> {
     const { id: leaseId, extended } = await this.#leases.for(ttl, call)
-    extended.catch(() => {})
     const note = { held: grantId, owner, ttl, lease: leaseId }
     let attached: AttachedGrant | undefined
-    const { outcome, term } = await this.#names.carryOut(
-      name,
-      undefined,
-      call,
-      (state): Plan<{ outcome: RenewOutcome; term: bigint }> => {
-        const held = holdingClaim(state, grantId)
-        if (held === undefined) return { outcome: { outcome: refusal(name, state, grantId), term: 0n } }
-        attached = { grantId, key: held.key, value: toValue(note), ttl, leaseId }
-        this.#leases.attach(attached)
-        const changes = { claim: { key: held.key, note, lease: leaseId } }
-        return { changes, done: (written) => ({ outcome: RENEWED, term: written.term }) }
-      },
-    )
+    let term = '0'
+    const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
+      const held = holdingClaim(state, grantId)
+      if (held === undefined) return { outcome: refusal(name, state, grantId) }
+      attached = { grantId, key: held.key, value: toValue(note), ttl, leaseId }
+      this.#leases.attach(attached)
+      const changes = { claim: { key: held.key, note, lease: leaseId } }
+      const done = ({ raftTerm }: Header): RenewOutcome => {
+        term = raftTerm
+        return RENEWED
+      }
+      return { changes, done }
+    })
     if (!outcome.renewed || attached === undefined) return outcome
     if (await this.confirmed(attached, extended, term, call)) return RENEWED
-    throw new LeaseUnavailableError(`the server lease of '${name}' has expired: try again`, {
-      leaseName: name,
-      store: 'etcd',
-    })
+    throw hasExpired(name)
   }
+}
+
+/** All grants of a page are on one server lease. */
+function pagesOf(grants: readonly AttachedGrant[]): readonly AttachedGrant[][] {
+  const pages: AttachedGrant[][] = []
+  const open = new Map<string, AttachedGrant[]>()
+  for (const grant of grants) {
+    let page = open.get(grant.leaseId)
+    if (page === undefined || page.length === PAGE) {
+      page = []
+      pages.push(page)
+      open.set(grant.leaseId, page)
+    }
+    page.push(grant)
+  }
+  return pages
 }
 
 /** A transaction that compares all values, and succeeds if none differs. */
@@ -176,6 +165,11 @@ function checkOf(page: readonly AttachedGrant[]) {
 /** A transaction that returns all values. It is needed only if one differs. */
 function lookAt(page: readonly AttachedGrant[]) {
   return { compare: [], success: page.map(({ key }) => ({ requestRange: { key } })), failure: [] }
+}
+
+function hasExpired(leaseName: string, cause?: unknown): LeaseUnavailableError {
+  const message = `the server lease of '${leaseName}' has expired: try again`
+  return new LeaseUnavailableError(message, { leaseName, store: 'etcd', cause })
 }
 
 function refusal(name: string, state: NameState, grantId: string): RenewOutcome {

@@ -1,6 +1,6 @@
 import type { LeaseErrorDetails } from '@leasehold/core'
 import { inRounds, RecentMap, type StoreCall } from '@leasehold/core/store'
-import { type Compare, CREATE, EQUAL, MOD, type RequestOp, type TxnResponse } from './client/api.js'
+import { type Compare, CREATE, EQUAL, type Header, MOD, type RequestOp, type TxnResponse } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import type { KeySpace } from './key-space.js'
 import {
@@ -29,14 +29,11 @@ export interface Changes {
   readonly freed?: Buffer
 }
 
-/** A write and its outcome, or the outcome alone, which then has to come from a state that was read just now. */
-export type Plan<T> = { readonly outcome: T } | { readonly changes: Changes; readonly done: (written: Written) => T }
-
-/** The transaction that wrote. */
-export interface Written {
-  readonly revision: bigint
-  readonly term: bigint
-}
+/**
+ * A write and its outcome by the answer to it, or the outcome alone, which then has to come from a state that was read just
+ * now.
+ */
+export type Plan<T> = { readonly outcome: T } | { readonly changes: Changes; readonly done: (written: Header) => T }
 
 /**
  * Reads names, and writes them if they have not changed since. It remembers the names as they were last seen, so that most
@@ -66,28 +63,22 @@ export class NameTable {
   ): Promise<T> {
     const details: LeaseErrorDetails = { leaseName: name, store: 'etcd' }
     let state = this.#seen.get(name) ?? UNUSED
-    let isFresh = false
-    return (
-      await inRounds(
-        name,
-        details,
-        async () => {
-          let planned = plan(state)
-          if ('outcome' in planned && !isFresh) {
-            state = await this.read(name, grantId, call)
-            isFresh = true
-            planned = plan(state)
-          }
-          if ('outcome' in planned) return { outcome: planned.outcome }
-          const answer = await this.#write(name, grantId, state, planned.changes, call)
-          if (answer.succeeded) return { outcome: planned.done(this.#wrote(name, state, planned.changes, answer)) }
-          state = this.#see(name, answer)
-          isFresh = true
-          return undefined
-        },
-        ROUNDS,
-      )
-    ).outcome
+    const round = async (isFirst: boolean): Promise<{ readonly outcome: T } | undefined> => {
+      let planned = plan(state)
+      if ('outcome' in planned && isFirst) {
+        state = await this.read(name, grantId, call)
+        planned = plan(state)
+      }
+      if ('outcome' in planned) return planned
+      const answer = await this.#write(name, grantId, state, planned.changes, call)
+      if (!answer.succeeded) {
+        state = this.#see(name, answer)
+        return undefined
+      }
+      this.#wrote(name, state, planned.changes, answer.header)
+      return { outcome: planned.done(answer.header) }
+    }
+    return (await inRounds(name, details, round, ROUNDS)).outcome
   }
 
   #write(name: string, grantId: string | undefined, state: NameState, changes: Changes, call: StoreCall) {
@@ -117,8 +108,7 @@ export class NameTable {
     return state
   }
 
-  #wrote(name: string, state: NameState, { note, claim, freed }: Changes, { header }: TxnResponse): Written {
-    const { revision } = header
+  #wrote(name: string, state: NameState, { note, claim, freed }: Changes, { revision }: Header): void {
     const next: NameState = {
       note: note === undefined ? state.note : { ...note, token: note.token ?? revision },
       noteRevision: note === undefined ? state.noteRevision : revision,
@@ -128,7 +118,6 @@ export class NameTable {
       revision: BigInt(revision),
     }
     this.#seen.set(name, next)
-    return { revision: BigInt(revision), term: BigInt(header.raftTerm) }
   }
 }
 

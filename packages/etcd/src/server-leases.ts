@@ -76,8 +76,14 @@ export class ServerLeases {
   async for(ttl: number, call: StoreCall): Promise<ExtendedLease> {
     if (ttl === Number.POSITIVE_INFINITY) return { id: NO_LEASE, extended: Promise.resolve(ANY_TERM) }
     const seconds = Math.ceil(ttl / 1_000)
-    const current = await this.#current(seconds, call)
-    if (current !== undefined) return { id: current.id, extended: this.extend(current.id) }
+    const current = this.#byTtl.get(seconds)
+    if (current !== undefined) {
+      const lease = await untilAborted(current, call)
+      if (this.#clock.now() < lease.keptUntil) return { id: lease.id, extended: this.extend(lease.id) }
+      // It has probably expired.
+      if (this.#byTtl.get(seconds) === current) this.#byTtl.delete(seconds)
+      if (lease.grants.size === 0) this.#byId.delete(lease.id)
+    }
     const granting = this.#byTtl.get(seconds) ?? this.#grant(seconds)
     this.#byTtl.set(seconds, granting)
     const { id } = await untilAborted(granting, call)
@@ -94,13 +100,12 @@ export class ServerLeases {
     if (id === NO_LEASE) return Promise.resolve(ANY_TERM)
     const lease = this.#byId.get(id)
     if (lease === undefined) return Promise.resolve(undefined)
-    if (lease.next !== undefined) return lease.next
-    const next = this.#extend(lease, () => {
-      if (lease.next === next) lease.next = undefined
-    })
-    lease.next = next
-    next.catch(() => {})
-    return next
+    if (lease.next === undefined) {
+      lease.next = this.#extend(lease)
+      // A caller whose write was refused does not wait for it.
+      lease.next.catch(() => {})
+    }
+    return lease.next
   }
 
   /** The grant with this id, if it is attached to a lease of this store. */
@@ -140,17 +145,6 @@ export class ServerLeases {
     this.#byId.get(attached.leaseId)?.grants.delete(grantId)
   }
 
-  /** The lease for this ttl, unless it has probably expired, or is being made by another operation of this time. */
-  async #current(seconds: number, call: StoreCall): Promise<ServerLease | undefined> {
-    const granting = this.#byTtl.get(seconds)
-    if (granting === undefined) return undefined
-    const lease = await untilAborted(granting, call)
-    if (this.#clock.now() < lease.keptUntil) return lease
-    if (this.#byTtl.get(seconds) === granting) this.#byTtl.delete(seconds)
-    if (lease.grants.size === 0) this.#byId.delete(lease.id)
-    return undefined
-  }
-
   async #grant(seconds: number): Promise<ServerLease> {
     const { call, end } = this.#sharedCall()
     try {
@@ -186,13 +180,13 @@ export class ServerLeases {
     })
   }
 
-  /** `onSend` is called before the keep-alive is sent: later calls need another one. */
-  async #extend(lease: ServerLease, onSend: () => void): Promise<Extended> {
+  async #extend(lease: ServerLease): Promise<Extended> {
     const { call, end } = this.#sharedCall()
     try {
       await new Promise((resolve) => setImmediate(resolve))
+      // Later calls need a keep-alive that is sent after them.
+      lease.next = undefined
       await this.#endOverdue(lease, call)
-      onSend()
       const keptUntil = this.#clock.now() + lease.seconds * 1_000
       const { TTL, header } = await this.#client.request('LeaseKeepAlive', { ID: lease.id }, call)
       if (Number(TTL) > 0) {
@@ -202,10 +196,11 @@ export class ServerLeases {
     } catch (error) {
       if (!isLeaseGone(error)) throw error
     } finally {
-      onSend()
       end()
     }
-    await this.#forget(lease)
+    lease.keptUntil = Number.NEGATIVE_INFINITY
+    for (const grantId of lease.grants.keys()) this.#attached.delete(grantId)
+    this.#byId.delete(lease.id)
     return undefined
   }
 
@@ -227,14 +222,6 @@ export class ServerLeases {
       }))
       await this.#client.request('Txn', { compare: [], success, failure: [] }, call)
       for (const { grantId } of page) this.detach(grantId)
-    }
-  }
-
-  async #forget(lease: ServerLease): Promise<void> {
-    for (const grantId of lease.grants.keys()) this.#attached.delete(grantId)
-    this.#byId.delete(lease.id)
-    for (const [seconds, granting] of this.#byTtl) {
-      if ((await granting.catch(() => undefined)) === lease) this.#byTtl.delete(seconds)
     }
   }
 

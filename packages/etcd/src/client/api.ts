@@ -138,6 +138,7 @@ export type Message<M extends MessageName> = {
 export type Request<M extends Method> = Message<`${M}Request`>
 export type Answer<M extends Method> = Message<`${M}Response`>
 
+export type Header = Message<'ResponseHeader'>
 export type KeyValue = Message<'KeyValue'>
 export type Compare = Message<'Compare'>
 export type RequestOp = Message<'RequestOp'>
