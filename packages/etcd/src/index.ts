@@ -1,4 +1,5 @@
-export { EtcdClient, type EtcdClientOptions, type EtcdTls } from './client/etcd-client.js'
+export type { EtcdTls } from './client/channel.js'
+export { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'
 export {
   type EtcdCondition,
   EtcdGuard,

@@ -25,10 +25,13 @@ const OPTIONS = {
   'grpc.enable_retries': 0,
 }
 
-export interface Certificates {
-  readonly ca: Buffer | undefined
-  readonly cert: Buffer | undefined
-  readonly key: Buffer | undefined
+/** PEM texts. */
+export interface EtcdTls {
+  /** The certificates that are trusted; those of the system unless given. */
+  readonly ca?: string | undefined
+  /** The certificate of this client, and its private key. */
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
 }
 
 export type WatchStream = ClientDuplexStream<Message<'WatchRequest'>, Message<'WatchResponse'>>
@@ -37,9 +40,9 @@ export type WatchStream = ClientDuplexStream<Message<'WatchRequest'>, Message<'W
 export class Channel {
   readonly #client: Client
 
-  /** `address` is `host:port`. Without certificates, it speaks plain text. */
-  constructor(address: string, certificates: Certificates | undefined) {
-    this.#client = new Client(address, credentialsOf(certificates), OPTIONS)
+  /** `address` is `host:port`. Without `tls`, it speaks plain text. */
+  constructor(address: string, tls: EtcdTls | undefined) {
+    this.#client = new Client(address, credentialsOf(tls), OPTIONS)
   }
 
   /** Rejects with a `ServiceError`, or with the reason of the abort. */
@@ -87,10 +90,10 @@ export class Channel {
   }
 }
 
-function credentialsOf(certificates: Certificates | undefined): ChannelCredentials {
-  if (certificates === undefined) return credentials.createInsecure()
-  const { ca, cert, key } = certificates
-  return credentials.createSsl(ca ?? null, key ?? null, cert ?? null)
+function credentialsOf(tls: EtcdTls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure()
+  const [ca, key, cert] = [tls.ca, tls.key, tls.cert].map((pem) => (pem === undefined ? null : Buffer.from(pem)))
+  return credentials.createSsl(ca, key, cert)
 }
 
 function metadataOf(token: string | undefined): Metadata {

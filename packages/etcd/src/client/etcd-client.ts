@@ -1,11 +1,11 @@
-import { type Clock, LeaseConfigurationError, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
-import type { Certificates, WatchStream } from './channel.js'
+import type { EtcdTls, WatchStream } from './channel.js'
 import { failOver } from './fail-over.js'
-import { type ChannelClass, Member } from './member.js'
+import { Member } from './member.js'
 import { joinedReads, joinedWrites, TxnLane } from './txn-lane.js'
 
 const LOCAL = 'http://localhost:2379'
@@ -16,15 +16,6 @@ const PATIENCE = 300
 
 /** The time limit of a request for a token, in milliseconds: it is shared by operations with limits of their own. */
 const AUTHENTICATION_TIMEOUT = 5_000
-
-/** PEM texts. */
-export interface EtcdTls {
-  /** The certificates that are trusted; those of the system unless given. */
-  readonly ca?: string | undefined
-  /** The certificate of this client, and its private key. */
-  readonly cert?: string | undefined
-  readonly key?: string | undefined
-}
 
 export interface EtcdClientOptions {
   /** The client URLs of the members; `http://localhost:2379` unless given. All `http:`, or all `https:`. */
@@ -51,23 +42,24 @@ const optionNames: OptionNames<EtcdClientOptions> = {
 export class EtcdClient {
   /** @internal */
   readonly clock: Clock
-  #members: readonly Member[]
+  readonly #addresses: readonly string[]
+  readonly #tls: EtcdTls | undefined
+  #members: readonly Member[] = []
   readonly #token: AccessToken | undefined
   readonly #reads: TxnLane
   readonly #writes: TxnLane
-  #Loaded: ChannelClass | undefined
   #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
   constructor(options: EtcdClientOptions = {}) {
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
     const { endpoints = [LOCAL], username, password, clock = systemClock } = options
-    const certificates = certificatesOf(endpoints, options.tls)
+    this.#tls = tlsOf(endpoints, options.tls)
+    this.#addresses = endpoints.map(addressOf)
     this.clock = clock
     const transact = (request: TxnRequest, call: StoreCall) => this.request('Txn', request, call)
     this.#reads = new TxnLane(transact, clock, joinedReads)
     this.#writes = new TxnLane(transact, clock, joinedWrites)
-    this.#members = endpoints.map((endpoint) => new Member(addressOf(endpoint), certificates, clock))
     if ((username === undefined) !== (password === undefined)) {
       throw wrong('username and password need each other: give both, or none')
     }
@@ -88,9 +80,7 @@ export class EtcdClient {
     call: StoreCall,
     isRepeatable = true,
   ): Promise<Answer<M>> {
-    const Loaded = await this.#load(call)
-    const send = (token: string | undefined) =>
-      this.#anyMember((member, own) => member.unary(Loaded, method, request, token, own), call, isRepeatable)
+    const send = (token: string | undefined) => this.#send(method, request, token, call, isRepeatable)
     return this.#token === undefined ? await send(undefined) : await this.#token.with(send, call)
   }
 
@@ -112,12 +102,10 @@ export class EtcdClient {
 
   /** A stream to the member that answered last; `drop` has the next stream go to another one. @internal */
   async watch(call: StoreCall): Promise<{ stream: WatchStream; drop: () => void }> {
-    const Loaded = await this.#load(call)
     const token = await this.#token?.get(call)
-    const [member] = this.#members
-    if (member === undefined) throw closedError()
+    const [member] = await this.#load(call)
     return {
-      stream: member.watch(Loaded, token),
+      stream: member.watch(token),
       drop: () => {
         this.#token?.forget()
         if (this.#members[0] === member) this.#members = [...this.#members.slice(1), member]
@@ -131,30 +119,36 @@ export class EtcdClient {
     for (const member of this.#members) member.drop()
   }
 
-  async #load(call: StoreCall): Promise<ChannelClass> {
+  /** The members, beginning with the one that answered last. */
+  async #load(call: StoreCall): Promise<readonly [Member, ...Member[]]> {
     if (this.#isClosed) throw closedError()
-    if (this.#Loaded !== undefined) return this.#Loaded
-    const { Channel } = await untilAborted(import('./channel.js'), call)
-    if (this.#isClosed) throw closedError()
-    this.#Loaded = Channel
-    return Channel
+    if (this.#members.length === 0) {
+      const { Channel } = await untilAborted(import('./channel.js'), call)
+      if (this.#isClosed) throw closedError()
+      // Another request may have loaded it meanwhile.
+      if (this.#members.length === 0) {
+        this.#members = this.#addresses.map((address) => new Member(() => new Channel(address, this.#tls), this.clock))
+      }
+    }
+    return this.#members as readonly [Member, ...Member[]]
   }
 
-  #anyMember<T>(
-    attempt: (member: Member, call: StoreCall) => Promise<T>,
+  async #send<M extends Method>(
+    method: M,
+    request: Request<M>,
+    token: string | undefined,
     call: StoreCall,
     isRepeatable: boolean,
-  ): Promise<T> {
-    const prefer = async (member: Member, own: StoreCall): Promise<T> => {
-      const answer = await attempt(member, own)
+  ): Promise<Answer<M>> {
+    const members = await this.#load(call)
+    const ask = async (member: Member, own: StoreCall): Promise<Answer<M>> => {
+      const answer = await member.unary(method, request, token, own)
       if (this.#members[0] !== member) {
         this.#members = [member, ...this.#members.filter((other) => other !== member)]
       }
       return answer
     }
-    const [first] = this.#members
-    if (!isRepeatable && first !== undefined) return prefer(first, call)
-    return failOver(this.#members, prefer, this.clock, PATIENCE, call)
+    return isRepeatable ? await failOver(members, ask, this.clock, PATIENCE, call) : await ask(members[0], call)
   }
 
   async #authenticate(name: string, password: string): Promise<string> {
@@ -163,10 +157,7 @@ export class EtcdClient {
       call.abort(new LeaseUnavailableError('the request for a token was not answered', { store: 'etcd' }))
     })
     try {
-      const Loaded = await this.#load(call)
-      const attempt = (member: Member, own: StoreCall) =>
-        member.unary(Loaded, 'Authenticate', { name, password }, undefined, own)
-      return (await this.#anyMember(attempt, call, true)).token
+      return (await this.#send('Authenticate', { name, password }, undefined, call, true)).token
     } finally {
       cancel()
     }
@@ -183,7 +174,7 @@ function addressOf(endpoint: string): string {
 }
 
 /** The certificates if the endpoints use TLS. The error shows no endpoint: it may have a password in it. */
-function certificatesOf(endpoints: readonly string[], tls: EtcdTls | undefined): Certificates | undefined {
+function tlsOf(endpoints: readonly string[], tls: EtcdTls | undefined): EtcdTls | undefined {
   const protocols = new Set(endpoints.map((endpoint) => (URL.canParse(endpoint) ? new URL(endpoint).protocol : '')))
   const [protocol] = protocols
   if (protocols.size !== 1 || (protocol !== 'http:' && protocol !== 'https:')) {
@@ -193,13 +184,8 @@ function certificatesOf(endpoints: readonly string[], tls: EtcdTls | undefined):
     if (tls === undefined) return undefined
     throw wrong('certificates need TLS: begin the endpoints with https:')
   }
-  const { ca, cert, key } = tls ?? {}
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new LeaseConfigurationError('a client certificate needs its key: give both cert and key', { store: 'etcd' })
+  if ((tls?.cert === undefined) !== (tls?.key === undefined)) {
+    throw wrong('a client certificate needs its key: give both cert and key')
   }
-  return { ca: bufferOf(ca), cert: bufferOf(cert), key: bufferOf(key) }
-}
-
-function bufferOf(pem: string | undefined): Buffer | undefined {
-  return pem === undefined ? undefined : Buffer.from(pem)
+  return tls ?? {}
 }

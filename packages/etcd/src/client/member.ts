@@ -1,59 +1,35 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import type { Answer, Method, Request } from './api.js'
-import type { Certificates, Channel, WatchStream } from './channel.js'
+import type { Channel, WatchStream } from './channel.js'
 
 /** After so many milliseconds without any answer, the connection of a call that was given up is dropped. */
 const SILENCE = 500
 
-/** Loads gRPC. */
-export type ChannelClass = typeof Channel
-
 /** One member of the cluster, as an endpoint names it, and the connection to it. */
 export class Member {
-  readonly #address: string
-  readonly #certificates: Certificates | undefined
+  readonly #open: () => Channel
   readonly #clock: Clock
   #channel: Channel | undefined
   #heardAt = Number.NEGATIVE_INFINITY
 
-  constructor(address: string, certificates: Certificates | undefined, clock: Clock) {
-    this.#address = address
-    this.#certificates = certificates
+  /** `open` makes a connection to it. */
+  constructor(open: () => Channel, clock: Clock) {
+    this.#open = open
     this.#clock = clock
   }
 
-  unary<M extends Method>(
-    Loaded: ChannelClass,
+  /** A connection on which nothing was heard for the whole time of a call that was given up may be dead: it is dropped. */
+  async unary<M extends Method>(
     method: M,
     request: Request<M>,
     token: string | undefined,
     call: StoreCall,
   ): Promise<Answer<M>> {
-    return this.#heard(this.#open(Loaded).unary(method, request, token, call), call)
-  }
-
-  watch(Loaded: ChannelClass, token: string | undefined): WatchStream {
-    return this.#open(Loaded).watch(token)
-  }
-
-  /** Ends the connection; the next request opens another one. */
-  drop(): void {
-    this.#channel?.close()
-    this.#channel = undefined
-  }
-
-  #open(Loaded: ChannelClass): Channel {
-    this.#channel ??= new Loaded(this.#address, this.#certificates)
-    return this.#channel
-  }
-
-  /** A connection on which nothing was heard for the whole time of a call that was given up may be dead. */
-  async #heard<T>(answering: Promise<T>, call: StoreCall): Promise<T> {
-    const channel = this.#channel
+    const channel = this.#connected()
     const sentAt = this.#clock.now()
     try {
-      const answer = await answering
+      const answer = await channel.unary(method, request, token, call)
       this.#heardAt = this.#clock.now()
       return answer
     } catch (error) {
@@ -65,5 +41,20 @@ export class Member {
       }
       throw error
     }
+  }
+
+  watch(token: string | undefined): WatchStream {
+    return this.#connected().watch(token)
+  }
+
+  /** Ends the connection; the next request opens another one. */
+  drop(): void {
+    this.#channel?.close()
+    this.#channel = undefined
+  }
+
+  #connected(): Channel {
+    this.#channel ??= this.#open()
+    return this.#channel
   }
 }
