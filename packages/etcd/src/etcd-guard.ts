@@ -1,13 +1,14 @@
-import { type LeaseLostError, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { LeaseUnavailableError, systemClock } from '@leasehold/core'
 import {
   AbortableCall,
   AbortListeners,
+  checkFence,
   checkFencingToken,
   checkOptionNames,
   fenced,
   type OptionNames,
 } from '@leasehold/core/store'
-import { type Compare, EQUAL, LESS, type RequestOp, type ResponseOp, type TxnResponse, VALUE } from './client/api.js'
+import { type Compare, EQUAL, LESS, type RequestOp, type TxnRequest, type TxnResponse, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isRpcError } from './client/rpc-error.js'
 import { failureOf } from './failure-of.js'
@@ -98,28 +99,18 @@ export class EtcdGuard {
     }
     const { succeeded, responses } = await this.#send(key, signal, request).catch(async (error: unknown) => {
       // The server rejects an invalid transaction before it looks at the fence.
-      if (isOwnFailure(error)) await this.#check(key, token, fence, signal)
+      if (isOwnFailure(error)) {
+        const look = { compare: [], success: [{ requestRange: { key: fence } }], failure: [] }
+        checkFence(key, token, tokenIn(await this.#send(key, signal, look)), 'etcd')
+      }
       throw error
     })
     const inner = succeeded ? undefined : responses[0]?.responseTxn
-    if (inner?.succeeded === false) throw fencedBy(key, token, inner.responses[0])
+    if (inner?.succeeded === false) throw fenced(key, token, tokenIn(inner) ?? '', 'etcd')
     return (inner?.responses ?? responses)[1]?.responseTxn?.succeeded === true
   }
 
-  /** Throws a `LeaseLostError` if the fence has a larger token. */
-  async #check(key: string, token: bigint, fence: Buffer, signal: AbortSignal | undefined): Promise<void> {
-    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
-    const request = { compare: [isOlder], success: [], failure: [{ requestRange: { key: fence } }] }
-    const { succeeded, responses } = await this.#send(key, signal, request)
-    const isThere = responses[0]?.responseRange?.kvs[0] !== undefined
-    if (!succeeded && isThere) throw fencedBy(key, token, responses[0])
-  }
-
-  async #send(
-    key: string,
-    signal: AbortSignal | undefined,
-    request: { compare: readonly Compare[]; success: readonly RequestOp[]; failure: readonly RequestOp[] },
-  ): Promise<TxnResponse> {
+  async #send(key: string, signal: AbortSignal | undefined, request: TxnRequest): Promise<TxnResponse> {
     const call = new AbortableCall(TIMEOUT)
     const cancel = systemClock.schedule(TIMEOUT, () => {
       call.abort(new LeaseUnavailableError(`the guarded write of '${key}' was not answered`, { store: 'etcd' }))
@@ -143,10 +134,10 @@ function ordered(token: bigint): Buffer {
   return Buffer.from(`${String(digits.length).padStart(6, '0')} ${digits}`)
 }
 
-/** The fence as the server returned it. */
-function fencedBy(key: string, token: bigint, response: ResponseOp | undefined): LeaseLostError {
-  const seen = response?.responseRange?.kvs[0]?.value.toString() ?? ''
-  return fenced(key, token, seen.slice(seen.indexOf(' ') + 1), 'etcd')
+/** The token in the fence, which is the first range of this answer; `undefined` if there is no fence. */
+function tokenIn({ responses }: TxnResponse): string | undefined {
+  const seen = responses[0]?.responseRange?.kvs[0]?.value.toString()
+  return seen?.slice(seen.indexOf(' ') + 1)
 }
 
 function compareOf(condition: EtcdCondition): Compare {

@@ -142,7 +142,6 @@ export type Header = Message<'ResponseHeader'>
 export type KeyValue = Message<'KeyValue'>
 export type Compare = Message<'Compare'>
 export type RequestOp = Message<'RequestOp'>
-export type ResponseOp = Message<'ResponseOp'>
 export type TxnRequest = Request<'Txn'>
 export type TxnResponse = Answer<'Txn'>
 
