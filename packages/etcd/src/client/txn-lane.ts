@@ -129,20 +129,26 @@ export class TxnLane {
     }
     this.#underWay += 1
     const cancel = this.#clock.schedule(STALLED, end)
-    const shared = sharedCall(batch)
+    const call = new AbortableCall(Math.max(...batch.map((asked) => asked.call.timeout)))
+    const removals = batch.map((asked) =>
+      asked.call.onAbort(() => {
+        asked.reject(asked.call.signal.reason)
+        if (batch.every((each) => each.call.aborted)) call.abort(asked.call.signal.reason)
+      }),
+    )
     try {
       const requests = batch.map(({ request }) => request)
       const [only] = requests
       if (only !== undefined && requests.length === 1) {
-        batch[0]?.resolve(await this.#send(only, shared.call))
+        batch[0]?.resolve(await this.#send(only, call))
       } else {
-        const answer = await this.#send(this.#joining.join(requests), shared.call)
+        const answer = await this.#send(this.#joining.join(requests), call)
         for (const [place, own] of this.#joining.split(answer, requests).entries()) batch[place]?.resolve(own)
       }
     } catch (error) {
       this.#onFailure(batch, error)
     } finally {
-      shared.end()
+      for (const remove of removals) remove()
       end()
     }
   }
@@ -155,25 +161,5 @@ export class TxnLane {
       if (isRefused && !asked.call.aborted) this.#add(asked)
       else asked.reject(error)
     }
-  }
-}
-
-/** A call that is aborted when all of these are. Each of them rejects as soon as its own is. */
-function sharedCall(batch: readonly Asked[]): { readonly call: StoreCall; readonly end: () => void } {
-  const call = new AbortableCall(batch.reduce((longest, { call: { timeout } }) => Math.max(longest, timeout), 0))
-  let left = batch.length
-  const removals = batch.map((asked) =>
-    asked.call.onAbort(() => {
-      const { reason } = asked.call.signal
-      asked.reject(reason)
-      left -= 1
-      if (left === 0) call.abort(reason)
-    }),
-  )
-  return {
-    call,
-    end: () => {
-      for (const remove of removals) remove()
-    },
   }
 }

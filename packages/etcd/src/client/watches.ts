@@ -65,16 +65,16 @@ export class Watches {
   }
 
   #open(): Promise<Opened> {
-    if (this.#opening === undefined) {
-      const opening = this.#client.watch(this.#ending).then((opened) => {
+    this.#opening ??= this.#client.watch(this.#ending).then(
+      (opened) => {
         this.#listen(opened)
         return opened
-      })
-      this.#opening = opening
-      opening.catch(() => {
-        if (this.#opening === opening) this.#opening = undefined
-      })
-    }
+      },
+      (error: unknown) => {
+        this.#opening = undefined
+        throw error
+      },
+    )
     return this.#opening
   }
 
@@ -84,7 +84,8 @@ export class Watches {
       if (this.#opening !== current) return
       this.#opening = undefined
       drop()
-      this.#wakeAll()
+      for (const wake of this.#wakes.values()) wake()
+      this.#wakes.clear()
     }
     this.#isHeard = true
     stream.on('data', ({ watchId, canceled, events }: Message<'WatchResponse'>) => {
@@ -104,28 +105,20 @@ export class Watches {
     if (this.#wakes.size === 0) return
     this.#cancelTimer = this.#client.clock.schedule(PROGRESS, () => this.#look())
     this.#opening?.then(
-      (opened) => {
+      ({ stream }) => {
         // After a blocked event loop, timers run before the answers are read that have come meanwhile.
-        setImmediate(() => this.#judge(opened))
+        setImmediate(() => {
+          if (this.#isHeard) stream.write({ progressRequest: {} })
+          else this.#end(stream)
+          this.#isHeard = false
+        })
       },
       () => {},
     )
   }
 
-  #judge({ stream }: Opened): void {
-    if (this.#isHeard) stream.write({ progressRequest: {} })
-    else this.#end(stream)
-    this.#isHeard = false
-  }
-
   #end(stream: Opened['stream']): void {
     stream.cancel()
     stream.emit('end')
-  }
-
-  #wakeAll(): void {
-    const wakes = [...this.#wakes.values()]
-    this.#wakes.clear()
-    for (const wake of wakes) wake()
   }
 }
