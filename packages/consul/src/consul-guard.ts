@@ -13,7 +13,7 @@ import { failureOf } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import { ConsulClient } from './http/consul-client.js'
 import { pathOf } from './key-space.js'
-import { MOST_OPERATIONS } from './transaction.js'
+import { MOST_OPERATIONS, transaction, unchanged } from './transaction.js'
 
 /** The prefix of the keys that keep the largest token of a guarded key. */
 const FENCES = 'leasehold-fences/'
@@ -61,8 +61,7 @@ export class ConsulGuard {
     value: string | Uint8Array,
     signal?: AbortSignal,
   ): Promise<void> {
-    const inBase64 = Buffer.from(value as string).toString('base64')
-    await this.transact(key, fencingToken, [{ KV: { Verb: 'set', Key: key, Value: inBase64 } }], signal)
+    await this.transact(key, fencingToken, [setting(key, value)], signal)
   }
 
   async delete(key: string, fencingToken: bigint | string, signal?: AbortSignal): Promise<void> {
@@ -110,23 +109,19 @@ export class ConsulGuard {
     const read = await this.#client.send({ method: 'GET', path: pathOf(fence), query: { consistent: '' } }, call)
     const seen = fenceIn(read, fence)
     checkFence(key, token, seen?.token, 'consul')
-    const isUnchanged =
-      seen === undefined
-        ? { Verb: 'check-not-exists', Key: fence }
-        : { Verb: 'check-index', Key: fence, Index: seen.index }
-    const stored = { Verb: 'set', Key: fence, Value: Buffer.from(String(token)).toString('base64') }
+    const stored = JSON.stringify(setting(fence, String(token)))
     // Writes under the same token do not get in the way of each other.
-    const first = seen?.token === String(token) ? [{ KV: isUnchanged }] : [{ KV: isUnchanged }, { KV: stored }]
-    const body = JSON.stringify([...first, ...operations])
+    const own = seen?.token === String(token) ? [unchanged(fence, seen)] : [unchanged(fence, seen), stored]
+    const body = transaction([...own, ...operations.map((operation) => JSON.stringify(operation))])
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
     if (answer.status === 200) return true
     const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }
     if (answer.status !== 409 || !Array.isArray(Errors))
       throw failureOf(`the guarded write of '${key}'`, undefined, answer)
-    const own = Errors.filter(({ OpIndex = 0 }) => OpIndex < first.length)
-    if (own.some(({ What = '' }) => !/permission denied/i.test(What))) return undefined
-    if (own.length > 0) throw failureOf(`the guarded write of '${key}'`, undefined, answer)
-    const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - first.length}: ${What}`).join('; ')
+    const refused = Errors.filter(({ OpIndex = 0 }) => OpIndex < own.length)
+    if (refused.some(({ What = '' }) => !/permission denied/i.test(What))) return undefined
+    if (refused.length > 0) throw failureOf(`the guarded write of '${key}'`, undefined, answer)
+    const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - own.length}: ${What}`).join('; ')
     throw new LeaseConflictError(`the guarded transaction of '${key}' was not applied: ${said}`, {
       store: 'consul',
       cause: answer,
@@ -134,7 +129,11 @@ export class ConsulGuard {
   }
 }
 
-function fenceIn(answer: ConsulAnswer, fence: string): { readonly token: string; readonly index: number } | undefined {
+function setting(key: string, value: string | Uint8Array): ConsulOperation {
+  return { KV: { Verb: 'set', Key: key, Value: Buffer.from(value as string).toString('base64') } }
+}
+
+function fenceIn(answer: ConsulAnswer, fence: string): { token: string; modifyIndex: number } | undefined {
   if (answer.status === 404 && answer.text === '') return undefined
   const parts = bodyOf(answer)
   const { Value, ModifyIndex } = Object(Array.isArray(parts) ? parts[0] : undefined) as {
@@ -142,5 +141,5 @@ function fenceIn(answer: ConsulAnswer, fence: string): { readonly token: string;
     ModifyIndex?: number
   }
   if (answer.status !== 200 || ModifyIndex === undefined) throw failureOf(`reading '${fence}'`, undefined, answer)
-  return { token: Buffer.from(Value ?? '', 'base64').toString(), index: ModifyIndex }
+  return { token: Buffer.from(Value ?? '', 'base64').toString(), modifyIndex: ModifyIndex }
 }

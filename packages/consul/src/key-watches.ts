@@ -1,5 +1,6 @@
-import { type Clock, LeaseConfigurationError, type LeaseRecord, LeaseUnauthorisedError } from '@leasehold/core'
-import { AbortableCall, pause, type StoreCall } from '@leasehold/core/store'
+import { randomUUID } from 'node:crypto'
+import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
+import { AbortableCall, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
 import { type ChangedEntry, type LeaseKeys, LONGEST_WAIT } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
 
@@ -18,47 +19,38 @@ export class KeyWatches {
   readonly #keys: LeaseKeys
   readonly #clock: Clock
   readonly #names = new Map<string, KeyWatch>()
-  #isClosed = false
+  readonly #messages: MessageListeners
 
   constructor(keys: LeaseKeys, clock: Clock) {
     this.#keys = keys
     this.#clock = clock
+    this.#messages = new MessageListeners(clock)
   }
 
   /** Yields when the name may be free and it is the turn of this waiter of the process, until the call is aborted. */
-  async *watch(name: string, call: StoreCall): AsyncGenerator<LeaseRecord | undefined> {
-    let isNotified = false
-    let wake = (): void => {}
-    const waiter = (): void => {
-      isNotified = true
-      wake()
-    }
-    const unlisten = call.onAbort(() => wake())
-    const watched = this.#names.get(name) ?? this.#begin(name)
+  async *watch(name: string, call: StoreCall): AsyncGenerator<undefined> {
+    const current = this.#names.get(name)
+    const watched = current === undefined || current.hasEnded ? this.#begin(name) : current
+    const waiter = randomUUID()
     watched.add(waiter)
-    const isOver = (): boolean => call.aborted || this.#isClosed
     try {
-      while (!isOver()) {
-        if (!isNotified && watched.failure === undefined) await new Promise<void>((resolve) => (wake = resolve))
-        if (isOver()) return
+      for await (const _ of this.#messages.listen(waiter, call)) {
         if (watched.failure !== undefined) throw watched.failure
-        if (isNotified) yield undefined
-        isNotified = false
+        yield undefined
       }
     } finally {
-      unlisten()
       watched.remove(waiter)
-      if (watched.isIdle && this.#names.get(name) === watched) this.#names.delete(name)
+      if (watched.hasEnded && this.#names.get(name) === watched) this.#names.delete(name)
     }
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#messages.close()
     for (const watched of this.#names.values()) watched.end()
   }
 
   #begin(name: string): KeyWatch {
-    const watched = new KeyWatch(name, this.#keys, this.#clock)
+    const watched = new KeyWatch(name, this.#keys, this.#clock, this.#messages)
     this.#names.set(name, watched)
     void watched.follow()
     return watched
@@ -72,34 +64,37 @@ class KeyWatch {
   readonly #name: string
   readonly #keys: LeaseKeys
   readonly #clock: Clock
-  readonly #waiters = new Set<() => void>()
+  readonly #messages: MessageListeners
+  readonly #waiters = new Set<string>()
   readonly #ended = new AbortableCall()
   #cancelTurn = (): void => {}
   #wasHeld = false
 
-  constructor(name: string, keys: LeaseKeys, clock: Clock) {
+  /** A waiter whose turn it is gets a message of its name. */
+  constructor(name: string, keys: LeaseKeys, clock: Clock, messages: MessageListeners) {
     this.#name = name
     this.#keys = keys
     this.#clock = clock
+    this.#messages = messages
   }
 
-  get isIdle(): boolean {
-    return this.#waiters.size === 0
+  get hasEnded(): boolean {
+    return this.#ended.aborted
   }
 
-  add(waiter: () => void): void {
+  add(waiter: string): void {
     this.#waiters.add(waiter)
   }
 
-  remove(waiter: () => void): void {
+  remove(waiter: string): void {
     this.#waiters.delete(waiter)
-    if (this.isIdle) this.end()
+    if (this.#waiters.size === 0) this.end()
   }
 
   end(): void {
     this.#ended.abort()
     this.#cancelTurn()
-    for (const waiter of this.#waiters) waiter()
+    for (const waiter of this.#waiters) this.#messages.notify(waiter)
   }
 
   async follow(): Promise<void> {
@@ -157,13 +152,13 @@ class KeyWatch {
   }
 
   /** One after the other: the first one is usually granted the name, and the next entry then shows it. */
-  #notify([first, ...others]: readonly (() => void)[]): void {
+  #notify([first, ...others]: readonly string[]): void {
     if (first === undefined) return
-    if (this.#waiters.has(first)) first()
+    if (this.#waiters.has(first)) this.#messages.notify(first)
     if (others.length > 0) this.#notifyAfter(NEXT_WAITER, others)
   }
 
-  #notifyAfter(delay: number, waiters: readonly (() => void)[]): void {
+  #notifyAfter(delay: number, waiters: readonly string[]): void {
     this.#cancelTurn = this.#clock.schedule(Math.ceil(delay), () => this.#notify(waiters))
   }
 }
