@@ -74,9 +74,7 @@ export class Breaking {
     const lease = left === 0 ? undefined : await this.#leases.single(left, call)
     await this.#names.carryOut(name, undefined, call, (state): Plan<void> => {
       const { first } = state
-      if (first?.note === undefined || !('broken' in first.note) || first.note.broken !== grantId) {
-        return { outcome: undefined }
-      }
+      if (first?.note?.broken !== grantId) return { outcome: undefined }
       const { key, note } = first
       const changes = lease === undefined ? { freed: key } : { claim: { key, note, lease } }
       return { changes, done: () => undefined }

@@ -4,7 +4,7 @@ import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Heartbeats } from './heartbeats.js'
-import { holderIn, holdingClaim, type LeaseNote, type NameState, toValue } from './name-state.js'
+import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
@@ -45,7 +45,8 @@ export class Claims {
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in line.
         if (held !== undefined) return granted(repeated(state, request), held.key, state.note?.token)
-        if (state.first === undefined || isWaiting(state, grantId)) return granted(followed(state, request), key)
+        const { first } = state
+        if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
         return { outcome: refused(name, state) }
       })
       if (outcome.granted && queue === true) this.#leases.detach(placeOf(grantId))
@@ -169,10 +170,6 @@ function placeOf(grantId: string): string {
   return `place of ${grantId}`
 }
 
-function isWaiting({ first }: NameState, grantId: string): boolean {
-  return first?.note !== undefined && 'waiting' in first.note && first.note.waiting === grantId
-}
-
 /** The record of the next grant. */
 function followed({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
   const previous = note === undefined ? {} : { previous: leftBy(note) }
@@ -181,14 +178,7 @@ function followed({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<S
 
 /** The record of the grant in force, once more. */
 function repeated({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
-  const kept = note === undefined ? {} : { ...(note.token === undefined ? {} : { token: note.token }) }
-  const previous = note?.previous === undefined ? {} : { previous: note.previous }
-  return { grantId, owner, ttl, state: 'leased', ...kept, metadata: metadata ?? note?.metadata ?? {}, ...previous }
-}
-
-/** The metadata that the next holder finds. */
-function leftBy({ metadata, breakReason }: LeaseNote): Metadata {
-  return breakReason === undefined ? metadata : { ...metadata, breakReason }
+  return { ...note, grantId, owner, ttl, state: 'leased', metadata: metadata ?? note?.metadata ?? {} }
 }
 
 function grantedBy({ name, owner, grantId, ttl }: Successor, { previous }: LeaseNote, token: string): Granted {

@@ -3,7 +3,7 @@ import type { StoreCall } from '@leasehold/core/store'
 import type { KeyValue } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import type { KeySpace } from './key-space.js'
-import { type Claim, claimIn, type LeaseNote, noteIn, toWholeRecord } from './name-state.js'
+import { type Claim, claimIn, type LeaseNote, noteIn, toWholeRecord, UNUSED } from './name-state.js'
 import type { ServerLeases } from './server-leases.js'
 
 /** How many keys one request reads. */
@@ -33,8 +33,7 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
     if (first !== undefined && !remaining.has(first.lease)) {
       remaining.set(first.lease, await leases.remaining(first, call))
     }
-    const state = { note, first, inLine, noteRevision: '0', own: undefined, revision: 0n }
-    return toWholeRecord(name, state, remaining.get(first?.lease ?? ''))
+    return toWholeRecord(name, { ...UNUSED, note, first, inLine }, remaining.get(first?.lease ?? ''))
   }
 
   for await (const kv of keysOf(client, keys, prefix, call)) {

@@ -16,11 +16,17 @@ export interface LeaseNote {
   readonly breakReason?: string
 }
 
-/** The value of a key in the line of a name. `lease` is the server lease that the holder keeps alive. */
-export type ClaimNote =
-  | { readonly held: string; readonly owner: string; readonly ttl: number; readonly lease: string }
-  | { readonly broken: string }
-  | { readonly waiting: string }
+/** The value of a key in the line of a name: the id of a grant that is held, broken or waited for. */
+export interface ClaimNote {
+  readonly held?: string
+  readonly broken?: string
+  readonly waiting?: string
+  /** Of a holder, as are the next ones. */
+  readonly owner?: string
+  readonly ttl?: number
+  /** The server lease that the holder keeps alive. */
+  readonly lease?: string
+}
 
 /** A key in the line of a name: of its holder, of a waiter, or of a lock of another program. */
 export interface Claim {
@@ -110,13 +116,12 @@ function parsed<T>(value: Buffer, ...keys: readonly string[]): T | undefined {
 
 /** The claim that locks the name; `undefined` if the name is free, though a waiter may be first in line. */
 export function lockIn({ first }: NameState): Claim | undefined {
-  return first?.note !== undefined && 'waiting' in first.note ? undefined : first
+  return first?.note?.waiting === undefined ? first : undefined
 }
 
 /** The claim of the grant with this id, if that grant is in force. */
-export function holdingClaim(state: NameState, grantId: string): Claim | undefined {
-  const { first } = state
-  return first?.note !== undefined && 'held' in first.note && first.note.held === grantId ? first : undefined
+export function holdingClaim({ first }: NameState, grantId: string): Claim | undefined {
+  return first?.note?.held === grantId ? first : undefined
 }
 
 /** The record with the number of those that wait, as answers to `read` and `list` have it. */
@@ -132,10 +137,10 @@ export function toLeaseRecord(name: string, state: NameState, remaining?: number
   const { note } = state
   const lock = lockIn(state)
   const left = remaining === undefined || lock === undefined ? {} : { remaining }
-  if (note === undefined || (lock !== undefined && !isOf(lock, note))) {
+  if (note === undefined || (lock !== undefined && (lock.note?.held ?? lock.note?.broken) !== note.grantId)) {
     return lock === undefined ? undefined : { ...unrecorded(name, lock), ...left }
   }
-  const { grantId, owner, ttl, token = '0', metadata, previous, breakReason } = note
+  const { grantId, owner, ttl, token = '0', previous } = note
   return {
     name,
     owner,
@@ -143,7 +148,7 @@ export function toLeaseRecord(name: string, state: NameState, remaining?: number
     fencingToken: BigInt(token),
     ttl,
     state: stateOf(note, lock !== undefined),
-    metadata: breakReason === undefined ? metadata : { ...metadata, breakReason },
+    metadata: leftBy(note),
     ...(previous === undefined || lock === undefined ? {} : { previous }),
     ...left,
   }
@@ -155,26 +160,17 @@ function stateOf({ state }: LeaseNote, isLocked: boolean): LeaseRecord['state'] 
   return state === 'breaking' ? 'broken' : 'available'
 }
 
-function isOf({ note }: Claim, { grantId }: LeaseNote): boolean {
-  if (note === undefined || 'waiting' in note) return false
-  return ('held' in note ? note.held : note.broken) === grantId
+/** The metadata that the next holder finds. */
+export function leftBy({ metadata, breakReason }: LeaseNote): Metadata {
+  return breakReason === undefined ? metadata : { ...metadata, breakReason }
 }
 
 /** The holder of a lock of another program, or of a grant whose record was deleted. */
 function unrecorded(name: string, { note, createRevision }: Claim): LeaseRecord {
-  const known = note !== undefined && 'held' in note ? { owner: note.owner, grantId: note.held, ttl: ttlIn(note) } : {}
-  const unknown = {
-    owner: '',
-    grantId: '',
-    fencingToken: BigInt(createRevision),
-    state: 'leased',
-    metadata: {},
-  } as const
-  return { name, ...unknown, ...known }
-}
-
-function ttlIn({ ttl }: { readonly ttl: unknown }): number {
-  return typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY
+  const { held: grantId = '', owner = '', ttl } = note ?? {}
+  // Infinity is a text.
+  const known = grantId === '' ? {} : { ttl: typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY }
+  return { name, owner, grantId, fencingToken: BigInt(createRevision), state: 'leased', metadata: {}, ...known }
 }
 
 /** The holder of the name, as a property of an outcome; absent if the name is free, but it is a waiter's turn. */
