@@ -105,7 +105,7 @@ export class ConsulLeaseStore implements LeaseStore {
       const standing = standingOf(entry)
       if (entry.value?.grantId === grantId && standing.state === 'leased')
         return await this.#repeat(request, entry, call)
-      if (isLocked(standing)) return { granted: false, holder: this.#recordOf(name, entry, standing) }
+      if (isLocked(standing)) return { granted: false, holder: this.#recordOf(name, entry) }
       this.#keys.checkIsLock(name, entry)
       const remaining = vacatedFor(entry, LONGEST_LOCK_DELAY)
       if (remaining > 0) return this.#vacated(name, entry, remaining)
@@ -196,14 +196,14 @@ export class ConsulLeaseStore implements LeaseStore {
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     const entry = await this.#keys.read(name, call)
-    return entry === undefined ? undefined : this.#recordOf(name, entry, standingOf(entry))
+    return entry && this.#recordOf(name, entry)
   }
 
   /** In one request for all keys under the prefix. Consul leaves out the keys that the ACL token must not read. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
     for await (const { name, ...entry } of this.#keys.list(prefix, call)) {
-      if (entry.isLock || entry.value !== undefined) yield this.#recordOf(name, entry, standingOf(entry))
+      if (entry.isLock || entry.value !== undefined) yield this.#recordOf(name, entry)
     }
   }
 
@@ -212,7 +212,7 @@ export class ConsulLeaseStore implements LeaseStore {
     const { name, grantId } = grant
     this.#checks.change(grant, to, call)
     return await this.#inRounds(name, call, async (isFirst) => {
-      const entry = isFirst ? await this.#locks.entryOf(grant, true, call) : await this.#keys.read(name, call)
+      const entry = await this.#locks.entryOf(grant, isFirst, call)
       const value = entry?.value
       if (entry === undefined || value === undefined || standingOf(entry).state !== 'leased')
         return { granted: false, ...this.#holderOf(name, entry) }
@@ -366,13 +366,11 @@ export class ConsulLeaseStore implements LeaseStore {
   }
 
   #holderOf(name: string, entry: SeenEntry | undefined): { holder?: LeaseRecord } {
-    const standing = entry && standingOf(entry)
-    if (entry === undefined || standing === undefined || !isLocked(standing)) return {}
-    return { holder: this.#recordOf(name, entry, standing) }
+    return entry !== undefined && isLocked(standingOf(entry)) ? { holder: this.#recordOf(name, entry) } : {}
   }
 
   /** The token of a grant made here is known, also after the end of its session. */
-  #recordOf(name: string, entry: SeenEntry, standing: Standing): LeaseRecord {
+  #recordOf(name: string, entry: SeenEntry, standing = standingOf(entry)): LeaseRecord {
     const written = this.#locks.writtenFor(name, entry.value?.grantId)
     return recordOf(name, entry, tokenOf(written ?? entry), standing)
   }

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
 import { AbortableCall, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
-import { type ChangedEntry, type LeaseKeys, LONGEST_WAIT } from './lease-keys.js'
+import type { LeaseKeys } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
-
-/** After this time without an answer, the connection is dead. Milliseconds. */
-const SILENCE = LONGEST_WAIT * 1_000 * (1 + 1 / 16) + 5_000
 
 /** While the name stays free, the next waiter of this process is notified after this time, in milliseconds. */
 const NEXT_WAITER = 200
@@ -102,7 +99,7 @@ class KeyWatch {
     let failures = 0
     while (!this.#ended.aborted) {
       try {
-        const answer = await this.#ask(index)
+        const answer = await this.#keys.changed(this.#name, index, this.#ended)
         // After a restore of the servers, the index may be smaller: the query then starts again.
         const isNews = answer.index !== index || index === 0
         index = answer.index < index ? 0 : Math.max(answer.index, 1)
@@ -120,18 +117,6 @@ class KeyWatch {
         const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(failures, 16), LONGEST_PAUSE)
         await pause(this.#clock, longest * (0.5 + 0.5 * Math.random()), this.#ended).catch(() => {})
       }
-    }
-  }
-
-  async #ask(index: number): Promise<ChangedEntry> {
-    const call = new AbortableCall()
-    const unlisten = this.#ended.onAbort(() => call.abort())
-    const cancel = this.#clock.schedule(SILENCE, () => call.abort(new Error('the agent was silent')))
-    try {
-      return await this.#keys.changed(this.#name, index, call)
-    } finally {
-      cancel()
-      unlisten()
     }
   }
 

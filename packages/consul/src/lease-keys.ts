@@ -2,7 +2,7 @@ import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@le
 import { RecentMap, type StoreCall } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
-import type { ConsulClient } from './http/consul-client.js'
+import { type ConsulClient, LONGEST_WAIT } from './http/consul-client.js'
 import { type KeySpace, pathOf } from './key-space.js'
 import { type KvEntry, toEntry } from './kv-entry.js'
 import type { SeenEntry } from './standing.js'
@@ -11,11 +11,8 @@ import { get, MOST_OPERATIONS, outcomeOf, type TransactionOutcome, transaction }
 /** How many keys are remembered. */
 const MOST_KEYS = 10_000
 
-/** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
-export const LONGEST_WAIT = 30
-
 /** The entry of a name, and the index from which to ask for the next one. */
-export interface ChangedEntry {
+interface ChangedEntry {
   readonly index: number
   readonly entry: SeenEntry | undefined
 }

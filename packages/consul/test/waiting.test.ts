@@ -117,9 +117,11 @@ async function scripted(answers: readonly Answer[], clock: Clock = systemClock) 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
+  const address = `http://127.0.0.1:${port}`
   return {
     asked,
-    store: new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${port}`], clock }),
+    address,
+    store: new ConsulLeaseStore({ addresses: [address], clock }),
     close: () => server.closeAllConnections(),
   }
 }
@@ -178,6 +180,21 @@ describe('a blocking query', () => {
     call.abort()
     await agent.store.close()
     agent.close()
+  })
+
+  it('that an agent does not answer goes to the next one', async () => {
+    const clock = new VirtualClock()
+    const [silent, other] = [await scripted([undefined]), await scripted([{ index: 9, isHeld: false }])]
+    const store = new ConsulLeaseStore({ addresses: [silent.address, other.address], clock })
+    const call = new AbortableCall()
+    const turn = store.watch('job', call)[Symbol.asyncIterator]().next()
+    await eventually('the query hangs', async () => silent.asked.length === 1)
+    await clock.advance(40_000)
+    expect(await turn).toEqual({ done: false, value: undefined })
+    expect([silent.asked.length, other.asked[0]]).toEqual([1, '0'])
+    call.abort()
+    await store.close()
+    for (const agent of [silent, other]) agent.close()
   })
 
   it('ends with the store', async () => {

@@ -18,6 +18,12 @@ const KEEP_ALIVE = 15_000
 const MOST_REQUESTS = 64
 const MOST_BLOCKING = 50
 
+/** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
+export const LONGEST_WAIT = 30
+
+/** An agent that has not answered a blocking query for so many milliseconds is silent. */
+const SILENCE = LONGEST_WAIT * 1_000 * (1 + 1 / 16) + 5_000
+
 export interface ConsulRequest {
   readonly method: 'GET' | 'PUT'
   /** Below `/v1`, such as `/kv/leasehold/orders`. */
@@ -82,7 +88,7 @@ export class ConsulClient {
   async #ask(address: URL, request: ConsulRequest, call: StoreCall): Promise<ConsulAnswer | Error> {
     const limit = new AbortableCall(call.timeout)
     const unlisten = call.onAbort(() => limit.abort())
-    const part = request.blocking === true ? Number.POSITIVE_INFINITY : call.timeout / this.#addresses.length
+    const part = request.blocking === true ? SILENCE : call.timeout / this.#addresses.length
     const isLimited = part < call.timeout
     const cancel = isLimited ? this.#clock.schedule(part, () => limit.abort()) : undefined
     try {
