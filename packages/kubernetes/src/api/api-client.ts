@@ -40,14 +40,11 @@ export class ApiClient {
 
   /** The configuration in use. When loading fails, the next call loads again. */
   #load(): Promise<KubeConfigLike> {
-    if (this.#config === undefined) {
-      const { kubeConfig } = this.#options
-      const loading = kubeConfig === undefined ? loadKubeConfig(this.#options) : Promise.resolve(kubeConfig)
-      this.#config = loading
-      loading.catch(() => {
-        if (this.#config === loading) this.#config = undefined
-      })
-    }
+    const { kubeConfig } = this.#options
+    this.#config ??= Promise.resolve(kubeConfig ?? loadKubeConfig(this.#options)).catch((error: unknown) => {
+      this.#config = undefined
+      throw error
+    })
     return this.#config
   }
 
