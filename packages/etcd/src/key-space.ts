@@ -64,13 +64,7 @@ export class KeySpace {
 
 /** The first key after all keys with this prefix; a single zero, which stands for no end, if there is none. */
 function afterPrefix(prefix: Buffer): Buffer {
-  const end = Buffer.from(prefix)
-  for (let at = end.length - 1; at >= 0; at -= 1) {
-    const byte = end[at] ?? 0
-    if (byte < 0xff) {
-      end[at] = byte + 1
-      return end.subarray(0, at + 1)
-    }
-  }
-  return Buffer.from([0])
+  const last = prefix.at(-1)
+  // No byte of UTF-8 is the largest one.
+  return last === undefined ? Buffer.from([0]) : Buffer.from([...prefix.subarray(0, -1), last + 1])
 }

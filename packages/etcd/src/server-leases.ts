@@ -90,9 +90,13 @@ export class ServerLeases {
     return { id, extended: Promise.resolve(ANY_TERM) }
   }
 
-  /** A server lease of its own, for a break, in whole seconds. Nothing keeps it alive by itself. */
+  /** The id of a server lease of its own, for a break, in whole seconds. Nothing keeps it alive by itself. */
   async single(duration: number, call: StoreCall): Promise<string> {
-    return (await this.#send(Math.ceil(duration / 1_000), call)).ID
+    const seconds = Math.ceil(duration / 1_000)
+    const { ID, TTL } = await this.#client.request('LeaseGrant', { TTL: String(seconds), ID: '0' }, call)
+    // The server may raise a ttl that is shorter than its elections.
+    if (Number(TTL) >= seconds) return ID
+    throw new LeaseUnavailableError(`etcd granted a lease of ${TTL} s instead of ${seconds} s`, { store: 'etcd' })
   }
 
   /** A keep-alive that is sent after the call of this method; all calls of one turn of the event loop share it. */
@@ -149,7 +153,7 @@ export class ServerLeases {
     const { call, end } = this.#sharedCall()
     try {
       const keptUntil = this.#clock.now() + seconds * 1_000
-      const { ID: id } = await this.#send(seconds, call)
+      const id = await this.single(seconds * 1_000, call)
       const lease: ServerLease = { id, grants: new Map(), next: undefined, keptUntil, seconds }
       this.#byId.set(id, lease)
       return lease
@@ -169,15 +173,6 @@ export class ServerLeases {
       if (isLeaseGone(error)) return -1
       throw error
     }
-  }
-
-  async #send(seconds: number, call: StoreCall): Promise<{ readonly ID: string }> {
-    const answer = await this.#client.request('LeaseGrant', { TTL: String(seconds), ID: '0' }, call)
-    // The server may raise a ttl that is shorter than its elections.
-    if (Number(answer.TTL) >= seconds) return answer
-    throw new LeaseUnavailableError(`etcd granted a lease of ${answer.TTL} s instead of ${seconds} s`, {
-      store: 'etcd',
-    })
   }
 
   async #extend(lease: ServerLease): Promise<Extended> {
