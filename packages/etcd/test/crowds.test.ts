@@ -20,7 +20,7 @@ class CountingClient extends EtcdClient {
 
   override async request<M extends Method>(method: M, request: Request<M>, call: StoreCall): Promise<Answer<M>> {
     this.requests += 1
-    const ops = 'success' in request ? request.success : []
+    const { success: ops = [] } = request as Partial<Request<'Txn'>>
     if (this.isStuck && ops.length > 0) await new Promise(() => {})
     return await super.request(method, request, call)
   }

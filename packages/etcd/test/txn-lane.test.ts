@@ -1,8 +1,8 @@
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import type { TxnResponse } from '../src/client/api.js'
-import { joinedReads, joinedWrites, TxnLane, type TxnRequest } from '../src/client/txn-lane.js'
+import type { TxnRequest, TxnResponse } from '../src/client/api.js'
+import { joinedReads, joinedWrites, TxnLane } from '../src/client/txn-lane.js'
 import { never } from './support/scene.js'
 
 const header = { revision: '7', raftTerm: '3' }
@@ -38,19 +38,16 @@ function begin(joining = joinedWrites) {
 /** Every transaction succeeds. The answer has the key of its range, or of its first comparison. */
 function answerTo({ compare, success }: TxnRequest): TxnResponse {
   const responses = success.map(({ requestRange, requestTxn }) => ({
-    responseRange:
-      requestRange === undefined ? null : { header: null, kvs: [kv(requestRange.key)], more: false, count: '1' },
-    responseTxn: requestTxn === undefined ? null : answerTo(requestTxn),
+    responseRange: requestRange ? rangeOf(requestRange.key) : null,
+    responseTxn: requestTxn ? answerTo(requestTxn) : null,
   }))
-  const own = compare.map(({ key }) => ({
-    responseRange: { header: null, kvs: [kv(key)], more: false, count: '1' },
-    responseTxn: null,
-  }))
+  const own = compare.map(({ key }) => ({ responseRange: rangeOf(key), responseTxn: null }))
   return { header, succeeded: true, responses: [...own, ...responses] }
 }
 
-function kv(key: Buffer) {
-  return { key, value: key, createRevision: '1', modRevision: '1', lease: '0' }
+function rangeOf(key: Buffer) {
+  const kv = { key, value: key, createRevision: '1', modRevision: '1', lease: '0' }
+  return { header, kvs: [kv], more: false, count: '1' }
 }
 
 function write(name: string): TxnRequest {
