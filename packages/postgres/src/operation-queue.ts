@@ -1,9 +1,9 @@
 import type { Clock } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { type Calls, callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
-import { closedError, sqlStateOf } from './failure-of.js'
-import { Operation, type Request, Statement } from './operation.js'
+import { closedError, failureOf, sqlStateOf } from './failure-of.js'
+import { LATER, type Operation, type Request } from './operation.js'
 import { jsonLiteral } from './sql-text.js'
 import type { SqlNames } from './table-names.js'
 
@@ -47,7 +47,8 @@ export class OperationQueue {
   readonly #most: number
   #pending: Operation[] = []
   #isScheduled = false
-  readonly #underWay = new Set<Statement>()
+  /** The statements, each of which is abandoned when all of its operations are. */
+  readonly #underWay = new Set<AbortableCall>()
   /** The operations that wait to be repeated, and how to cancel that. */
   readonly #later = new Map<Operation, () => void>()
 
@@ -60,17 +61,20 @@ export class OperationQueue {
 
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
   run<T>(request: Request<T>, call: StoreCall): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const operation = new Operation<T>(request, call.timeout, resolve, reject) as Operation
-      operation.removeListener = call.onAbort(() => this.#abort(operation, call.signal.reason))
-      if (!operation.isSettled) this.#add(operation)
+    const outcome = new Promise<T>((resolve, reject) => {
+      const isAlone = request.isLarge === true
+      const operation: Operation<T> = { request, call, resolve, reject, isAlone, waitsForLocks: false, repeats: 0 }
+      this.#add(operation as Operation)
     })
+    return untilAborted(outcome, call)
   }
 
   /** Rejects all operations, and abandons those under way. */
   close(): void {
-    const under = [...this.#underWay].flatMap(({ operations }) => operations)
-    for (const operation of [...this.#pending, ...this.#later.keys(), ...under]) this.#abort(operation, closedError())
+    const error = closedError()
+    for (const cancel of this.#later.values()) cancel()
+    for (const { reject } of [...this.#pending.splice(0), ...this.#later.keys()]) reject(error)
+    for (const statement of this.#underWay) statement.abort(error)
   }
 
   #add(operation: Operation): void {
@@ -101,46 +105,58 @@ export class OperationQueue {
 
   #send(operations: readonly Operation[]): void {
     // Rows are locked in the order of their names: two statements must not wait for each other.
-    const sorted = operations.length === 1 ? operations : [...operations].sort(byName)
-    const statement = new Statement(sorted)
-    for (const operation of sorted) operation.statement = statement
+    const sorted = operations.toSorted(byName)
+    const statement = new AbortableCall()
     this.#underWay.add(statement)
-    const [only] = sorted
-    const alone = Math.min(Math.ceil(only?.timeout ?? 0) + AFTER_TIMEOUT, LONGEST_PATIENCE)
+    const removers = sorted.map(({ call }) =>
+      call.onAbort(() => {
+        if (!sorted.some(isOpen)) statement.abort(call.signal.reason)
+      }),
+    )
+    const timeout = Math.max(...sorted.map(({ call }) => call.timeout))
+    const alone = Math.min(Math.ceil(timeout) + AFTER_TIMEOUT, LONGEST_PATIENCE)
     const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
     const calls = callsOf(sorted)
     this.#adapter
-      .run(`${this.#select}(${jsonLiteral(calls.list)}, ${patience}) as answers`, statement.call)
-      .then((rows) => this.#onAnswers(statement, calls, rows))
-      .catch((error: unknown) => this.#onFailure(statement, error))
+      .run(`${this.#select}(${jsonLiteral(calls.list)}, ${patience}) as answers`, statement)
+      .then((rows) => this.#onAnswers(sorted, calls, rows))
+      .catch((error: unknown) => this.#onFailure(sorted, error))
       .finally(() => {
+        for (const remove of removers) remove()
         this.#underWay.delete(statement)
         this.#flush()
       })
   }
 
-  #onAnswers({ operations }: Statement, calls: Calls, rows: readonly unknown[]): void {
+  #onAnswers(operations: readonly Operation[], calls: Calls, rows: readonly unknown[]): void {
     const [text] = Object.values(rows[0] as object)
     const answers = calls.answersIn(JSON.parse(String(text)) as readonly unknown[])
-    operations.forEach((operation, place) => {
-      operation.statement = undefined
-      const answer = answers[place]
-      if (answer !== UNANSWERED) {
-        if (operation.answer(answer)) this.#repeat(operation)
-      } else if (isOpen(operation)) {
+    for (const [place, operation] of operations.entries()) {
+      if (!isOpen(operation)) continue
+      if (answers[place] !== UNANSWERED) this.#onAnswer(operation, answers[place])
+      else {
         operation.waitsForLocks = true
         this.#add(operation)
       }
-    })
+    }
   }
 
-  #onFailure({ operations }: Statement, error: unknown): void {
+  #onAnswer(operation: Operation, answer: unknown): void {
+    try {
+      const outcome = operation.request.toOutcome(answer, operation.repeats)
+      if (outcome === LATER) this.#repeat(operation)
+      else operation.resolve(outcome)
+    } catch (error) {
+      fail(operation, error)
+    }
+  }
+
+  #onFailure(operations: readonly Operation[], error: unknown): void {
     const state = sqlStateOf(error) ?? ''
+    const isRepeated = CONFLICTS.has(state) || (operations.length > 1 && OF_ONE.test(state))
     for (const operation of operations.filter(isOpen)) {
-      operation.statement = undefined
-      if (CONFLICTS.has(state)) this.#repeat(operation)
-      else if (operations.length > 1 && OF_ONE.test(state)) this.#repeat(operation)
-      else operation.fail(error)
+      if (isRepeated) this.#repeat(operation)
+      else fail(operation, error)
     }
   }
 
@@ -151,21 +167,18 @@ export class OperationQueue {
     operation.repeats += 1
     const cancel = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
       this.#later.delete(operation)
-      if (isOpen(operation)) this.#add(operation)
+      this.#add(operation)
     })
     this.#later.set(operation, cancel)
   }
-
-  #abort(operation: Operation, reason: unknown): void {
-    operation.abort(reason)
-    this.#later.get(operation)?.()
-    this.#later.delete(operation)
-    operation.statement?.onAbort(reason)
-  }
 }
 
-function isOpen(operation: Operation): boolean {
-  return !operation.isSettled
+function isOpen({ call }: Operation): boolean {
+  return !call.aborted
+}
+
+function fail({ request, reject }: Operation, error: unknown): void {
+  reject(failureOf(request.operation, request.leaseName, error))
 }
 
 function byName({ request: a }: Operation, { request: b }: Operation): number {
