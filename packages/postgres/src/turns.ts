@@ -1,5 +1,5 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, type MessageListeners, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type MessageListeners, pause, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { ClientAdapter, Subscription } from './client/connection.js'
 import { closedError } from './failure-of.js'
 
@@ -27,13 +27,11 @@ export class Turns {
   readonly #messages: MessageListeners
   /** Sends a notification to the channel, over another connection. */
   readonly #notifySelf: (message: string, call: StoreCall) => Promise<unknown>
-  #isClosed = false
-  #subscribing: Promise<void> | undefined
-  #subscription: Subscription | undefined
-  #failures = 0
-  #cancelRetry: (() => void) | undefined
-  #cancelPing: (() => void) | undefined
-  #onEcho: (() => void) | undefined
+  /** Aborted by `close`. */
+  readonly #closing = new AbortableCall()
+  #isSubscribing = false
+  #isHearing = false
+  #onEcho = (): void => {}
 
   constructor(
     adapter: Pick<ClientAdapter, 'listen'>,
@@ -51,108 +49,90 @@ export class Turns {
 
   /** Whether notifications come: otherwise waiters have to poll. */
   get isHearing(): boolean {
-    return this.#subscription !== undefined
+    return this.#isHearing
   }
 
   /** Opens the connection, unless it is open. Listeners are notified when that is done. */
   subscribe(): void {
-    if (this.isHearing || this.#adapter.listen === undefined || this.#cancelRetry !== undefined) return
-    this.#subscribing ??= this.#open()
-      .catch(() => this.#retryLater())
-      .finally(() => {
-        this.#subscribing = undefined
-      })
+    if (this.#isSubscribing || this.#adapter.listen === undefined) return
+    this.#isSubscribing = true
+    void this.#keepHearing()
   }
 
   close(): void {
-    this.#isClosed = true
-    this.#cancelRetry?.()
-    this.#cancelPing?.()
-    this.#subscription?.close()
-    this.#subscription = undefined
+    this.#closing.abort(closedError())
     this.#messages.close()
   }
 
-  async #open(): Promise<void> {
-    if (this.#isClosed) throw closedError()
-    const limit = new AbortableCall(PATIENCE)
-    const cancel = this.#clock.schedule(PATIENCE, () => limit.abort(new Error('the subscription took too long')))
-    const echoed = new Promise<void>((resolve) => (this.#onEcho = resolve))
-    let subscription: Subscription | undefined
-    try {
-      const opened = await this.#adapter.listen?.(
-        this.channel,
-        {
-          onMessage: (message) => this.#onMessage(message),
-          onGap: () => this.#messages.notifyAll(),
-          onEnd: () => {
-            limit.abort(new Error('the connection has ended'))
-            if (subscription !== undefined) this.#onEnd(subscription)
-          },
-        },
-        limit,
-      )
-      subscription = opened
-      // A pooler between here and the server may forget the subscription.
-      await untilAborted(this.#notifySelf(ECHO, limit), limit)
-      await untilAborted(echoed, limit)
-    } catch (error) {
-      subscription?.close()
-      throw error
-    } finally {
-      cancel()
+  /** Opens the connection again when it has ended, while there are waiters. Without one, the next waiter subscribes. */
+  async #keepHearing(): Promise<void> {
+    let failures = 0
+    while (!this.#closing.aborted) {
+      const onHearing = (): void => {
+        failures = 0
+      }
+      await this.#hear(onHearing).catch(() => {})
+      const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(failures, 16), LONGEST_PAUSE)
+      failures += 1
+      await pause(this.#clock, longest * (0.5 + 0.5 * Math.random()), this.#closing).catch(() => {})
+      if (this.#messages.size === 0) break
     }
-    if (this.#isClosed) return subscription?.close()
-    this.#subscription = subscription
-    this.#failures = 0
-    this.#pingLater()
-    // Messages sent between two subscriptions are lost.
-    this.#messages.notifyAll()
+    this.#isSubscribing = false
   }
 
-  #onEnd(subscription: Subscription): void {
-    if (this.#subscription !== subscription) return
-    this.#subscription = undefined
-    this.#cancelPing?.()
-    subscription.close()
-    this.#retryLater()
-    // From now on they poll.
-    this.#messages.notifyAll()
+  /** Opens a connection. Rejects when it has ended, or could not be opened. */
+  async #hear(onHearing: () => void): Promise<void> {
+    const connection = new AbortableCall()
+    const removeListener = this.#closing.onAbort(() => connection.abort(this.#closing.signal.reason))
+    try {
+      const subscription = await this.#inTime(this.#open(connection), connection)
+      onHearing()
+      this.#isHearing = true
+      // Messages sent between two subscriptions are lost.
+      this.#messages.notifyAll()
+      for (;;) {
+        await pause(this.#clock, PING_INTERVAL, connection)
+        await this.#inTime(subscription.ping(), connection)
+      }
+    } finally {
+      connection.abort()
+      removeListener()
+      if (this.#isHearing) {
+        this.#isHearing = false
+        // From now on they poll.
+        this.#messages.notifyAll()
+      }
+    }
   }
 
-  #pingLater(): void {
-    const subscription = this.#subscription
-    this.#cancelPing = this.#clock.schedule(PING_INTERVAL, () => {
-      if (subscription === undefined) return
-      const cancel = this.#clock.schedule(PATIENCE, () => this.#onEnd(subscription))
-      this.#cancelPing = cancel
-      subscription.ping().then(
-        () => {
-          cancel()
-          if (this.#subscription === subscription) this.#pingLater()
-        },
-        () => {
-          cancel()
-          this.#onEnd(subscription)
-        },
-      )
+  /** The subscription is closed when the connection is aborted. */
+  async #open(connection: AbortableCall): Promise<Subscription> {
+    const echoed = new Promise<void>((resolve) => {
+      this.#onEcho = resolve
     })
+    const events = {
+      onMessage: (message: string) => this.#onMessage(message),
+      onGap: () => this.#messages.notifyAll(),
+      onEnd: () => connection.abort(new Error('the connection has ended')),
+    }
+    const subscription = await this.#adapter.listen?.(this.channel, events, connection)
+    if (subscription === undefined) throw closedError()
+    connection.onAbort(() => subscription.close())
+    // A pooler between here and the server may forget the subscription.
+    await untilAborted(this.#notifySelf(ECHO, connection), connection)
+    await untilAborted(echoed, connection)
+    return subscription
   }
 
-  #retryLater(): void {
-    if (this.#isClosed) return
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
-    this.#failures += 1
-    this.#cancelRetry?.()
-    this.#cancelRetry = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
-      this.#cancelRetry = undefined
-      // Without a waiter, the next one subscribes.
-      if (this.#messages.size > 0) this.subscribe()
-    })
+  /** Ends a connection over which no answer comes in time. */
+  async #inTime<T>(answer: Promise<T>, connection: AbortableCall): Promise<T> {
+    const silent = new Error('the server did not answer in time')
+    const cancel = this.#clock.schedule(PATIENCE, () => connection.abort(silent))
+    return await untilAborted(answer, connection).finally(cancel)
   }
 
   #onMessage(message: string): void {
-    if (message === ECHO) this.#onEcho?.()
+    if (message === ECHO) this.#onEcho()
     else this.#messages.notify(message)
   }
 }
