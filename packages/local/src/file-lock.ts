@@ -27,9 +27,6 @@ export class FileLock {
   readonly #folder: LeaseFolder
   readonly #path: string
   readonly #system: SystemLock
-  #file: number | undefined
-  #isHeld = false
-  #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if this platform has no such lock. */
   constructor(folder: LeaseFolder, name: string) {
@@ -44,52 +41,38 @@ export class FileLock {
    */
   hold<T>(action: () => T): T {
     const { file, identity } = this.#lock()
-    // This thread already holds the lock, in an outer action.
-    if (file === undefined) return action()
+    // If not, this thread already holds the lock, in an outer action.
+    const isOuter = !locked.has(identity)
     locked.add(identity)
-    this.#isHeld = true
     try {
       return action()
     } finally {
-      this.#isHeld = false
-      locked.delete(identity)
-      this.#system.unlock(file)
-      if (this.#isClosed) this.close()
+      if (isOuter) {
+        locked.delete(identity)
+        this.#system.unlock(file)
+      }
+      closeSync(file)
     }
   }
 
-  /** Within an action, the file is closed at the end of the action. */
-  close(): void {
-    this.#isClosed = true
-    if (this.#file === undefined || this.#isHeld) return
-    closeSync(this.#file)
-    this.#file = undefined
-  }
-
-  #lock(): { readonly file: number | undefined; readonly identity: string } {
-    try {
-      for (;;) {
-        const file = this.#open()
+  #lock(): { readonly file: number; readonly identity: string } {
+    for (;;) {
+      let file: number | undefined
+      try {
+        file = openSync(this.#path, 'a+', this.#folder.fileMode)
+        this.#folder.share([this.#path])
         const identity = identityOf(fstatSync(file))
-        if (locked.has(identity)) return { file: undefined, identity }
+        if (locked.has(identity)) return { file, identity }
         this.#system.waitForLockSync(file)
         // The file may have been replaced during the wait.
         const place = statSync(this.#path, { throwIfNoEntry: false })
         if (place !== undefined && identityOf(place) === identity) return { file, identity }
         closeSync(file)
-        this.#file = undefined
+      } catch (error) {
+        if (file !== undefined) closeSync(file)
+        throw failureOf(error, this.#path)
       }
-    } catch (error) {
-      throw failureOf(error, this.#path)
     }
-  }
-
-  #open(): number {
-    if (this.#file === undefined) {
-      this.#file = openSync(this.#path, 'a+', this.#folder.fileMode)
-      this.#folder.share([this.#path])
-    }
-    return this.#file
   }
 }
 

@@ -55,7 +55,6 @@ export class LocalGuard {
   /** Calls afterwards throw a `LeaseUnavailableError`. */
   async close(): Promise<void> {
     this.#tokens.close()
-    this.#gate.close()
   }
 
   /** Records the token, or throws if a larger one is recorded. */
