@@ -39,11 +39,7 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     application_name: 'leasehold',
-    ...(url === undefined
-      ? password === undefined
-        ? {}
-        : { password }
-      : { connectionString: completed(url, options) }),
+    ...(url === undefined ? { password } : { connectionString: completed(url, options) }),
     ...(caFile === undefined
       ? {}
       : { ssl: { ca: [...rootCertificates, readOptionFile('ca-file', caFile, 'postgres')] } }),

@@ -6,12 +6,11 @@ import { postgresJsAdapter } from './postgres-js-adapter.js'
 
 /** Throws a `LeaseConfigurationError` if the value is not a client of a supported library. */
 export function adapterFor(client: PostgresClient): ClientAdapter {
-  const kind = typeof client
-  if ((kind === 'object' || kind === 'function') && client !== null) {
-    if ('unsafe' in client && 'listen' in client) return postgresJsAdapter(client as PostgresJs)
-    if ('query' in client && 'connect' in client) {
-      return 'totalCount' in client ? pgPoolAdapter(client as PgPool) : pgClientAdapter(client as PgClient)
-    }
+  // A null or a primitive has no methods.
+  const given: object = Object(client)
+  if ('unsafe' in given && 'listen' in given) return postgresJsAdapter(client as PostgresJs)
+  if ('query' in given && 'connect' in given) {
+    return 'totalCount' in given ? pgPoolAdapter(client as PgPool) : pgClientAdapter(client as PgClient)
   }
   throw wrong('the client is not supported: pass a Pool or a connected Client of pg, or sql of postgres.js')
 }

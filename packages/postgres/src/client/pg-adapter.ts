@@ -12,10 +12,11 @@ interface OwnClient extends PgClient {
 /** Each statement takes a connection from the pool, and gives it back: a broken, silent or read-only one for good. */
 export function pgPoolAdapter(pool: PgPool): ClientAdapter {
   /** Connections that were asked for by a call that was aborted before they came. */
-  const spare: Promise<PgPoolClient>[] = []
+  const spare = new Set<Promise<PgPoolClient>>()
 
   async function connect(call: StoreCall): Promise<PgPoolClient> {
-    const connecting = spare.shift() ?? connectionOf(pool)
+    const [connecting = connectionOf(pool)] = spare
+    spare.delete(connecting)
     try {
       return await untilAborted(connecting, call)
     } catch (error) {
@@ -25,12 +26,8 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
   }
 
   function keepSpare(connecting: Promise<PgPoolClient>): void {
-    spare.push(connecting)
-    const take = (): boolean => {
-      const place = spare.indexOf(connecting)
-      if (place >= 0) spare.splice(place, 1)
-      return place >= 0
-    }
+    spare.add(connecting)
+    const take = (): boolean => spare.delete(connecting)
     connecting.then((client) => take() && giveBack(client), take)
   }
 
