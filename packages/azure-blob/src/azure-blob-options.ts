@@ -155,6 +155,6 @@ export function checkOptions(options: AzureBlobOptions): void {
   }
 }
 
-function wrong(message: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'azure-blob' })
+export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
+  return new LeaseConfigurationError(message, { store: 'azure-blob', cause })
 }

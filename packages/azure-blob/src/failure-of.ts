@@ -98,16 +98,13 @@ function reasonOf(error: unknown): string {
 
 /** The cause without the request and its headers. */
 function withoutRequest(error: unknown): Error {
-  const cause: Error &
-    Partial<Record<'code' | 'requestId' | 'clientRequestId', string | undefined>> & {
-      statusCode?: number | undefined
-    } = new Error(reasonOf(error))
-  cause.name = error instanceof Error ? error.name : 'Error'
-  cause.code = codeOf(error)
-  cause.statusCode = restFailureOf(error)?.statusCode
-  cause.requestId = requestIdOf(error)
-  cause.clientRequestId = clientRequestIdOf(error)
-  return cause
+  return Object.assign(new Error(reasonOf(error)), {
+    name: error instanceof Error ? error.name : 'Error',
+    code: codeOf(error),
+    statusCode: restFailureOf(error)?.statusCode,
+    requestId: requestIdOf(error),
+    clientRequestId: clientRequestIdOf(error),
+  })
 }
 
 /** The ids of the request, for the end of a message. */

@@ -1,6 +1,7 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
-import { LeaseConfigurationError, LeaseNameError, type LeaseState } from '@leasehold/core'
+import { type LeaseConfigurationError, LeaseNameError, type LeaseState } from '@leasehold/core'
 import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { wrong } from './azure-blob-options.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, nameIn } from './stored-grant.js'
@@ -138,7 +139,7 @@ export class LeaseResources {
 }
 
 function invalid(prefix: string, reason: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(`the prefix '${prefix}' is invalid: ${reason}`, { store: 'azure-blob' })
+  return wrong(`the prefix '${prefix}' is invalid: ${reason}`)
 }
 
 /**

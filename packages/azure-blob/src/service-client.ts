@@ -1,6 +1,5 @@
 import type { BlobServiceClient as ServiceClient } from '@azure/storage-blob'
-import { LeaseConfigurationError } from '@leasehold/core'
-import type { AzureBlobOptions } from './azure-blob-options.js'
+import { type AzureBlobOptions, wrong } from './azure-blob-options.js'
 
 /** The engine repeats failed requests while the lease is valid; the SDK would repeat them for longer. */
 const pipeline = { retryOptions: { maxTries: 1 } }
@@ -22,10 +21,9 @@ export async function openServiceClient(options: AzureBlobOptions): Promise<Serv
   }
   const { DefaultAzureCredential, ManagedIdentityCredential } = await importIdentity()
   const { credential, clientId } = options
-  const identity = clientId === undefined ? {} : { managedIdentityClientId: clientId }
   const token =
     credential === 'default'
-      ? new DefaultAzureCredential(identity)
+      ? new DefaultAzureCredential(clientId === undefined ? {} : { managedIdentityClientId: clientId })
       : new ManagedIdentityCredential(clientId === undefined ? {} : { clientId })
   return new BlobServiceClient(endpoint, token, pipeline)
 }
@@ -35,9 +33,8 @@ function fromConnectionString(client: typeof ServiceClient, connectionString: st
     return client.fromConnectionString(connectionString, pipeline)
   } catch {
     // The message of the SDK can quote the string with its key.
-    throw new LeaseConfigurationError(
+    throw wrong(
       'connectionString is invalid: copy all of it, as in DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
-      { store: 'azure-blob' },
     )
   }
 }
@@ -46,9 +43,6 @@ async function importIdentity(): Promise<typeof import('@azure/identity')> {
   try {
     return await import('@azure/identity')
   } catch (cause) {
-    throw new LeaseConfigurationError('credential needs the package @azure/identity: npm install @azure/identity', {
-      store: 'azure-blob',
-      cause,
-    })
+    throw wrong('credential needs the package @azure/identity: npm install @azure/identity', cause)
   }
 }

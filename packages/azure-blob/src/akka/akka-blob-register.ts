@@ -43,7 +43,8 @@ export class AkkaBlobRegister implements CasRegister<string> {
   readonly #peers: AkkaPeers
   readonly #clock: Clock
   readonly #time: ServiceTime
-  readonly #names = new AkkaNames()
+  /** The lease name of each blob that this process has asked for. */
+  readonly #names = new Map<string, string>()
 
   constructor(container: ContainerClient, create: boolean, peers: AkkaPeers, clock: Clock) {
     this.#container = container
@@ -133,9 +134,12 @@ export class AkkaBlobRegister implements CasRegister<string> {
   }
 
   async #ask<T>(operation: string, name: string, request: (blob: BlockBlobClient) => Promise<T>): Promise<T> {
-    const blob = this.#container.getBlockBlobClient(this.#names.blobOf(name))
+    const blobName = toAkkaName(name)
+    const known = this.#names.get(blobName) ?? name
+    if (known !== name) throw misfit(name, `is the same lease as '${known}' to Akka: rename one of them`)
+    this.#names.set(blobName, name)
     try {
-      return await request(blob)
+      return await request(this.#container.getBlockBlobClient(blobName))
     } catch (error) {
       throw failureOf(operation, name, error)
     }
@@ -197,23 +201,10 @@ class ServiceTime {
   }
 }
 
-/** Maps lease names to blobs like Akka.Coordination.Azure, and rejects names that would share a blob. */
-class AkkaNames {
-  readonly #known = new Map<string, string>()
-
-  /**
-   * Throws a `LeaseNameError` if Akka would keep no character of the name; if Akka would cut the name, so that two names with
-   * the same start would be one lease; or if another name of this process maps to the same blob.
-   */
-  blobOf(name: string): string {
-    const blobName = toAkkaName(name)
-    const known = this.#known.get(blobName)
-    if (known === undefined) this.#known.set(blobName, name)
-    else if (known !== name) throw misfit(name, `is the same lease as '${known}' to Akka: rename one of them`)
-    return blobName
-  }
-}
-
+/**
+ * The name of the blob in Akka.Coordination.Azure. Throws a `LeaseNameError` if Akka would keep no character of the name, or
+ * would cut it, so that two names with the same start would be one lease.
+ */
 function toAkkaName(name: string): string {
   const kept = name
     .normalize('NFKD')
