@@ -68,12 +68,8 @@ function readBootId(folder: string): string {
   if (process.platform === 'darwin') {
     return execFileSync('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
   }
-  return nearestStart(startedAt(), readdirSync(folder))
-}
-
-/** The start of the machine by the wall clock: without an id from the kernel, no other clock differs between two starts. */
-function startedAt(): number {
-  return Math.round(wallClock() - uptime() * 1000)
+  // Without an id from the kernel, no other clock than the wall clock differs between two starts.
+  return nearestStart(Math.round(wallClock() - uptime() * 1000), readdirSync(folder))
 }
 
 /** The start of one of the files, if it differs from this one only by a correction of the wall clock. */

@@ -39,10 +39,10 @@ export interface LeaseFolderOptions {
 
 export class LeaseFolder {
   readonly path: string
-  /** The permissions of created folders. */
-  readonly mode: number
   /** The permissions of created files. */
   readonly fileMode: number
+  /** The permissions of created folders. */
+  readonly #mode: number
   readonly #statfs: StatFileSystem
 
   /**
@@ -58,7 +58,7 @@ export class LeaseFolder {
     }
     this.path = resolve(folder)
     this.fileMode = mode & 0o666
-    this.mode = mode
+    this.#mode = mode
     this.#statfs = statfs
     try {
       this.make()
@@ -90,12 +90,12 @@ export class LeaseFolder {
     }
   }
 
-  /** Creates the folder if it does not exist, also if it was deleted meanwhile. */
-  make(): void {
-    const made = mkdirSync(this.path, { recursive: true, mode: this.mode })
+  /** Creates the folder, or one in it, if it does not exist, also if it was deleted meanwhile. */
+  make(path = this.path): void {
+    const made = mkdirSync(path, { recursive: true, mode: this.#mode })
     // The umask of the process removes the permissions of other users.
-    if (made !== undefined) chmodSync(this.path, this.mode)
-    accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK)
+    if (made !== undefined) chmodSync(path, this.#mode)
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
   /**

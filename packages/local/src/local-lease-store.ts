@@ -6,7 +6,6 @@ import {
   isLocked,
   LifeCycleStore,
   type NameState,
-  type OptionNames,
   type StoreCall,
   type TurnState,
 } from '@leasehold/core/store'
@@ -37,14 +36,6 @@ export interface LocalLeaseStoreOptions extends LeaseFolderOptions {
   readonly bootId?: string | undefined
 }
 
-const optionNames: OptionNames<LocalLeaseStoreOptions> = {
-  folder: true,
-  mode: true,
-  statfs: true,
-  clock: true,
-  bootId: true,
-}
-
 /**
  * Leases for the processes of one machine, kept in a folder. No server. A committed change survives SIGKILL. After a
  * restart of the machine all leases are over, and fencing tokens still grow.
@@ -66,7 +57,8 @@ export class LocalLeaseStore extends LifeCycleStore {
    * full or the database fails.
    */
   constructor(options: LocalLeaseStoreOptions) {
-    checkOptionNames('LocalLeaseStore', options, optionNames, { store: 'local' })
+    const names = { folder: true, mode: true, statfs: true, clock: true, bootId: true } as const
+    checkOptionNames<LocalLeaseStoreOptions>('LocalLeaseStore', options, names, { store: 'local' })
     const folder = new LeaseFolder(options)
     const boot = bootOf(options, folder.path)
     folder.checkSpace(boot.id)

@@ -73,13 +73,9 @@ export function parseLine<C>(line: string): { readonly change?: ChangeLine<C>; r
 
 /** The header of the log at `path`. Throws if the file is not a log, or has another version. */
 export function readHeader(file: LogFile, path: string): LogHeader {
-  const header = parseHeader(
-    file
-      .head(LONGEST_HEADER)
-      .split('\n')
-      .find((line) => line !== '') ?? '',
-  )
-  if (header === undefined) {
+  const [line = ''] = file.head(LONGEST_HEADER).trimStart().split('\n')
+  const header: LogHeader & { readonly leasehold?: unknown; readonly schema?: number } = Object(parsedJSON(line))
+  if (header.leasehold !== 'local') {
     throw misconfigured(
       `${path} is not a lease database, or is damaged: stop the processes that use the folder, move the file away, ` +
         'and start them again; or choose another folder',
@@ -90,9 +86,4 @@ export function readHeader(file: LogFile, path: string): LogHeader {
     `the lease database ${path} has version ${header.schema}, and this package needs ${SCHEMA}: ` +
       'use the same version of @leasehold/local in all processes of the folder',
   )
-}
-
-function parseHeader(line: string): (LogHeader & { readonly schema: number }) | undefined {
-  const header = Object(parsedJSON(line))
-  return header.leasehold === 'local' ? header : undefined
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, closeSync, constants, type FSWatcher, mkdirSync, openSync, watch, writeSync } from 'node:fs'
+import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LeaseFolder } from './lease-folder.js'
 
@@ -37,7 +37,7 @@ export class WakeFiles {
     this.#names.set(file, (this.#names.get(file) ?? new Set()).add(name))
     if (this.#watcher !== undefined) return
     try {
-      this.#makeFolder()
+      this.#folder.make(this.#path)
       this.#watcher = watch(this.#path, (_, changed) => {
         for (const listened of [...(this.#names.get(Number(changed ?? Number.NaN)) ?? [])]) this.#onNotified(listened)
       })
@@ -72,7 +72,7 @@ export class WakeFiles {
 
   /** Writes one character over the one before, so that the file does not grow. */
   #write(path: string): void {
-    this.#makeFolder()
+    this.#folder.make(this.#path)
     const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, this.#folder.fileMode)
     try {
       this.#folder.share([path])
@@ -80,10 +80,5 @@ export class WakeFiles {
     } finally {
       closeSync(file)
     }
-  }
-
-  #makeFolder(): void {
-    const made = mkdirSync(this.#path, { recursive: true })
-    if (made !== undefined) chmodSync(this.#path, this.#folder.mode)
   }
 }
