@@ -32,7 +32,6 @@ export class Acquisition {
   readonly #tokens: FencingTokens
   readonly #request: AcquireRequest
   readonly #question: Question
-  #isSent = false
   #isAbandoned = false
   #tally: Tally<AcquireOutcome> | undefined
 
@@ -66,7 +65,6 @@ export class Acquisition {
   /** Sends no claim from now on. Returns the places of the servers that it may have locked. */
   abandon(): readonly number[] {
     this.#isAbandoned = true
-    if (!this.#isSent) return []
     return [...this.#electorate.members.keys()].filter((place) => {
       const vote = this.#tally?.votes[place]
       if (vote === undefined) return true
@@ -79,7 +77,6 @@ export class Acquisition {
     this.#tally = undefined
     return this.#electorate.poll<AcquireOutcome, Round>(call, {
       ask: (member, whole, place) => {
-        this.#isSent = true
         return this.#tokens.ask(place, request.name, whole, async (own) => {
           // A server that had to learn a floor first is late: the attempt may have been taken back.
           return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)

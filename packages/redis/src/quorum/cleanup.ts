@@ -1,4 +1,4 @@
-import type { Clock, Grant } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
 import { nanoid } from 'nanoid'
 import { type Electorate, partOf } from './electorate.js'
 
@@ -16,17 +16,20 @@ interface Abandoned {
 
 /** Takes attempts without a majority back, in the background, so that challengers need not wait for a ttl. */
 export class Cleanup {
-  readonly ids: AttemptIds
+  readonly ids = new AttemptIds()
   readonly #electorate: Electorate
   readonly #underWay = new Set<Promise<void>>()
 
   constructor(electorate: Electorate) {
-    this.ids = new AttemptIds(electorate.clock)
     this.#electorate = electorate
   }
 
-  /** Takes the grant back at these places. Servers that are yet to answer get the claim first: a connection keeps order. */
-  begin(grant: Grant, places: readonly number[]): void {
+  /**
+   * Takes the grant of the current attempt of a claim back at these places. Servers that are yet to answer get the attempt
+   * first: a connection keeps order.
+   */
+  begin(claimId: string, grant: Grant, places: readonly number[]): void {
+    this.ids.abandon(claimId, this.#electorate.clock.now())
     const work = this.#electorate.within(LIMIT, 'the cleanup of a server', grant.name, async (call) => {
       await Promise.allSettled(places.map((place) => this.#electorate.members[place]?.retract(grant, partOf(call))))
     })
@@ -45,15 +48,10 @@ export class Cleanup {
  * has another id: a late release of the old attempt must not free the grant of a later one.
  */
 class AttemptIds {
-  readonly #clock: Clock
   /** Attempts of other processes under the same id differ. */
   readonly #mark = `~${nanoid(8)}~`
   /** By the proposed grant id, the least recently used first. */
   readonly #abandoned = new Map<string, Abandoned>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
 
   idOf(grantId: string): string {
     const abandoned = this.#abandoned.get(grantId)
@@ -61,9 +59,8 @@ class AttemptIds {
   }
 
   /** The current attempt is taken back: its id is never used again. */
-  abandon(grantId: string): void {
+  abandon(grantId: string, at: number): void {
     const attempts = (this.#abandoned.get(grantId)?.attempts ?? 0) + 1
-    const at = this.#clock.now()
     this.#abandoned.delete(grantId)
     this.#abandoned.set(grantId, { attempts, at })
     for (const [oldest, { at: usedAt }] of this.#abandoned) {

@@ -89,7 +89,8 @@ export class Heartbeats {
         for (const [index, grant] of grants.entries()) {
           if (decided[index] !== undefined) continue
           const outcome = renewOutcome(tallyOf(votes, index))
-          if (outcome !== undefined) this.#note(grant, outcome)
+          if (outcome?.renewed === true) this.begin(grant.grantId)
+          if (outcome?.renewed === false) this.end(grant.grantId)
           decided[index] = outcome
         }
         const isOver = votes.isFinal || (votes.isLate && decided.some((outcome) => outcome !== undefined))
@@ -107,11 +108,6 @@ export class Heartbeats {
     const [first] = outcomes
     if (first instanceof Error && outcomes.every((outcome) => outcome instanceof Error)) throw first
     return outcomes
-  }
-
-  #note({ grantId }: Grant, outcome: RenewOutcome): void {
-    if (outcome.renewed) this.begin(grantId)
-    else this.end(grantId)
   }
 
   /**

@@ -89,10 +89,7 @@ export class RedisQuorumStore implements LeaseStore {
     } finally {
       // A grant that is already held stays held, even if it could not be confirmed again.
       const places = outcome?.granted !== true && !this.#heartbeats.isHeld(grantId) ? acquisition.abandon() : []
-      if (places.length > 0) {
-        ids.abandon(proposed)
-        this.#cleanup.begin({ name, owner, grantId, fencingToken: 0n, ttl }, places)
-      }
+      if (places.length > 0) this.#cleanup.begin(proposed, { name, owner, grantId, fencingToken: 0n, ttl }, places)
     }
   }
 
