@@ -14,14 +14,12 @@ import {
   anotherGrant,
   type BreakOptions,
   checkOptionNames,
-  MessageListeners,
   nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
 } from '@leasehold/core/store'
-import { nanoid } from 'nanoid'
 import {
   type GrantAnswer,
   grantOutcome,
@@ -98,7 +96,6 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #client: PostgresClient
   readonly #names: TableNames
   readonly #queue: OperationQueue
-  readonly #messages: MessageListeners
   readonly #turns: Turns
   readonly #checks = new StoreChecks(this.kind, this.limits)
   /** The pause before a waiter whose turn has come asks again, while the row is locked. */
@@ -112,12 +109,8 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#client = client
     this.#names = { ...(schema && { schema }), ...(table && { table }) }
     this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
-    const channel = `leasehold_${nanoid()}`
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
-    this.#messages = new MessageListeners(clock)
-    this.#turns = new Turns(listening, clock, channel, this.#messages, (message, call) =>
-      adapter.run(`select pg_notify('${channel}', '${message}')`, call),
-    )
+    this.#turns = new Turns(adapter, listening, clock)
   }
 
   /** Creates the tables and functions of this store, or brings older ones up to date, as the function `migrate` does. */
@@ -239,9 +232,9 @@ export class PostgresLeaseStore implements LeaseStore {
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name, call)
     this.#turns.subscribe()
-    if (grantId !== undefined) return yield* this.#messages.listen(turnOf(toColumn(grantId)), call)
+    if (grantId !== undefined) return yield* this.#turns.messages.listen(turnOf(toColumn(grantId)), call)
     const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
-    yield* this.#messages.listenRegistered(
+    yield* this.#turns.messages.listenRegistered(
       `free ${toColumn(name)}`,
       call,
       () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL),
@@ -302,19 +295,19 @@ export class PostgresLeaseStore implements LeaseStore {
     if (word === 'busy' && isFirst) {
       const pause = this.#busyPauses.get(id) ?? BUSY_PAUSE
       this.#busyPauses.set(id, Math.min(2 * pause, LONGEST_BUSY_PAUSE))
-      this.#messages.setAlarm(turnOf(id), Math.min(pause, longest))
+      this.#turns.messages.setAlarm(turnOf(id), Math.min(pause, longest))
       return
     }
     this.#busyPauses.delete(id)
     const remaining = holder?.[5] ?? -1
-    this.#messages.setAlarm(
+    this.#turns.messages.setAlarm(
       turnOf(id),
       Math.min(isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY, longest),
     )
   }
 
   #forgetTurn(id: string): void {
-    this.#messages.cancelAlarm(turnOf(id))
+    this.#turns.messages.cancelAlarm(turnOf(id))
     this.#busyPauses.delete(id)
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, type MessageListeners, pause, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, MessageListeners, pause, untilAborted } from '@leasehold/core/store'
+import { nanoid } from 'nanoid'
 import type { ClientAdapter, Subscription } from './client/connection.js'
 import { closedError } from './failure-of.js'
 
@@ -21,30 +22,24 @@ const ECHO = 'here'
  * notification (behind a PgBouncer in transaction mode), waiters have to poll.
  */
 export class Turns {
-  readonly channel: string
+  readonly channel = `leasehold_${nanoid()}`
+  readonly messages: MessageListeners
+  readonly #operations: ClientAdapter
   readonly #adapter: Pick<ClientAdapter, 'listen'>
   readonly #clock: Clock
-  readonly #messages: MessageListeners
-  /** Sends a notification to the channel, over another connection. */
-  readonly #notifySelf: (message: string, call: StoreCall) => Promise<unknown>
   /** Aborted by `close`. */
   readonly #closing = new AbortableCall()
   #isSubscribing = false
   #isHearing = false
+  #failures = 0
   #onEcho = (): void => {}
 
-  constructor(
-    adapter: Pick<ClientAdapter, 'listen'>,
-    clock: Clock,
-    channel: string,
-    messages: MessageListeners,
-    notifySelf: (message: string, call: StoreCall) => Promise<unknown>,
-  ) {
+  /** `operations`: other connections than that of the notifications, which `adapter` opens. */
+  constructor(operations: ClientAdapter, adapter: Pick<ClientAdapter, 'listen'>, clock: Clock) {
+    this.messages = new MessageListeners(clock)
+    this.#operations = operations
     this.#adapter = adapter
     this.#clock = clock
-    this.channel = channel
-    this.#messages = messages
-    this.#notifySelf = notifySelf
   }
 
   /** Whether notifications come: otherwise waiters have to poll. */
@@ -61,35 +56,31 @@ export class Turns {
 
   close(): void {
     this.#closing.abort(closedError())
-    this.#messages.close()
+    this.messages.close()
   }
 
   /** Opens the connection again when it has ended, while there are waiters. Without one, the next waiter subscribes. */
   async #keepHearing(): Promise<void> {
-    let failures = 0
     while (!this.#closing.aborted) {
-      const onHearing = (): void => {
-        failures = 0
-      }
-      await this.#hear(onHearing).catch(() => {})
-      const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(failures, 16), LONGEST_PAUSE)
-      failures += 1
+      await this.#hear().catch(() => {})
+      const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
+      this.#failures += 1
       await pause(this.#clock, longest * (0.5 + 0.5 * Math.random()), this.#closing).catch(() => {})
-      if (this.#messages.size === 0) break
+      if (this.messages.size === 0) break
     }
     this.#isSubscribing = false
   }
 
   /** Opens a connection. Rejects when it has ended, or could not be opened. */
-  async #hear(onHearing: () => void): Promise<void> {
+  async #hear(): Promise<void> {
     const connection = new AbortableCall()
     const removeListener = this.#closing.onAbort(() => connection.abort(this.#closing.signal.reason))
     try {
       const subscription = await this.#inTime(this.#open(connection), connection)
-      onHearing()
       this.#isHearing = true
+      this.#failures = 0
       // Messages sent between two subscriptions are lost.
-      this.#messages.notifyAll()
+      this.messages.notifyAll()
       for (;;) {
         await pause(this.#clock, PING_INTERVAL, connection)
         await this.#inTime(subscription.ping(), connection)
@@ -100,7 +91,7 @@ export class Turns {
       if (this.#isHearing) {
         this.#isHearing = false
         // From now on they poll.
-        this.#messages.notifyAll()
+        this.messages.notifyAll()
       }
     }
   }
@@ -112,14 +103,14 @@ export class Turns {
     })
     const events = {
       onMessage: (message: string) => this.#onMessage(message),
-      onGap: () => this.#messages.notifyAll(),
+      onGap: () => this.messages.notifyAll(),
       onEnd: () => connection.abort(new Error('the connection has ended')),
     }
     const subscription = await this.#adapter.listen?.(this.channel, events, connection)
     if (subscription === undefined) throw closedError()
     connection.onAbort(() => subscription.close())
     // A pooler between here and the server may forget the subscription.
-    await untilAborted(this.#notifySelf(ECHO, connection), connection)
+    await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, connection), connection)
     await untilAborted(echoed, connection)
     return subscription
   }
@@ -133,6 +124,6 @@ export class Turns {
 
   #onMessage(message: string): void {
     if (message === ECHO) this.#onEcho()
-    else this.#messages.notify(message)
+    else this.messages.notify(message)
   }
 }
