@@ -22,6 +22,7 @@ import {
   RecentMap,
   type ReleaseOutcome,
   type RenewOutcome,
+  type RenewRefusal,
   type StoreCall,
   StoreChecks,
   withoutBreakReason,
@@ -30,10 +31,9 @@ import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { createIsOff, failureOf } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
-import { holderOf, notRenewed } from './lease-outcomes.js'
-import type { Found, LeaseResource } from './lease-resource.js'
+import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
-import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
+import { codeOf, isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { grantIn, isLocked, METADATA_ROOM, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
 import { otherVersion, UnrecordedGrants } from './unrecorded-grants.js'
 import { endOfSecond, isSettled, KNOWN_NAMES, settling } from './write-time.js'
@@ -319,7 +319,8 @@ export class AzureBlobLeaseStore implements LeaseStore {
     } catch (error) {
       if (isStatus(error, 404)) return { renewed: false, reason: 'deleted' }
       if (!isLeaseConflict(error)) throw error
-      return notRenewed(error, grant, await resource.find(signal))
+      const found = await resource.find(signal)
+      return { renewed: false, reason: reasonOf(error, grant, found), ...holderOf(name, found) }
     }
   }
 
@@ -384,4 +385,12 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (this.#writes.has(grant.name, found)) this.#writes.set(grant.name, written?.etag)
     return written !== undefined
   }
+}
+
+/** `error`: the lease conflict with which the service answered the renewal. */
+function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {
+  if (found === undefined) return 'deleted'
+  if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'
+  const stored = grantIn(name, found.metadata)
+  return isLocked(found.state) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
 }

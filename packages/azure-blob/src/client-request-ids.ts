@@ -54,7 +54,8 @@ export class ClientRequestIds<Resources> {
   async #identified(): Promise<ContainerClient | BlobServiceClient> {
     const { BlobServiceClient, ContainerClient, newPipeline } = await import('@azure/storage-blob')
     const client = this.#client
-    const { factories, options } = pipelineOf(client)
+    // The SDK declares its pipeline for subclasses only.
+    const { factories, options } = (client as unknown as { readonly pipeline: PipelineLike }).pipeline
     const pipeline = newPipeline(client.credential, options)
     pipeline.factories.push(...factories, {
       create: (next) => ({
@@ -75,11 +76,6 @@ export class ClientRequestIds<Resources> {
     checkId(id)
     return id
   }
-}
-
-/** The SDK declares it for subclasses only. */
-function pipelineOf(client: object): PipelineLike {
-  return (client as { readonly pipeline: PipelineLike }).pipeline
 }
 
 function checkId(id: unknown): void {

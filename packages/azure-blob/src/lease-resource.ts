@@ -1,7 +1,7 @@
 import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import type { LeaseState } from '@leasehold/core'
+import type { LeaseRecord, LeaseState } from '@leasehold/core'
 import { createOnce, unless } from './service-answer.js'
-import type { BlobMetadata } from './stored-grant.js'
+import { type BlobMetadata, grantIn, isLocked, toRecord } from './stored-grant.js'
 import type { WriteStamp } from './write-time.js'
 
 /** The state of a blob or a container in an answer of the service. */
@@ -95,4 +95,10 @@ export class LeaseResource {
     const { metadata = {} } = this.#isRecorded ? properties : {}
     return { state, infinite: leaseDuration === 'infinite', metadata, etag, lastModified, date }
   }
+}
+
+export function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
+  if (found === undefined || !isLocked(found.state)) return {}
+  const holder = toRecord(name, grantIn(name, found.metadata), found.state)
+  return holder === undefined ? {} : { holder }
 }

@@ -24,9 +24,10 @@ export function toMetadata(name: string, record: CasRecord): Record<string, stri
   return breakPeriod === undefined ? entries : { ...entries, [BREAK_PERIOD]: String(breakPeriod) }
 }
 
-/** The text of an Akka lease: its owner, empty if free, and the time of the last heartbeat. */
+/** The text of an Akka lease: its owner, empty if free, and the time of the last heartbeat, in milliseconds since 1970. */
 export function toAkkaBody(owner: string, time: number): string {
-  return JSON.stringify({ Owner: owner, Time: toAkkaTime(time) })
+  // Seven digits and an offset, as .NET writes a `DateTimeOffset`.
+  return JSON.stringify({ Owner: owner, Time: `${new Date(time).toISOString().slice(0, -1)}0000+00:00` })
 }
 
 /** The owner in the text. The time is not used: it is from another machine's clock. */
@@ -40,9 +41,4 @@ export function ownerIn(leaseName: string, body: string): string {
     `the blob of lease '${leaseName}' does not contain a lease of Akka: choose another name, or remove the blob`,
     { leaseName, store: 'azure-blob' },
   )
-}
-
-/** Seven digits and an offset, as .NET writes a `DateTimeOffset`; from milliseconds since 1970. */
-function toAkkaTime(time: number): string {
-  return `${new Date(time).toISOString().slice(0, -1)}0000+00:00`
 }
