@@ -82,7 +82,8 @@ export class FileLock {
  */
 function loadSystemLock(): SystemLock {
   try {
-    return requireOf()('fs-native-extensions')
+    // In a bundle of CommonJS, `import.meta` is empty: the application's packages are found from its working directory.
+    return createRequire(import.meta.url ?? join(process.cwd(), 'package.json'))('fs-native-extensions')
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
     throw misconfigured(
@@ -93,9 +94,4 @@ function loadSystemLock(): SystemLock {
       error,
     )
   }
-}
-
-/** In a bundle of CommonJS, `import.meta` is empty: the application's packages are found from its working directory. */
-function requireOf(): NodeJS.Require {
-  return createRequire(import.meta.url ?? join(process.cwd(), 'package.json'))
 }
