@@ -234,15 +234,10 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#turns.subscribe()
     if (grantId !== undefined) return yield* this.#turns.messages.listen(turnOf(toColumn(grantId)), call)
     const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
-    yield* this.#turns.messages.listenRegistered(
-      `free ${toColumn(name)}`,
-      call,
-      () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL),
-      async (registering) => {
-        const toHolder = (answer: unknown) => (answer as readonly [string, RecordAnswer | null])[1]
-        return (await this.#run('watch', name, args, registering, toHolder)) === null
-      },
-    )
+    const pause = () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL)
+    const isFree = (answer: unknown) => (answer as readonly [string, RecordAnswer | null])[1] === null
+    const register = (registering: StoreCall) => this.#run('watch', name, args, registering, isFree)
+    yield* this.#turns.messages.listenRegistered(`free ${toColumn(name)}`, call, pause, register)
   }
 
   /** Aborted by `close`. */
@@ -260,20 +255,13 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async #renew(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
-    const [first] = grants
-    const name = first?.name ?? ''
+    const name = grants[0]?.name ?? ''
     const args = [grants.map((grant) => toColumn(grant.name)), grants.map(({ grantId }) => toColumn(grantId))]
-    return await this.#run(
-      'renew',
-      name,
-      args,
-      call,
-      (answer) => {
-        const exceptions = new Map(answer as readonly (readonly [number, RenewAnswer])[])
-        return grants.map((grant, place) => renewOutcome(exceptions.get(place)) ?? this.#locked(grant))
-      },
-      grants.length > 1,
-    )
+    const toOutcomes = (answer: unknown) => {
+      const exceptions = new Map(answer as readonly (readonly [number, RenewAnswer])[])
+      return grants.map((grant, place) => renewOutcome(exceptions.get(place)) ?? this.#locked(grant))
+    }
+    return await this.#run('renew', name, args, call, toOutcomes, grants.length > 1)
   }
 
   #locked({ name, owner }: Grant): LeaseUnavailableError {
@@ -292,18 +280,13 @@ export class PostgresLeaseStore implements LeaseStore {
     }
     const [word, isFirst = false, holder] = answer
     const longest = this.#turns.isHearing ? Number.POSITIVE_INFINITY : isFirst ? POLL : LATER_POLL
-    if (word === 'busy' && isFirst) {
-      const pause = this.#busyPauses.get(id) ?? BUSY_PAUSE
-      this.#busyPauses.set(id, Math.min(2 * pause, LONGEST_BUSY_PAUSE))
-      this.#turns.messages.setAlarm(turnOf(id), Math.min(pause, longest))
-      return
-    }
-    this.#busyPauses.delete(id)
     const remaining = holder?.[5] ?? -1
-    this.#turns.messages.setAlarm(
-      turnOf(id),
-      Math.min(isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY, longest),
-    )
+    let due = isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
+    if (word === 'busy' && isFirst) {
+      due = this.#busyPauses.get(id) ?? BUSY_PAUSE
+      this.#busyPauses.set(id, Math.min(2 * due, LONGEST_BUSY_PAUSE))
+    } else this.#busyPauses.delete(id)
+    this.#turns.messages.setAlarm(turnOf(id), Math.min(due, longest))
   }
 
   #forgetTurn(id: string): void {
