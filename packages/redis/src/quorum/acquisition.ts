@@ -58,7 +58,9 @@ export class Acquisition {
         if (outcome.isCertain) return refusedBy(undefined)
         throw undecided(this.#question, tally)
       }
-      await this.#pause(round, this.#electorate.clock.now() - since, call)
+      const elapsed = this.#electorate.clock.now() - since
+      const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
+      await pause(this.#electorate.clock, longest * (0.5 + 0.5 * Math.random()), call)
     }
   }
 
@@ -88,11 +90,6 @@ export class Acquisition {
         return outcome && { tally, outcome }
       },
     })
-  }
-
-  async #pause(round: number, elapsed: number, call: StoreCall): Promise<void> {
-    const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-    await pause(this.#electorate.clock, longest * (0.5 + 0.5 * Math.random()), call)
   }
 }
 
