@@ -56,7 +56,7 @@ export class CommandRun {
   /** Resolves when nothing of the command is alive. `variables` are added to its environment. */
   async run(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
     const { watchdog, times } = this.#around
-    await watchdog.arm(this.#mark, times.killAfter, this.#deadlines())
+    await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() })
     this.#validity.onExtended = () => this.#extend()
     try {
       this.#extend()
@@ -103,7 +103,7 @@ export class CommandRun {
     if (this.#loss !== undefined || this.#isOver) return
     const deadlines = this.#deadlines()
     this.#killAt = deadlines.killAt
-    this.#around.watchdog.extend(deadlines)
+    this.#around.watchdog.update({ deadlines })
     this.#cancel?.()
     const left = timeTo(deadlines.terminateAt, machineNow())
     if (left > 0) this.#cancel = this.#around.clock.schedule(left, () => this.#onDue())
@@ -135,14 +135,13 @@ export class CommandRun {
     const now = machineNow()
     if (timeTo(deadlines.killAt, now) >= timeTo(this.#killAt, now)) return
     this.#killAt = deadlines.killAt
-    this.#around.watchdog.extend(deadlines)
+    this.#around.watchdog.update({ deadlines })
   }
 
   async #terminate(deadlines: Deadlines): Promise<void> {
     const { watchdog, times } = this.#around
     const start = machineNow()
-    watchdog.ending()
-    watchdog.extend(deadlines)
+    watchdog.update({ deadlines, isEnding: true })
     await this.#processes.end(() => isTimeUp(start, times.killAfter, this.#killAt))
   }
 
@@ -159,14 +158,14 @@ export class CommandRun {
       child.once('error', (error) => resolve({ type: 'unstartable', error }))
       child.once('exit', (code, signal) => {
         this.#processes.rootReaped()
-        watchdog.reaped()
+        watchdog.update({ isReaped: true })
         resolve(signal === null ? { type: 'exited', code: code ?? 0 } : { type: 'signalled', signal })
       })
     })
     if (child.pid !== undefined) {
       const root = { pid: child.pid, hasOwnGroup: this.#hasOwnGroup }
       this.#processes.begin(root)
-      watchdog.started(root)
+      watchdog.update({ root })
       this.#isStarted = true
       // The process may have been stopped just before.
       this.#onDue()

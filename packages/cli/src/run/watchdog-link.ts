@@ -1,8 +1,5 @@
-import type { CommandRoot } from './command-processes.js'
-import type { Deadlines } from './deadlines.js'
 import { sleep } from './machine-clock.js'
-import type { RunMark } from './process-table.js'
-import type { WatchdogOrder } from './watchdog-message.js'
+import type { WatchedCommand } from './watchdog-message.js'
 import { endWatchdog, startWatchdog, type WatchdogProcess } from './watchdog-process.js'
 
 /** The pause before another watchdog is started in the place of one that has ended, in milliseconds. */
@@ -11,8 +8,8 @@ const PAUSE = 50
 /** The watchdog, as `leasehold` sees it. A watchdog that ends by itself, or is killed, is replaced by another one. */
 export class WatchdogLink {
   #child: WatchdogProcess
-  /** The orders for the command, by type: another watchdog gets them again. Empty while there is no command. */
-  readonly #orders = new Map<WatchdogOrder['type'], WatchdogOrder>()
+  /** Another watchdog gets it again. `undefined` while there is no command. */
+  #command: WatchedCommand | undefined
   #onAnswer: (() => void) | undefined
   #isClosed = false
 
@@ -27,36 +24,22 @@ export class WatchdogLink {
   }
 
   /** Resolves when the watchdog watches: only then may the command be started. */
-  async arm(mark: RunMark, killAfter: number, deadlines: Deadlines): Promise<void> {
+  async arm(command: WatchedCommand): Promise<void> {
     const answered = new Promise<void>((resolve) => {
       this.#onAnswer = resolve
     })
-    this.#order({ type: 'arm', mark, killAfter, deadlines })
+    this.#tell(command)
     await answered
   }
 
-  started(root: CommandRoot): void {
-    this.#order({ type: 'started', root })
+  /** The watchdog gets to know what has changed since the command was armed. */
+  update(changed: Partial<Omit<WatchedCommand, 'mark'>>): void {
+    if (this.#command !== undefined) this.#tell({ ...this.#command, ...changed })
   }
 
-  extend(deadlines: Deadlines): void {
-    const armed = this.#orders.get('arm')
-    // Another watchdog must not look at the deadlines of before.
-    if (armed?.type === 'arm') this.#orders.set('arm', { ...armed, deadlines })
-    this.#tell({ type: 'extend', deadlines })
-  }
-
-  ending(): void {
-    this.#order({ type: 'ending' })
-  }
-
-  reaped(): void {
-    this.#order({ type: 'reaped' })
-  }
-
+  /** Nothing of the command is alive. */
   disarm(): void {
-    this.#orders.clear()
-    this.#tell({ type: 'disarm' })
+    this.#tell(undefined)
   }
 
   /** Ends it. It watches nothing any more, and may be stopped. */
@@ -79,15 +62,11 @@ export class WatchdogLink {
     await sleep(PAUSE)
     if (this.#isClosed || this.#child !== ended) return
     this.#child = this.#attend(startWatchdog())
-    for (const order of this.#orders.values()) this.#tell(order)
+    if (this.#command !== undefined) this.#tell(this.#command)
   }
 
-  #order(order: WatchdogOrder): void {
-    if (order.type === 'arm' || this.#orders.size > 0) this.#orders.set(order.type, order)
-    this.#tell(order)
-  }
-
-  #tell(order: WatchdogOrder): void {
-    if (!this.#isClosed) this.#child.stdin.write(`${JSON.stringify(order)}\n`)
+  #tell(command: WatchedCommand | undefined): void {
+    this.#command = command
+    if (!this.#isClosed) this.#child.stdin.write(`${JSON.stringify(command ?? null)}\n`)
   }
 }

@@ -5,15 +5,19 @@ import type { RunMark } from './process-table.js'
 /** The word of the command line with which `leasehold` starts its watchdog. */
 export const watchdogWord = '--watchdog'
 
-/** From `leasehold` to its watchdog, a line of JSON each. */
-export type WatchdogOrder =
-  /** A command is about to be started. Answered with a line, before which no command is started. */
-  | { readonly type: 'arm'; readonly mark: RunMark; readonly killAfter: number; readonly deadlines: Deadlines }
-  | { readonly type: 'started'; readonly root: CommandRoot }
-  | { readonly type: 'extend'; readonly deadlines: Deadlines }
+/**
+ * Everything that the watchdog knows of a command, from before its start until nothing of it is alive. It gets all of it
+ * with each change, as a line of JSON, and `null` when there is nothing left to watch. It answers the first line of a
+ * command: no command is started before.
+ */
+export interface WatchedCommand {
+  readonly mark: RunMark
+  readonly killAfter: number
+  readonly deadlines: Deadlines
+  /** The first process was started. */
+  readonly root?: CommandRoot
   /** `leasehold` has sent SIGTERM. */
-  | { readonly type: 'ending' }
+  readonly isEnding?: boolean
   /** The exit status of the first process was read. */
-  | { readonly type: 'reaped' }
-  /** Nothing of the command is alive. */
-  | { readonly type: 'disarm' }
+  readonly isReaped?: boolean
+}

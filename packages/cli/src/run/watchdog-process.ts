@@ -2,10 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { watchdogWord } from './watchdog-message.js'
 
-/** The process of a watchdog. It reads orders, and answers them. */
+/** The process of a watchdog. It reads what there is to watch, and answers. */
 export type WatchdogProcess = ChildProcessByStdio<Writable, Readable, null>
 
-/** Starts a watchdog, which watches nothing before its first order. If it cannot be started, it counts as ended. */
+/** Starts a watchdog, which watches nothing before it gets a command. If it cannot be started, it counts as ended. */
 export function startWatchdog(): WatchdogProcess {
   const [, program = ''] = process.argv
   // Two debuggers cannot share a port.

@@ -3,7 +3,7 @@ import { writeNow } from '../write-now.js'
 import { CommandProcesses } from './command-processes.js'
 import { type Deadlines, isTimeUp, timeTo } from './deadlines.js'
 import { machineNow, sleep } from './machine-clock.js'
-import type { WatchdogOrder } from './watchdog-message.js'
+import type { WatchedCommand } from './watchdog-message.js'
 
 /** The longest time between two looks at the clock, in milliseconds: timers stand still during a suspend. */
 const LONGEST_PAUSE = 200
@@ -30,32 +30,18 @@ class Watchdog {
   #watched: Watched | undefined
   #isAlone = false
 
-  obey(order: WatchdogOrder): void {
-    const watched = this.#watched
-    switch (order.type) {
-      case 'arm': {
-        const { mark, killAfter, deadlines } = order
-        const processes = new CommandProcesses(mark, [process.ppid])
-        this.#watched = { processes, killAfter, deadlines, isEnding: false, isEnded: false }
-        writeNow(1, 'armed\n')
-        return
-      }
-      case 'started':
-        watched?.processes.begin(order.root)
-        return
-      case 'extend':
-        if (watched !== undefined) watched.deadlines = order.deadlines
-        return
-      case 'ending':
-        if (watched !== undefined) watched.isEnding = true
-        return
-      case 'reaped':
-        watched?.processes.rootReaped()
-        return
-      case 'disarm':
-        this.#watched = undefined
-        return
+  /** `leasehold` has a command, or none any more: `null`. */
+  learn(command: WatchedCommand | null): void {
+    if (command === null) {
+      this.#watched = undefined
+      return
     }
+    this.#watched ??= beginWith(command)
+    const { processes } = this.#watched
+    this.#watched.deadlines = command.deadlines
+    if (command.root !== undefined) processes.begin(command.root)
+    if (command.isReaped === true) processes.rootReaped()
+    if (command.isEnding === true) this.#watched.isEnding = true
   }
 
   /** Looks at the deadlines until `leasehold` has ended, and nothing of a command is left. */
@@ -109,6 +95,12 @@ class Watchdog {
   }
 }
 
+function beginWith({ mark, killAfter, deadlines }: WatchedCommand): Watched {
+  const processes = new CommandProcesses(mark, [process.ppid])
+  writeNow(1, 'armed\n')
+  return { processes, killAfter, deadlines, isEnding: false, isEnded: false }
+}
+
 function report(text: string): void {
   writeNow(2, `leasehold: ${text}\n`)
 }
@@ -119,9 +111,9 @@ export async function runWatchdog(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const)
     process.on(signal, () => {})
   const watchdog = new Watchdog()
-  const orders = createInterface({ input: process.stdin })
-  orders.on('line', (line) => watchdog.obey(JSON.parse(line)))
-  orders.on('close', () => watchdog.alone())
+  const lines = createInterface({ input: process.stdin })
+  lines.on('line', (line) => watchdog.learn(JSON.parse(line)))
+  lines.on('close', () => watchdog.alone())
   await watchdog.watch()
   process.exit(0)
 }
