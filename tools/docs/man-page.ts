@@ -1,9 +1,13 @@
 import { join } from 'node:path'
-import type { CommandDeclaration, OptionDeclarations } from '../../packages/cli/src/command-declaration.js'
+import {
+  type CommandDeclaration,
+  type OptionDeclarations,
+  valueShown,
+} from '../../packages/cli/src/command-declaration.js'
 import { commands } from '../../packages/cli/src/commands.js'
 import { outputOption, storeOptions } from '../../packages/cli/src/declarations.js'
 import { exitCodes } from '../../packages/cli/src/exit-codes.js'
-import { synopsis, valueShown } from '../../packages/cli/src/help.js'
+import { synopsis } from '../../packages/cli/src/help.js'
 import { storeKinds } from '../../packages/cli/src/store-kinds.js'
 import { readManifest, root } from '../workspaces.js'
 

@@ -4,21 +4,20 @@ export type OptionDeclaration = {
   readonly description: string
   /** A single letter. */
   readonly short?: string
+  /** What the completions of the shells offer for its value. */
+  readonly completes?: 'file' | 'store'
 } & (
   | { readonly type: 'switch' }
+  /** Milliseconds in code, `10s` on the command line. */
+  | { readonly type: 'duration' }
   | {
-      /** `duration`: milliseconds in code, `10s` on the command line. `count`: a positive whole number. `number`: 0 or more. */
-      readonly type: 'text' | 'duration' | 'number' | 'count'
-      /** The name of the value in the help, such as `DURATION`. */
+      /** `count`: a positive whole number. `number`: 0 or more. */
+      readonly type: 'text' | 'number' | 'count'
+      /** The name of the value in the help, such as `FILE`. */
       readonly value: string
-      /** What the completions offer for the value. */
-      readonly completes?: Completion
     }
   | { readonly type: 'choice'; readonly words: readonly [string, ...string[]] }
 )
-
-/** What the completions of the shells offer. */
-type Completion = 'file' | 'store' | 'command'
 
 export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 
@@ -32,6 +31,13 @@ type ValueOf<D extends OptionDeclaration> = D extends { readonly type: 'choice' 
 
 /** The values of options, by their names on the command line; `undefined` where one is not given. */
 export type OptionValues<D extends OptionDeclarations> = { readonly [K in keyof D]: ValueOf<D[K]> | undefined }
+
+/** The value of an option, as the help shows it; `undefined` for a switch. */
+export function valueShown(option: OptionDeclaration): string | undefined {
+  if (option.type === 'switch') return undefined
+  if (option.type === 'duration') return 'DURATION'
+  return option.type === 'choice' ? option.words.join('|') : option.value
+}
 
 interface OperandDeclaration {
   /** As in the help: `NAME`. */

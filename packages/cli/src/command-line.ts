@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util'
 import { suggestionFor, toMilliseconds } from '@leasehold/core/store'
-import type { CommandDeclaration, Invocation, OptionDeclaration, OptionDeclarations } from './command-declaration.js'
+import {
+  type CommandDeclaration,
+  type Invocation,
+  type OptionDeclaration,
+  type OptionDeclarations,
+  valueShown,
+} from './command-declaration.js'
 import { UsageError } from './usage-error.js'
 
 /** The words of a command line, before the options of the command are known. */
@@ -70,7 +76,7 @@ function valueGiven(name: string, option: OptionDeclaration, text: string | unde
     if (text !== undefined && option.words.includes(text)) return text
     throw new UsageError(`${name} must be ${option.words.join(' or ')}${text === undefined ? '' : `, not '${text}'`}`)
   }
-  if (text === undefined) throw new UsageError(`${name} needs a value: ${name} ${option.value}`)
+  if (text === undefined) throw new UsageError(`${name} needs a value: ${name} ${valueShown(option)}`)
   if (option.type === 'text') return text
   if (option.type === 'duration') return durationOf(name, text)
   const number = text.trim() === '' ? Number.NaN : Number(text)

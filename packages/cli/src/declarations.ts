@@ -17,11 +17,7 @@ export const storeOptions = {
     description: 'A HOCON file that has the store',
   },
   path: { type: 'text', value: 'PATH', description: 'The block of the file (leasehold.lease)' },
-  timeout: {
-    type: 'duration',
-    value: 'DURATION',
-    description: 'The time limit of each call to the store (5s)',
-  },
+  timeout: { type: 'duration', description: 'The time limit of each call to the store (5s)' },
 } as const satisfies OptionDeclarations
 
 /** The option of every command that prints a result. */
@@ -48,27 +44,14 @@ export const run = declareCommand({
   takesCommand: true,
   options: {
     try: { type: 'switch', description: 'Do not wait: exit with 75 if the lease is held' },
-    wait: {
-      type: 'duration',
-      value: 'DURATION',
-      short: 'w',
-      description: 'Wait so long at most; without end unless given',
-    },
+    wait: { type: 'duration', short: 'w', description: 'Wait so long at most; without end unless given' },
     restart: { type: 'switch', short: 'r', description: 'After a loss, acquire again and start over' },
     permits: { type: 'count', value: 'N', short: 'p', description: 'Let N run at a time, not one' },
     every: { type: 'text', value: 'CRON', short: 'e', description: 'Run at each time of a cron expression' },
     'time-zone': { type: 'text', value: 'ZONE', description: 'The time zone of --every; UTC unless given' },
     once: { type: 'text', value: 'KEY', description: 'Run once for this key: not after it has succeeded' },
-    ttl: {
-      type: 'duration',
-      value: 'DURATION',
-      description: 'How long a dead holder blocks the others; 30s',
-    },
-    'kill-after': {
-      type: 'duration',
-      value: 'DURATION',
-      description: 'From SIGTERM to SIGKILL; 5s, or a quarter of --ttl',
-    },
+    ttl: { type: 'duration', description: 'How long a dead holder blocks the others; 30s' },
+    'kill-after': { type: 'duration', description: 'From SIGTERM to SIGKILL; 5s, or a quarter of --ttl' },
     owner: { type: 'text', value: 'OWNER', description: 'The name of the owner; HOST-PID-ID unless given' },
     quiet: { type: 'switch', short: 'q', description: 'Do not show who holds the lease during a long wait' },
     ...storeOptions,
@@ -114,7 +97,7 @@ export const watch = declareCommand({
     'Goes on when the store fails for a while.',
   operands: [leaseName],
   options: {
-    interval: { type: 'duration', value: 'DURATION', description: 'The time between two looks (1s)' },
+    interval: { type: 'duration', description: 'The time between two looks (1s)' },
     lines: { type: 'count', value: 'COUNT', short: 'n', description: 'End after so many lines' },
     ...answerOptions,
   },
@@ -132,11 +115,7 @@ export const breakCommand = declareCommand({
     'Asks on a terminal; elsewhere, it needs --yes. If another owner becomes the holder meanwhile, nothing is changed.',
   operands: [leaseName],
   options: {
-    period: {
-      type: 'duration',
-      value: 'DURATION',
-      description: 'Lock the name for so long; else as the store does',
-    },
+    period: { type: 'duration', description: 'Lock the name for so long; else as the store does' },
     reason: { type: 'text', value: 'TEXT', description: 'Kept in the record until the next grant' },
     yes: { type: 'switch', short: 'y', description: 'Do not ask' },
     ...answerOptions,
@@ -176,7 +155,7 @@ export const verify = declareCommand({
   operands: [],
   options: {
     family: { type: 'text', value: 'FAMILY', short: 'f', description: 'Only the laws of a family, such as exclusion' },
-    ttl: { type: 'duration', value: 'DURATION', description: 'Of the leases (4s, or more); longer for a slow machine' },
+    ttl: { type: 'duration', description: 'Of the leases (4s, or more); longer for a slow machine' },
     parallel: { type: 'count', value: 'COUNT', description: 'Laws at the same time (12)' },
     ...answerOptions,
   },
@@ -230,16 +209,8 @@ export const advise = declareCommand({
     'leaves the resource without a holder for longer after a crash. The advice is the ttl with the least cost of both.',
   operands: [],
   options: {
-    operation: {
-      type: 'duration',
-      value: 'DURATION',
-      description: 'The longest step between two checks (0)',
-    },
-    'round-trip': {
-      type: 'duration',
-      value: 'DURATION',
-      description: 'A call to the store; required, or --measure',
-    },
+    operation: { type: 'duration', description: 'The longest step between two checks (0)' },
+    'round-trip': { type: 'duration', description: 'A call to the store; required, or --measure' },
     measure: { type: 'switch', description: 'Take the round trip from the store, by reading' },
     failures: { type: 'number', value: 'COUNT', description: 'Crashes of a holder in an hour (0.01)' },
     'lost-cost': {

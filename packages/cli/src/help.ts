@@ -1,4 +1,9 @@
-import type { CommandDeclaration, OptionDeclaration, OptionDeclarations } from './command-declaration.js'
+import {
+  type CommandDeclaration,
+  type OptionDeclaration,
+  type OptionDeclarations,
+  valueShown,
+} from './command-declaration.js'
 import { outputOption, storeOptions } from './declarations.js'
 import { storeKinds } from './store-kinds.js'
 
@@ -75,12 +80,6 @@ function flagsOf(name: string, option: OptionDeclaration): string {
   const short = option.short === undefined ? '    ' : `-${option.short}, `
   const value = valueShown(option)
   return `${short}--${name}${value === undefined ? '' : ` ${value}`}`
-}
-
-/** The value of an option, as the help shows it; `undefined` for a switch. */
-export function valueShown(option: OptionDeclaration): string | undefined {
-  if (option.type === 'switch') return undefined
-  return option.type === 'choice' ? option.words.join('|') : option.value
 }
 
 function aligned(rows: readonly (readonly [string, string])[]): string[] {

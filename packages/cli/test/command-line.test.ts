@@ -15,7 +15,7 @@ const make = declareCommand({
   takesCommand: true,
   options: {
     quick: { type: 'switch', short: 'q', description: 'Quickly' },
-    wait: { type: 'duration', value: 'DURATION', short: 'w', description: 'Wait' },
+    wait: { type: 'duration', short: 'w', description: 'Wait' },
     text: { type: 'text', value: 'TEXT', description: 'A text' },
     count: { type: 'count', value: 'COUNT', description: 'A count' },
     cost: { type: 'number', value: 'COST', description: 'A cost' },

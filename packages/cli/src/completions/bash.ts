@@ -1,4 +1,4 @@
-import type { CommandDeclaration } from '../command-declaration.js'
+import type { CommandDeclaration, OptionDeclaration } from '../command-declaration.js'
 import { completedValue } from './completed-values.js'
 
 /** The completions for bash: a function, without the package bash-completion. */
@@ -38,8 +38,9 @@ function valueCases({ name: command, options }: CommandDeclaration): string {
     .flatMap(([name, option]) => {
       const value = completedValue(option)
       if (value === 'none') return []
-      const flags = [`--${name}`, ...(option.short === undefined ? [] : [`-${option.short}`])]
-      return `    ${flags.map((flag) => `${command}:${flag}`).join('|')}) ${replyWith(value)}return ;;\n`
+      return `    ${flagsOf(name, option)
+        .map((flag) => `${command}:${flag}`)
+        .join('|')}) ${replyWith(value)}return ;;\n`
     })
     .join('')
 }
@@ -61,13 +62,13 @@ function wordsCase({ name, operands, options }: CommandDeclaration): string {
 
 function flagsWithValue(commands: readonly CommandDeclaration[]): string {
   const flags = commands.flatMap(({ options }) =>
-    Object.entries(options).flatMap(([name, option]) =>
-      completedValue(option) === 'none'
-        ? []
-        : [`--${name}`, ...(option.short === undefined ? [] : [`-${option.short}`])],
-    ),
+    Object.entries(options).flatMap(([name, option]) => (option.type === 'switch' ? [] : flagsOf(name, option))),
   )
   return [...new Set(flags)].join('|')
+}
+
+function flagsOf(name: string, { short }: OptionDeclaration): string[] {
+  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]
 }
 
 /** A pattern for the names of commands; one that nothing matches, if there are none. */

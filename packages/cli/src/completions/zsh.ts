@@ -1,4 +1,4 @@
-import type { CommandDeclaration, OptionDeclaration } from '../command-declaration.js'
+import { type CommandDeclaration, type OptionDeclaration, valueShown } from '../command-declaration.js'
 import { completedValue } from './completed-values.js'
 
 /** The completions for zsh: a file of the fpath, or for `source`. */
@@ -38,7 +38,7 @@ function optionSpec(name: string, option: OptionDeclaration): string {
   const { short, description } = option
   const value = completedValue(option)
   const text = description.replaceAll(/[[\]\\]/g, '\\$&')
-  const spec = `[${text}]${value === 'none' ? '' : `:${placeholder(option)}:${actionOf(value)}`}`
+  const spec = `[${text}]${value === 'none' ? '' : `:${valueShown(option)}:${actionOf(value)}`}`
   if (short === undefined) return quoted(`--${name}${spec}`)
   return `'(-${short} --${name})'{-${short},--${name}}${quoted(spec)}`
 }
@@ -47,10 +47,6 @@ function actionOf(value: ReturnType<typeof completedValue>): string {
   if (value === 'file') return '_files'
   if (typeof value === 'string') return ' '
   return `(${value.map((word) => word.replaceAll(':', '\\:')).join(' ')})`
-}
-
-function placeholder(option: OptionDeclaration): string {
-  return option.type === 'switch' || option.type === 'choice' ? 'value' : option.value
 }
 
 function quoted(text: string): string {
