@@ -1,4 +1,5 @@
 import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
+import { durationText } from '../duration-text.js'
 import type { ClaimListener } from './grant-validity.js'
 import type { Notices } from './notices.js'
 import type { QueuePlace } from './queue-place.js'
@@ -31,7 +32,8 @@ export class WaitingNotice implements ClaimListener {
     const startedAt = this.#clock.now()
     const interval = this.#notices.isTerminal ? ON_TERMINAL : ELSEWHERE
     const show = (): void => {
-      const waited = shownDuration(this.#clock.now() - startedAt)
+      // Whole seconds, so that the line does not jump.
+      const waited = durationText(Math.round((this.#clock.now() - startedAt) / 1_000) * 1_000)
       const state = this.#state === undefined ? '' : `; ${this.#state}`
       this.#notices.progress(`waiting for '${this.#name}' for ${waited}${this.#place.shown}${state}`)
       this.#place.look()
@@ -63,12 +65,4 @@ export class WaitingNotice implements ClaimListener {
 function stateOf({ owner, state, grantedAt }: LeaseRecord): string {
   const since = grantedAt === undefined ? '' : ` since ${new Date(grantedAt).toISOString()}`
   return `${owner} ${state === 'breaking' ? 'is losing it, and held it' : 'holds it'}${since}`
-}
-
-/** `1h 2m`, `3m 4s`, `5s`. */
-function shownDuration(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1000)
-  const minutes = Math.floor(seconds / 60)
-  if (minutes === 0) return `${seconds}s`
-  return minutes < 60 ? `${minutes}m ${seconds % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
 }
