@@ -2,13 +2,14 @@ import { type Grant, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it } from 'vitest'
-import { observeStore, type StoreObserver } from '../src/run/observed-store.js'
+import { GrantValidity } from '../src/run/grant-validity.js'
+import { observeStore } from '../src/run/observed-store.js'
 
 const TTL = 10_000
 /** How long each answer of the store takes, in milliseconds. */
 const DELAY = 3_000
 
-/** A store whose answers come late, and the facts that its observer got, with their times. */
+/** A store whose answers come late, and the facts in its answers, with their times. */
 function scene() {
   const clock = new VirtualClock()
   const memory = new MemoryLeaseStore({ clock })
@@ -29,7 +30,7 @@ function scene() {
     close: async () => {},
   }
   const facts: [string, number][] = []
-  const observer: StoreObserver = {
+  const validity = Object.assign(new GrantValidity(undefined, { refused: () => {}, failed: () => {} }), {
     asked: (_, sentAt) => facts.push(['asked', sentAt]),
     granted: (_, sentAt) => facts.push(['granted', sentAt]),
     renewed: (_, sentAt) => facts.push(['renewed', sentAt]),
@@ -38,12 +39,12 @@ function scene() {
     leaving: () => facts.push(['leaving', clock.now()]),
     refused: () => facts.push(['refused', clock.now()]),
     failed: () => facts.push(['failed', clock.now()]),
-  }
+  } satisfies Partial<GrantValidity>)
   const answered = async <T>(answer: Promise<T>): Promise<T> => {
     await clock.advance(DELAY)
     return await answer
   }
-  return { clock, memory, store: observeStore(store, clock, observer), facts, answered }
+  return { clock, memory, store: observeStore(store, clock, validity), facts, answered }
 }
 
 const never = new AbortableCall()

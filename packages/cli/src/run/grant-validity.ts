@@ -1,6 +1,5 @@
 import type { Grant, LeaseLostReason, LeaseRecord } from '@leasehold/core'
 import { validityOf } from '@leasehold/core/store'
-import type { StoreObserver } from './observed-store.js'
 
 /** The progress of a claim that waits, for people. */
 export interface ClaimListener {
@@ -21,7 +20,7 @@ interface HeldGrant {
  * to themselves; the command has to end with the one that ends first. Counted by the rules of the engine: from when the last
  * confirmed request was sent.
  */
-export class GrantValidity implements StoreObserver {
+export class GrantValidity {
   readonly #maxHold: number
   readonly #listener: ClaimListener
   readonly #grants = new Map<string, HeldGrant>()
@@ -29,7 +28,8 @@ export class GrantValidity implements StoreObserver {
   readonly #breaking = new Map<string, number>()
   /** The claims without an answer, and when the first of them was sent. */
   readonly #asked = new Map<string, number>()
-  #onExtended: (() => void) | undefined
+  /** Called whenever the validity was extended. */
+  onExtended: (() => void) | undefined
 
   constructor(maxHold: number | undefined, listener: ClaimListener) {
     this.#maxHold = maxHold ?? Number.POSITIVE_INFINITY
@@ -54,11 +54,7 @@ export class GrantValidity implements StoreObserver {
     this.#breaking.clear()
   }
 
-  /** Called whenever the validity was extended. */
-  set onExtended(listener: (() => void) | undefined) {
-    this.#onExtended = listener
-  }
-
+  /** A claim with this grant id is being sent. `sentAt`, here and below: by the clock of the leases. */
   asked(grantId: string, sentAt: number): void {
     if (!this.#asked.has(grantId)) this.#asked.set(grantId, sentAt)
   }
@@ -69,35 +65,40 @@ export class GrantValidity implements StoreObserver {
     // An earlier grant of the same name is over.
     for (const [id, grant] of this.#grants) if (grant.name === name) this.#grants.delete(id)
     this.#grants.set(grantId, { name, ttl, holdUntil, until: sentAt + validityOf(ttl) })
-    this.#onExtended?.()
+    this.onExtended?.()
   }
 
   renewed(grantId: string, sentAt: number): void {
     const grant = this.#grants.get(grantId)
     if (grant === undefined) return
     grant.until = Math.max(grant.until, sentAt + validityOf(grant.ttl))
-    this.#onExtended?.()
+    this.onExtended?.()
   }
 
+  /** The grant is being released. */
   leaving(grantId: string): void {
     this.#grants.delete(grantId)
     this.#asked.delete(grantId)
   }
 
+  /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
   refused(grantId: string, holder: LeaseRecord | undefined): void {
     this.#asked.delete(grantId)
     this.#listener.refused(holder)
   }
 
+  /** A claim had no answer. */
   failed(error: unknown): void {
     this.#listener.failed(error)
   }
 
+  /** The grant is over. `holder`: the record of the name, where the store showed it. */
   gone(grantId: string, holder: LeaseRecord | undefined, sentAt: number): void {
     if (holder !== undefined) this.seen(holder, sentAt)
     this.#grants.delete(grantId)
   }
 
+  /** The record of a name, as the store showed it. */
   seen({ name, grantId, state, ttl, remaining }: LeaseRecord, sentAt: number): void {
     const askedAt = this.#asked.get(grantId)
     // The answer was lost, but the claim was granted.
