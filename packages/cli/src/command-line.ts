@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { suggestionFor, toMilliseconds } from '@leasehold/core/store'
+import { toMilliseconds } from '@leasehold/core/store'
 import {
   type CommandDeclaration,
   type Invocation,
@@ -7,7 +7,7 @@ import {
   type OptionDeclarations,
   valueShown,
 } from './command-declaration.js'
-import { UsageError } from './usage-error.js'
+import { didYouMean, UsageError } from './usage-error.js'
 
 /** The words of a command line, before the options of the command are known. */
 export interface CommandLine {
@@ -95,15 +95,8 @@ function durationOf(name: string, text: string): number {
 
 function unknownOption({ name, options }: CommandDeclaration, option: string): UsageError {
   const known = [...Object.keys(options), 'help'].map((each) => `--${each}`)
-  const meant = suggestionFor(option, known)
-  const help = meant === undefined ? `see leasehold ${name} --help` : `did you mean ${meant}?`
+  const help = didYouMean(option, known, `see leasehold ${name} --help`)
   return new UsageError(`'leasehold ${name}' has no option ${option}: ${help}`)
-}
-
-/** `; did you mean …?`, if one of the words is similar. */
-function suggested(word: string, words: Iterable<string>): string {
-  const meant = suggestionFor(word, words)
-  return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 
 function checkOperands({ name, operands: declared }: CommandDeclaration, given: readonly string[]): void {
@@ -114,10 +107,11 @@ function checkOperands({ name, operands: declared }: CommandDeclaration, given: 
       `'leasehold ${name}' needs ${missing.name}: ${missing.description}; see leasehold ${name} --help`,
     )
   }
-  for (const [place, { words }] of declared.entries()) {
+  for (const [place, { name: operand, words }] of declared.entries()) {
     const word = given[place]
     if (words === undefined || word === undefined || words.includes(word)) continue
-    throw new UsageError(`'leasehold ${name}' takes ${words.join(', ')}${suggested(word, words)}`)
+    const help = didYouMean(word, words, `it takes ${words.join(', ')}`)
+    throw new UsageError(`'leasehold ${name}' has no ${operand} '${word}': ${help}`)
   }
   if (declared.at(-1)?.repeated === true || given.length <= declared.length) return
   throw new UsageError(`'leasehold ${name}' has no use for '${given[declared.length]}': see leasehold ${name} --help`)

@@ -1,4 +1,3 @@
-import { suggestionFor } from '@leasehold/core/store'
 import type { Command } from './command.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
 import { commands } from './commands.js'
@@ -7,7 +6,7 @@ import { exitCodes } from './exit-codes.js'
 import { failureOf } from './failure.js'
 import { commandHelp, overview } from './help.js'
 import type { Terminal } from './terminal.js'
-import { UsageError } from './usage-error.js'
+import { didYouMean, UsageError } from './usage-error.js'
 
 /** 128 and the number of SIGPIPE. */
 const BROKEN_PIPE = 141
@@ -66,11 +65,7 @@ async function withoutCommand(words: readonly string[], { output, errors }: Term
 function commandNamed(name: string): Command {
   const found = commands.find(({ declaration }) => declaration.name === name)
   if (found !== undefined) return found
-  const meant = suggestionFor(
-    name,
-    commands.map(({ declaration }) => declaration.name),
-  )
-  throw new UsageError(
-    `there is no command '${name}': ${meant === undefined ? 'see leasehold --help' : `did you mean '${meant}'?`}`,
-  )
+  const names = commands.map(({ declaration }) => declaration.name)
+  const help = didYouMean(name, names, 'see leasehold --help', (meant) => `'${meant}'`)
+  throw new UsageError(`there is no command '${name}': ${help}`)
 }

@@ -1,12 +1,11 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type ConfiguredStore, LeaseConfigurationError, LeaseProvider, type Logger } from '@leasehold/core'
-import { suggestionFor } from '@leasehold/core/store'
 import type { OptionValues } from './command-declaration.js'
 import type { storeOptions } from './declarations.js'
 import { type StoreKind, storeKinds } from './store-kinds.js'
 import type { Terminal } from './terminal.js'
-import { UsageError } from './usage-error.js'
+import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
 
 /** The options that choose a store. */
 export type StoreSelection = Partial<OptionValues<Pick<typeof storeOptions, 'store' | 'config' | 'path'>>>
@@ -55,8 +54,8 @@ export async function openStore(
 
 /** The configuration of `--config`, of `--store`, of `LEASEHOLD_STORE`, or else of the folder of this user. */
 export async function configOf({ store, config, path }: StoreSelection, { env }: Terminal): Promise<StoreConfig> {
+  checkExclusive({ store, config }, ['store', 'config'])
   if (config !== undefined) {
-    if (store !== undefined) throw new UsageError('--store and --config exclude each other: keep one of them')
     const { loadConfig } = await import('@leasehold/config')
     // The defaults of the providers are among the dependencies of the application that has the file.
     const file = resolve(config)
@@ -87,9 +86,8 @@ function kindOf(url: string): StoreKind {
   // A bare word, such as `local`, is a kind of store too.
   if (found !== undefined) return found
   const schemes = storeKinds.flatMap((kind) => kind.schemes)
-  const meant = suggestionFor(scheme, schemes)
+  const help = didYouMean(scheme, schemes, `the stores are ${schemes.join(', ')}`, (meant) => `${meant}:`)
   // The URL may have a password in it.
-  const help = meant === undefined ? `the stores are ${schemes.join(', ')}` : `did you mean ${meant}:?`
   throw new UsageError(`there is no store '${scheme.slice(0, 20)}': ${help}`)
 }
 

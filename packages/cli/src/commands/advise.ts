@@ -6,7 +6,7 @@ import type { advise as declaration } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
 import { type Terminal, writeJSON } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { checkExclusive, UsageError } from '../usage-error.js'
 
 type Options = Invocation<typeof declaration>['options']
 
@@ -29,9 +29,7 @@ export const printAdvice: Action<typeof declaration> = async ({ options }, termi
 async function inputOf(options: Options, terminal: Terminal): Promise<AdviceInput> {
   const { measure, operation = 0, failures = 0.01, store, config } = options
   const given = options['round-trip']
-  if (given !== undefined && measure === true) {
-    throw new UsageError('--round-trip and --measure exclude each other: keep one of them')
-  }
+  checkExclusive(options, ['round-trip', 'measure'])
   if (given === undefined && measure !== true) {
     throw new UsageError('give --round-trip DURATION, or --measure to take it from the store')
   }

@@ -23,7 +23,7 @@ import {
 } from '../run/ways-to-run.js'
 import { openStore } from '../store-selection.js'
 import type { Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { checkExclusive, UsageError } from '../usage-error.js'
 
 type RunInvocation = Invocation<typeof run>
 type RunOptions = RunInvocation['options']
@@ -144,10 +144,8 @@ function checkUsage({ options, command }: RunInvocation): void {
   if (process.platform === 'win32')
     throw new UsageError("'leasehold run' needs Linux or macOS: Windows has no process groups")
   const { try: once, wait, every, restart } = options
-  if (once === true && wait !== undefined) throw new UsageError('--try and --wait exclude each other: keep one of them')
-  const ways = (['permits', 'every', 'once'] as const).filter((way) => options[way] !== undefined)
-  if (ways.length > 1)
-    throw new UsageError(`${ways.map((way) => `--${way}`).join(' and ')} exclude each other: keep one of them`)
+  checkExclusive(options, ['try', 'wait'])
+  checkExclusive(options, ['permits', 'every', 'once'])
   if (every === undefined && options['time-zone'] !== undefined)
     throw new UsageError('--time-zone is for --every: add it')
   if (every !== undefined && (once === true || wait !== undefined || restart === true)) {

@@ -1,5 +1,4 @@
 import { readLease } from '@leasehold/core'
-import { suggestionFor } from '@leasehold/core/store'
 import { type StoreLaw, storeLaws } from '@leasehold/testkit'
 import type { Action } from '../command.js'
 import type { verify } from '../declarations.js'
@@ -8,7 +7,7 @@ import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
 import { printable, writeTable } from '../table.js'
 import { type Terminal, writeJSON } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { didYouMean, UsageError } from '../usage-error.js'
 import { checkLaws, type OpenClient, subjectOf, type Verdict, VerifiedNames } from '../verification.js'
 
 const DEFAULT_PARALLEL = 12
@@ -69,10 +68,8 @@ function lawsOf(family: string | undefined): readonly StoreLaw[] {
   const laws = storeLaws.filter((law) => law.family === family)
   if (laws.length > 0) return laws
   const families = [...new Set(storeLaws.map((law) => law.family))]
-  const meant = suggestionFor(family, families)
-  throw new UsageError(
-    `there are no laws of '${family}': ${meant === undefined ? `the families are ${families.join(', ')}` : `did you mean '${meant}'?`}`,
-  )
+  const help = didYouMean(family, families, `the families are ${families.join(', ')}`, (meant) => `'${meant}'`)
+  throw new UsageError(`there are no laws of '${family}': ${help}`)
 }
 
 type Count = Readonly<Record<Verdict['outcome'], number>>
