@@ -1,9 +1,9 @@
 import { LeaseRecord, type LeaseState } from '@leasehold/core'
 import { durationText, instantText } from './duration-text.js'
-import type { Cell, Colour } from './table.js'
+import { type Cell, type Colour, writeTable } from './table.js'
+import { type Terminal, writeJSON } from './terminal.js'
 
-/** The columns of `status` and `list`. */
-export const leaseTitles = ['NAME', 'STATE', 'HOLDER', 'SINCE', 'TOKEN', 'REMAINING', 'WAITERS'] as const
+const titles = ['NAME', 'STATE', 'HOLDER', 'SINCE', 'TOKEN', 'REMAINING', 'WAITERS'] as const
 
 const colours: Readonly<Record<LeaseState, Colour>> = {
   leased: 'green',
@@ -13,8 +13,20 @@ const colours: Readonly<Record<LeaseState, Colour>> = {
   available: 'dim',
 }
 
+/** Writes the records of names: what `status` and `list` show. `undefined`: a name has no record. */
+export function writeLeases(
+  terminal: Terminal,
+  output: 'table' | 'json' | undefined,
+  leases: readonly (readonly [name: string, record: LeaseRecord | undefined])[],
+): void {
+  const records = leases.map((lease) => leaseJSON(...lease))
+  const rows = leases.map((lease) => leaseRow(...lease))
+  if (output === 'json') writeJSON(terminal, records)
+  else writeTable(terminal, titles, rows)
+}
+
 /** Of a name that is free, the last holder is no holder. */
-export function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[] {
+function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[] {
   if (record === undefined) return [name, ['none', 'dim'], '-', '-', '-', '-', '-']
   const { state, owner, grantedAt, fencingToken, remaining, waiters } = record
   const isLocked = isHeld(record)

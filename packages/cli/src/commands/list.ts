@@ -1,11 +1,9 @@
-import { LeaseRecord, listLeases } from '@leasehold/core'
+import { type LeaseRecord, listLeases } from '@leasehold/core'
 import type { Action } from '../command.js'
 import type { list } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
-import { isHeld, leaseRow, leaseTitles } from '../lease-table.js'
+import { isHeld, writeLeases } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
-import { writeTable } from '../table.js'
-import { writeJSON } from '../terminal.js'
 
 /** Prints the records of all names with the prefix, sorted by name. */
 export const listAll: Action<typeof list> = async ({ operands, options }, terminal) => {
@@ -17,12 +15,7 @@ export const listAll: Action<typeof list> = async ({ operands, options }, termin
     if (held !== true || isHeld(record)) records.push(record)
   }
   records.sort((one, other) => (one.name < other.name ? -1 : 1))
-  if (output === 'json') writeJSON(terminal, records.map(LeaseRecord.toJSON))
-  else
-    writeTable(
-      terminal,
-      leaseTitles,
-      records.map((record) => leaseRow(record.name, record)),
-    )
+  const leases = records.map((record) => [record.name, record] as const)
+  writeLeases(terminal, output, leases)
   return exitCodes.ok
 }

@@ -2,10 +2,8 @@ import { readLease } from '@leasehold/core'
 import type { Action } from '../command.js'
 import type { status } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
-import { leaseJSON, leaseRow, leaseTitles } from '../lease-table.js'
+import { writeLeases } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
-import { writeTable } from '../table.js'
-import { writeJSON } from '../terminal.js'
 
 /** Prints the record of each name, in the order of the names given. */
 export const showStatus: Action<typeof status> = async ({ operands, options }, terminal) => {
@@ -15,17 +13,7 @@ export const showStatus: Action<typeof status> = async ({ operands, options }, t
   await using opened = await openStore(options, first, terminal)
   const { store } = opened
   const records = await Promise.all(operands.map((name) => readLease(store, name, { timeout, clock })))
-  const named = operands.map((name, place) => [name, records[place]] as const)
-  if (output === 'json')
-    writeJSON(
-      terminal,
-      named.map(([name, record]) => leaseJSON(name, record)),
-    )
-  else
-    writeTable(
-      terminal,
-      leaseTitles,
-      named.map(([name, record]) => leaseRow(name, record)),
-    )
+  const leases = operands.map((name, place) => [name, records[place]] as const)
+  writeLeases(terminal, output, leases)
   return exitCodes.ok
 }
