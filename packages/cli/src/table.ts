@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { hasColours, type OutputStream, type Terminal } from './terminal.js'
+import { hasColours, type Terminal } from './terminal.js'
 
 /** A colour of a cell. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
@@ -19,30 +19,18 @@ export function writeTable(
     for (const row of rows) output.write(`${row.map(textOf).join('\t')}\n`)
     return
   }
-  const widths = titles.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => textOf(row[column] ?? '').length)),
-  )
-  writeLine(
-    output,
-    titles.map((title) => [title, 'dim'] as const),
-    widths,
-    env,
-  )
-  for (const row of rows) writeLine(output, row, widths, env)
-}
-
-function writeLine(output: OutputStream, row: readonly Cell[], widths: readonly number[], env: Terminal['env']): void {
-  const cells = row.map((cell, column) => {
-    const isLast = column === row.length - 1
-    return coloured(cell, isLast ? 0 : (widths[column] ?? 0), hasColours(output, env))
-  })
-  output.write(`${cells.join('  ').trimEnd()}\n`)
-}
-
-function coloured(cell: Cell, width: number, hasColour: boolean): string {
-  const text = textOf(cell).padEnd(width)
-  // The text is for a stream that the caller has looked at.
-  return hasColour && typeof cell !== 'string' ? styleText(cell[1], text, { validateStream: false }) : text
+  const lines = [titles.map((title) => [title, 'dim'] as const), ...rows]
+  const widths = titles.map((_, column) => Math.max(...lines.map((line) => textOf(line[column] ?? '').length)))
+  const hasColour = hasColours(output, env)
+  for (const line of lines) {
+    const cells = line.map((cell, column) => {
+      const isLast = column === line.length - 1
+      const text = textOf(cell).padEnd(isLast ? 0 : (widths[column] ?? 0))
+      // The text is for a stream that was looked at.
+      return hasColour && typeof cell !== 'string' ? styleText(cell[1], text, { validateStream: false }) : text
+    })
+    output.write(`${cells.join('  ').trimEnd()}\n`)
+  }
 }
 
 function textOf(cell: Cell): string {
