@@ -40,10 +40,10 @@ function settingsIn(config: Config, path: string): readonly Setting[] {
   const masked = config.toJSON()
   const found = new Map<string, Setting>()
   for (const block of [DEFAULT_PATH, path]) {
-    for (const keys of leavesOf(blockAt(masked, block))) {
-      const origin = config.originOf([...block.split('.'), ...keys].map(quoted).join('.'))
-      const value = valueAt(blockAt(masked, block), keys)
+    const place = block.split('.')
+    for (const [keys, value] of leavesOf(place.reduce((inner, key) => Object(inner)[key], masked))) {
       if (value === '') continue
+      const origin = config.originOf([...place, ...keys].map(quoted).join('.'))
       found.set(keys.join('.'), { key: keys.join('.'), value, origin: placeOf(origin) })
     }
   }
@@ -83,20 +83,12 @@ function derivedFrom({ timeouts, maxHold }: LeaseSettings): readonly Setting[] {
   ]
 }
 
-function blockAt(value: unknown, path: string): unknown {
-  return valueAt(value, path.split('.'))
-}
-
-function valueAt(value: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((inner, key) => (Object(inner) as Plain)[key], value)
-}
-
-/** The keys of all values, down to those that are no objects. */
-function leavesOf(value: unknown): readonly (readonly string[])[] {
+/** All values that are no objects, with the keys that lead to them. */
+function leavesOf(value: unknown): readonly (readonly [keys: readonly string[], value: unknown])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const deeper = leavesOf(inner)
-    return deeper.length === 0 ? [[key]] : deeper.map((keys) => [key, ...keys])
+    return deeper.length === 0 ? [[[key], inner]] : deeper.map(([keys, leaf]) => [[key, ...keys], leaf])
   })
 }
 
