@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import { systemClock } from '@leasehold/core'
 import { leasehold } from './leasehold.js'
 import type { WatchdogProcess } from './run/watchdog-process.js'
-import type { OutputStream, Terminal } from './terminal.js'
+import type { OutputStream } from './terminal.js'
 import { writeNow } from './write-now.js'
 
 const STANDARD_ERROR = 2
@@ -17,11 +17,12 @@ const errors: OutputStream = new Writable({
 })
 
 /**
- * The surroundings of this process. Its streams are made when they are first used: a pipe that Node makes a stream of is
- * non-blocking from then on, also for a command that inherits it, which then fails to read or write.
+ * Carries out the command line of this process, and never rejects. Resolves with the exit code. The streams are made when
+ * they are first used: a pipe that Node makes a stream of is non-blocking from then on, also for a command that inherits
+ * it, which then fails to read or write.
  */
-function terminalWith(watchdog: WatchdogProcess | undefined): Terminal {
-  return {
+export async function main(watchdog?: WatchdogProcess): Promise<number> {
+  return await leasehold(process.argv.slice(2), {
     get input() {
       return process.stdin
     },
@@ -34,10 +35,5 @@ function terminalWith(watchdog: WatchdogProcess | undefined): Terminal {
     env: process.env,
     clock: systemClock,
     watchdog,
-  }
-}
-
-/** Carries out the command line of this process, and never rejects. Resolves with the exit code. */
-export async function main(watchdog?: WatchdogProcess): Promise<number> {
-  return await leasehold(process.argv.slice(2), terminalWith(watchdog))
+  })
 }
