@@ -49,21 +49,14 @@ export const storeKinds: readonly StoreKind[] = [
     leaseClass: '@leasehold/etcd',
     install: ['@leasehold/etcd'],
     example: 'etcd://localhost:2379',
-    settings: (url) => {
-      const { hosts, query, username, password } = serversIn(url, 'etcds')
-      return { ...(hosts === undefined ? {} : { endpoints: hosts }), ...username, ...password, ...query }
-    },
+    settings: (url) => serversIn(url, { tls: 'etcds', hosts: 'endpoints', user: 'username', password: 'password' }),
   },
   {
     schemes: ['consul', 'consuls'],
     leaseClass: '@leasehold/consul',
     install: ['@leasehold/consul'],
     example: 'consul://localhost:8500',
-    settings: (url) => {
-      const { hosts, query, password } = serversIn(url, 'consuls')
-      const token = password === undefined ? {} : { token: password.password }
-      return { ...(hosts === undefined ? {} : { addresses: hosts }), ...token, ...query }
-    },
+    settings: (url) => serversIn(url, { tls: 'consuls', hosts: 'addresses', password: 'token' }),
   },
   {
     schemes: ['kubernetes'],
@@ -91,17 +84,23 @@ function withQuery(
   return { ...given, ...Object.fromEntries(new URLSearchParams(query)) }
 }
 
-/** The servers of `kind://user:password@host:port,host:port?key=value`, with `http:`, or with `https:` for the scheme of TLS. */
-function serversIn(url: string, tlsScheme: string) {
-  const [, scheme, user, hosts = '', query = ''] =
+/**
+ * The settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers have `http:`, or
+ * `https:` for the scheme of TLS.
+ */
+function serversIn(
+  url: string,
+  keys: { readonly tls: string; readonly hosts: string; readonly user?: string; readonly password: string },
+): Readonly<Record<string, unknown>> {
+  const [, scheme, login = '', hosts = '', query = ''] =
     /^([^:]*):(?:\/\/(?:([^@/?]*)@)?([^/?]*)\/?(?:\?(.*))?)?$/s.exec(url) ?? []
-  const [name, secret] = (user ?? '').split(/:(.*)/s)
-  const protocol = scheme === tlsScheme ? 'https' : 'http'
+  const [user, password] = login.split(/:(.*)/s)
+  const protocol = scheme === keys.tls ? 'https' : 'http'
   return {
-    hosts: hosts === '' ? undefined : hosts.split(',').map((host) => `${protocol}://${host}`),
-    username: name ? { username: decoded(name) } : undefined,
-    password: secret ? { password: decoded(secret) } : undefined,
-    query: Object.fromEntries(new URLSearchParams(query)),
+    ...(hosts && { [keys.hosts]: hosts.split(',').map((host) => `${protocol}://${host}`) }),
+    ...(user && keys.user && { [keys.user]: decoded(user) }),
+    ...(password && { [keys.password]: decoded(password) }),
+    ...Object.fromEntries(new URLSearchParams(query)),
   }
 }
 
