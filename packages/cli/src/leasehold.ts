@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from './command.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
 import { commands } from './commands.js'
@@ -29,7 +30,7 @@ export async function leasehold(args: readonly string[], terminal: Terminal): Pr
 
 async function carryOut(args: readonly string[], terminal: Terminal): Promise<number> {
   const { command: name, words } = splitCommandLine(args, { ...storeOptions, ...outputOption })
-  if (name === undefined || name === '--') return await withoutCommand(words, terminal)
+  if (name === undefined || name === '--') return withoutCommand(words, terminal)
   const command = commandNamed(name)
   if (asksForHelp(words)) {
     terminal.output.write(commandHelp(command.declaration))
@@ -51,10 +52,10 @@ function endWithReader({ code }: NodeJS.ErrnoException): never {
   process.exit(code === 'EPIPE' ? BROKEN_PIPE : exitCodes.unwritable)
 }
 
-async function withoutCommand(words: readonly string[], { output, errors }: Terminal): Promise<number> {
+function withoutCommand(words: readonly string[], { output, errors }: Terminal): number {
   if (words.includes('--version') || words.includes('-V')) {
-    const { version } = await import('./version.js')
-    output.write(`${version}\n`)
+    const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+    output.write(`${JSON.parse(manifest).version}\n`)
     return exitCodes.ok
   }
   const isAsked = asksForHelp(words)
