@@ -10,8 +10,8 @@ import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
 /** The options that choose a store. */
 export type StoreSelection = Partial<OptionValues<Pick<typeof storeOptions, 'store' | 'config' | 'path'>>>
 
-/** A store, the settings for leases on it, and the provider that closes it. */
-export type OpenedStore = ConfiguredStore & AsyncDisposable & { readonly provider: LeaseProvider }
+/** A store, and the settings for leases on it. To dispose of it closes its provider. */
+export type OpenedStore = ConfiguredStore & AsyncDisposable
 
 /** A configuration that has the block of a store. */
 export interface StoreConfig {
@@ -29,23 +29,17 @@ const LOCAL = '@leasehold/local'
 export const DEFAULT_PATH = 'leasehold.lease'
 
 /**
- * The chosen store. `name`: as in
- * `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each other or name an unknown kind of
+ * The chosen store. `name`: as in `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each other or name an unknown kind of
  * store, and as `LeaseProvider.getStore` does.
  */
-export async function openStore(
-  selection: StoreSelection,
-  name: string,
-  terminal: Terminal,
-  optionKeys: readonly string[] = [],
-): Promise<OpenedStore> {
+export async function openStore(selection: StoreSelection, name: string, terminal: Terminal): Promise<OpenedStore> {
   const { config, path, kind } = await configOf(selection, terminal)
   // Part of this package: core would look for it beside itself, and in the working directory.
   const factories = kind?.leaseClass === LOCAL ? { [LOCAL]: (await import('@leasehold/local')).localLease } : {}
   const provider = new LeaseProvider(config, factories, { clock: terminal.clock, logger: loggerOf(terminal) })
   try {
-    const configured = await provider.getStore(name, path, optionKeys)
-    return { ...configured, provider, [Symbol.asyncDispose]: () => provider.close() }
+    const configured = await provider.getStore(name, path)
+    return { ...configured, [Symbol.asyncDispose]: () => provider.close() }
   } catch (error) {
     await provider.close()
     throw isMissingModule(error) && kind !== undefined ? notInstalled(kind, error) : error

@@ -4,7 +4,7 @@ import type { Action } from '../command.js'
 import type { Invocation } from '../command-declaration.js'
 import type { run } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
-import { exitCodeOf, noteOf, signalOf } from '../run/command-end.js'
+import { exitCodeOf, signalOf, textOf } from '../run/command-end.js'
 import { LeasedCommand } from '../run/leased-command.js'
 import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
@@ -68,22 +68,19 @@ async function underLease(
 ): Promise<RunOutcome> {
   const [name = ''] = operands
   const { clock, env } = terminal
-  const { store, settings, logger, provider } = await openStore(options, name, terminal)
-  try {
-    const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
-    const timeouts = new TimeoutSettings(leaseOptions)
-    const times = endTimesOf(timeouts, options['kill-after'], name)
-    const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
-    const waiting = new WaitingNotice(name, notices, clock, place)
-    const around = { command, env, times, clock, watchdog, notices }
-    const leased = new LeasedCommand(store, { maxHold: leaseOptions.maxHold, listener: waiting }, around, signals)
-    const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
-    const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
-    if (options.every === undefined) return await repeated(request, options, notices)
-    return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
-  } finally {
-    await provider.close()
-  }
+  await using opened = await openStore(options, name, terminal)
+  const { store, settings, logger } = opened
+  const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
+  const timeouts = new TimeoutSettings(leaseOptions)
+  const times = endTimesOf(timeouts, options['kill-after'], name)
+  const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
+  const waiting = new WaitingNotice(name, notices, clock, place)
+  const around = { command, env, times, clock, watchdog, notices }
+  const leased = new LeasedCommand(store, { maxHold: leaseOptions.maxHold, listener: waiting }, around, signals)
+  const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
+  const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
+  if (options.every === undefined) return await repeated(request, options, notices)
+  return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
 }
 
 /** Again after each loss, with `--restart`. */
@@ -119,7 +116,7 @@ function leaseOptionsOf(
 
 function report(
   outcome: RunOutcome,
-  { operands: [name = ''], options, command: [program = ''] }: RunInvocation,
+  { operands: [name = ''], options }: RunInvocation,
   { signals, notices }: Pick<Attendants, 'signals' | 'notices'>,
 ): number {
   if (outcome === undefined) {
@@ -131,8 +128,8 @@ function report(
     notices.say(outcome.note)
     return exitCodes.ok
   }
-  const note = noteOf(outcome, program, name)
-  if (note !== undefined) notices.say(note)
+  // The others are usual ends, which the command has reported itself.
+  if (outcome.type === 'lost' || outcome.type === 'unstartable') notices.say(textOf(outcome, name))
   const signal = signalOf(outcome)
   if (signal !== undefined) endBy(signal, signals)
   return exitCodeOf(outcome)

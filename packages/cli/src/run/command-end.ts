@@ -36,10 +36,18 @@ export function signalOf(end: CommandEnd): NodeJS.Signals | undefined {
   return end.type === 'signalled' && passedOn.has(end.signal) ? end.signal : undefined
 }
 
-/** The sentence for people; `undefined` for the usual ends. */
-export function noteOf(end: CommandEnd, command: string, name: string): string | undefined {
-  if (end.type === 'unstartable') return `the command '${command}' cannot be started: ${end.error.message}`
-  if (end.type !== 'lost') return undefined
-  const why = end.reason === 'late' ? 'its heartbeats were not confirmed in time' : end.reason
-  return `the lease '${name}' was lost (${why}): the command was ended`
+/** The end of the command of a lease, for people. */
+export function textOf(end: CommandEnd, name: string): string {
+  switch (end.type) {
+    case 'exited':
+      return `the command exited with code ${end.code}`
+    case 'signalled':
+      return `the command was ended by ${end.signal}`
+    case 'lost': {
+      const why = end.reason === 'late' ? 'its heartbeats were not confirmed in time' : end.reason
+      return `the lease '${name}' was lost (${why}): the command was ended`
+    }
+    case 'unstartable':
+      return `the command '${end.error.path}' cannot be started: ${end.error.message}`
+  }
 }

@@ -7,7 +7,7 @@ import {
   type LeaseLostReason,
   type Logger,
 } from '@leasehold/core'
-import type { CommandEnd } from './command-end.js'
+import { type CommandEnd, textOf } from './command-end.js'
 import type { LeasedCommand } from './leased-command.js'
 import type { WaitingNotice } from './waiting-notice.js'
 
@@ -72,7 +72,7 @@ export async function runOnce(request: RunRequest, key: string): Promise<RunOutc
     runs.push(running)
     const end = await running
     // Only a success is recorded.
-    if (!isSuccess(end)) throw new CommandFailedError(end)
+    if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
     return { code: 0 }
   }
   command.begin()
@@ -113,7 +113,7 @@ export async function runOnSchedule(
       const run = command.run({ name, owner: leaseOptions.owner, fencingToken, variables })
       running.add(run)
       const end = await run.finally(() => running.delete(run))
-      if (!isSuccess(end)) throw new CommandFailedError(end)
+      if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
     },
   })
   schedule.start()
@@ -144,21 +144,4 @@ function reasonOf({ reason }: LeaseLostError): LeaseLostReason {
 /** The command has not succeeded. */
 class CommandFailedError extends Error {
   override readonly name = 'CommandFailedError'
-
-  constructor(end: CommandEnd) {
-    super(messageOf(end))
-  }
-}
-
-function messageOf(end: CommandEnd): string {
-  switch (end.type) {
-    case 'exited':
-      return `the command exited with code ${end.code}`
-    case 'signalled':
-      return `the command was ended by ${end.signal}`
-    case 'lost':
-      return `the lease was lost (${end.reason}), and the command was ended`
-    case 'unstartable':
-      return `the command cannot be started: ${end.error.message}`
-  }
 }
