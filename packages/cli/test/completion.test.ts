@@ -43,6 +43,8 @@ describe.runIf(has('bash'))('in bash', () => {
     expect(await completed('')).toEqual([...names, '--help', '--version'])
     expect(await completed('re')).toEqual(['release'])
     expect(await completed('--output', 'json', 'bre')).toEqual(['break'])
+    // bash parts a word at a colon.
+    expect(await completed('--store', 'redis', ':', '//db', 'bre')).toEqual(['break'])
   })
 
   it('an option of the command is completed', async () => {
