@@ -30,13 +30,7 @@ function optionOf(name: string, option: OptionDeclaration): string {
   const value = completedValue(option)
   const short = option.short === undefined ? '' : `-s ${option.short} `
   const takes =
-    value === 'none'
-      ? ''
-      : value === 'file'
-        ? '-r -F '
-        : typeof value === 'string'
-          ? '-x '
-          : `-x -a ${quoted(value.join(' '))} `
+    typeof value === 'string' ? { none: '', file: '-r -F ', text: '-x ' }[value] : `-x -a ${quoted(value.join(' '))} `
   return `${short}-l ${name} ${takes}-d ${quoted(option.description)}`
 }
 
