@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { type LeaseStore, listLeases, releaseLease } from '@leasehold/core'
+import { type LeaseStore, listLeases, releaseLease, type StoreOperationOptions } from '@leasehold/core'
 import { checkStoreLaw, type StoreLaw, type StoreSubject } from '@leasehold/testkit'
 import { isHeld } from './lease-table.js'
 import type { Terminal } from './terminal.js'
@@ -29,38 +28,37 @@ export interface Verdict {
   readonly reason?: string
 }
 
-/** Opens one more client of the store, with connections of its own. */
-export type OpenClient = () => Promise<LeaseStore>
-
-/** The lease names of one verification. */
-export class VerifiedNames {
-  readonly prefix = `leasehold-verify-${randomUUID().slice(0, 8)}-`
-
-  /**
-   * Releases the leases that laws have left behind. Resolves with the number of names that were used; `undefined` if the
-   * store cannot list: the leases then end with their ttl.
-   */
-  async release(store: LeaseStore, { clock }: Terminal, timeout: number | undefined): Promise<number | undefined> {
-    if (store.list === undefined) return undefined
-    let names = 0
-    // Some laws use the name in upper case, or after a slash.
-    for (const prefix of [this.prefix, this.prefix.toUpperCase(), `/${this.prefix}`]) {
-      for await (const record of listLeases(store, prefix, { timeout, clock })) {
-        names += 1
-        if (isHeld(record)) await releaseLease(store, record.name, { grantId: record.grantId, timeout, clock })
-      }
+/**
+ * Releases the leases that laws have left behind. Resolves with the number of names that were used; `undefined` if the store
+ * cannot list: the leases then end with their ttl.
+ */
+export async function releaseAll(
+  store: LeaseStore,
+  prefix: string,
+  options: StoreOperationOptions,
+): Promise<number | undefined> {
+  if (store.list === undefined) return undefined
+  let names = 0
+  // Some laws use the name in upper case, or after a slash.
+  for (const each of [prefix, prefix.toUpperCase(), `/${prefix}`]) {
+    for await (const record of listLeases(store, each, options)) {
+      names += 1
+      if (isHeld(record)) await releaseLease(store, record.name, { grantId: record.grantId, ...options })
     }
-    return names
   }
+  return names
 }
 
-/** The store, as the laws see it. */
+/** A store, as the laws see it. */
+type VerifiedStore = StoreSubject & { readonly ttl: number }
+
+/** `open`: opens one more client of the store, with connections of its own. */
 export function subjectOf(
   store: LeaseStore,
   ttl: number | undefined,
-  open: OpenClient,
+  open: () => Promise<LeaseStore>,
   prefix: string,
-): StoreSubject & { ttl: number } {
+): VerifiedStore {
   const { kind = 'custom', limits } = store
   // Each client of a store in memory would be a store of its own.
   const isShared = kind === 'memory'
@@ -84,7 +82,7 @@ export function subjectOf(
 /** Checks laws, so many at the same time. `onVerdict` gets each verdict as soon as it is known. */
 export async function checkLaws(
   laws: readonly StoreLaw[],
-  subject: StoreSubject & { readonly ttl: number },
+  subject: VerifiedStore,
   parallel: number,
   {
     clock,
@@ -102,11 +100,7 @@ export async function checkLaws(
   await Promise.all(Array.from({ length: parallel }, worker))
 }
 
-async function verdictOn(
-  law: StoreLaw,
-  subject: StoreSubject & { readonly ttl: number },
-  clock: Terminal['clock'],
-): Promise<Verdict> {
+async function verdictOn(law: StoreLaw, subject: VerifiedStore, clock: Terminal['clock']): Promise<Verdict> {
   const { family, name } = law
   const limit = Math.max(LONGEST * subject.ttl, LEAST_LIMIT)
   let cancel = (): void => {}

@@ -1,4 +1,5 @@
-import { readLease } from '@leasehold/core'
+import { randomUUID } from 'node:crypto'
+import { type LeaseStore, readLease } from '@leasehold/core'
 import { type StoreLaw, storeLaws } from '@leasehold/testkit'
 import type { Action } from '../command.js'
 import type { verify } from '../declarations.js'
@@ -8,7 +9,7 @@ import { openStore } from '../store-selection.js'
 import { printable, writeTable } from '../table.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { didYouMean, UsageError } from '../usage-error.js'
-import { checkLaws, type OpenClient, subjectOf, type Verdict, VerifiedNames } from '../verification.js'
+import { checkLaws, releaseAll, subjectOf, type Verdict } from '../verification.js'
 
 const DEFAULT_PARALLEL = 12
 
@@ -17,19 +18,20 @@ export const verifyStore: Action<typeof verify> = async ({ options }, terminal) 
   const { family, parallel = DEFAULT_PARALLEL, ttl, timeout, output } = options
   const { clock, errors } = terminal
   const laws = lawsOf(family)
-  const names = new VerifiedNames()
-  await using opened = await openStore(options, names.prefix, terminal)
+  const prefix = `leasehold-verify-${randomUUID().slice(0, 8)}-`
+  await using opened = await openStore(options, prefix, terminal)
   const { store } = opened
   // Before anything is written.
-  await readLease(store, names.prefix, { timeout, clock })
+  await readLease(store, prefix, { timeout, clock })
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   process.once('SIGINT', interrupt)
   const verdicts: Verdict[] = []
   const start = clock.now()
-  errors.write(`leasehold: ${laws.length} laws on names that begin with ${names.prefix}\n`)
-  const clients: OpenClient = async () => await clientOf(options, names.prefix, terminal)
-  await checkLaws(laws, subjectOf(store, ttl, clients, names.prefix), parallel, {
+  errors.write(`leasehold: ${laws.length} laws on names that begin with ${prefix}\n`)
+  // A client closes its provider, and so its connections, when a law has ended.
+  const open = async (): Promise<LeaseStore> => (await openStore(options, prefix, terminal)).store
+  await checkLaws(laws, subjectOf(store, ttl, open, prefix), parallel, {
     clock,
     signal: interrupted.signal,
     onVerdict: (verdict) => {
@@ -39,9 +41,8 @@ export const verifyStore: Action<typeof verify> = async ({ options }, terminal) 
     },
   })
   process.off('SIGINT', interrupt)
-  const used = await names.release(store, terminal, timeout)
+  const used = await releaseAll(store, prefix, { timeout, clock })
   const count = countOf(verdicts)
-  const { prefix } = names
   if (output === 'json') {
     writeJSON(terminal, {
       store: store.kind,
@@ -55,12 +56,6 @@ export const verifyStore: Action<typeof verify> = async ({ options }, terminal) 
   errors.write(`leasehold: ${summary(store.kind ?? 'custom', count, clock.now() - start)}; ${remains(used)}\n`)
   if (interrupted.signal.aborted) return 130
   return count.broken === 0 ? exitCodes.ok : exitCodes.no
-}
-
-/** A client closes its provider, and so its connections, when a law has ended. */
-async function clientOf(...selection: Parameters<typeof openStore>): ReturnType<OpenClient> {
-  const { store } = await openStore(...selection)
-  return store
 }
 
 function lawsOf(family: string | undefined): readonly StoreLaw[] {
