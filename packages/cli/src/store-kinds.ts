@@ -49,14 +49,14 @@ export const storeKinds: readonly StoreKind[] = [
     leaseClass: '@leasehold/etcd',
     install: ['@leasehold/etcd'],
     example: 'etcd://localhost:2379',
-    settings: (url) => serversIn(url, { tls: 'etcds', hosts: 'endpoints', user: 'username', password: 'password' }),
+    settings: (url) => serversIn(url, { hosts: 'endpoints', user: 'username', password: 'password' }),
   },
   {
     schemes: ['consul', 'consuls'],
     leaseClass: '@leasehold/consul',
     install: ['@leasehold/consul'],
     example: 'consul://localhost:8500',
-    settings: (url) => serversIn(url, { tls: 'consuls', hosts: 'addresses', password: 'token' }),
+    settings: (url) => serversIn(url, { hosts: 'addresses', password: 'token' }),
   },
   {
     schemes: ['kubernetes'],
@@ -86,16 +86,16 @@ function withQuery(
 
 /**
  * The settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers have `http:`, or
- * `https:` for the scheme of TLS.
+ * `https:` for the scheme of TLS, which ends with an s.
  */
 function serversIn(
   url: string,
-  keys: { readonly tls: string; readonly hosts: string; readonly user?: string; readonly password: string },
+  keys: { readonly hosts: string; readonly user?: string; readonly password: string },
 ): Readonly<Record<string, unknown>> {
-  const [, scheme, login = '', hosts = '', query = ''] =
+  const [, scheme = '', login = '', hosts = '', query = ''] =
     /^([^:]*):(?:\/\/(?:([^@/?]*)@)?([^/?]*)\/?(?:\?(.*))?)?$/s.exec(url) ?? []
   const [user, password] = login.split(/:(.*)/s)
-  const protocol = scheme === keys.tls ? 'https' : 'http'
+  const protocol = scheme.endsWith('s') ? 'https' : 'http'
   return {
     ...(hosts && { [keys.hosts]: hosts.split(',').map((host) => `${protocol}://${host}`) }),
     ...(user && keys.user && { [keys.user]: decoded(user) }),
