@@ -24,5 +24,3 @@ export const exitCodes = {
   /** The lease was lost while the command ran. Beyond the codes of sysexits.h. */
   lost: 79,
 } as const
-
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

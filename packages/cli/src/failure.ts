@@ -1,14 +1,8 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
-import { type ExitCode, exitCodes } from './exit-codes.js'
+import { exitCodes } from './exit-codes.js'
 import { UsageError } from './usage-error.js'
 
-/** An error, as the command line reports it. */
-export interface Failure {
-  readonly message: string
-  readonly exitCode: ExitCode
-}
-
-const codes: Readonly<Record<LeaseErrorCode, ExitCode>> = {
+const codes: Readonly<Record<LeaseErrorCode, number>> = {
   held: exitCodes.notAcquired,
   timeout: exitCodes.unreachable,
   unavailable: exitCodes.unreachable,
@@ -19,7 +13,8 @@ const codes: Readonly<Record<LeaseErrorCode, ExitCode>> = {
   name: exitCodes.usage,
 }
 
-export function failureOf(error: unknown): Failure {
+/** What the command line reports of an error. */
+export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
   if (error instanceof LeaseError) return { message, exitCode: codes[error.code] }
