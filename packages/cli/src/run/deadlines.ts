@@ -1,4 +1,4 @@
-import { after, between, type MachineInstant, machineNow } from './machine-clock.js'
+import { after, type MachineInstant, machineNow } from './machine-clock.js'
 
 /** When a command has to end, unless its lease is renewed. */
 export interface Deadlines {
@@ -23,9 +23,13 @@ export function deadlinesOf(now: MachineInstant, left: number, { killAfter, marg
   return { terminateAt: after(killAt, -killAfter), killAt }
 }
 
-/** The milliseconds until the instant, 0 or less when it has come; `Infinity` for one that never comes. */
+/**
+ * The milliseconds until the instant, by the clock that says less: 0 or less when it has come, `Infinity` for one that never
+ * comes.
+ */
 export function timeTo(instant: MachineInstant | undefined, now: MachineInstant): number {
-  return instant === undefined ? Number.POSITIVE_INFINITY : between(now, instant)
+  if (instant === undefined) return Number.POSITIVE_INFINITY
+  return Math.min(instant.monotonic - now.monotonic, instant.boot - now.boot)
 }
 
 /** Whether a command that is being ended since `start` has had its time: then it gets SIGKILL. */

@@ -20,11 +20,6 @@ export function after(instant: MachineInstant, milliseconds: number): MachineIns
   return { monotonic: instant.monotonic + milliseconds, boot: instant.boot + milliseconds }
 }
 
-/** The milliseconds from one instant to another, by the clock that says less. */
-export function between(from: MachineInstant, to: MachineInstant): number {
-  return Math.min(to.monotonic - from.monotonic, to.boot - from.boot)
-}
-
 /** Resolves after so many milliseconds. The timer keeps the process alive. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
