@@ -30,7 +30,7 @@ function scene() {
     close: async () => {},
   }
   const facts: [string, number][] = []
-  const validity = Object.assign(new GrantValidity(undefined, { refused: () => {}, failed: () => {} }), {
+  const validity = Object.assign(new GrantValidity(), {
     asked: (_, sentAt) => facts.push(['asked', sentAt]),
     granted: (_, sentAt) => facts.push(['granted', sentAt]),
     renewed: (_, sentAt) => facts.push(['renewed', sentAt]),
@@ -38,13 +38,13 @@ function scene() {
     seen: (_, sentAt) => facts.push(['seen', sentAt]),
     leaving: () => facts.push(['leaving', clock.now()]),
     refused: () => facts.push(['refused', clock.now()]),
-    failed: () => facts.push(['failed', clock.now()]),
   } satisfies Partial<GrantValidity>)
+  const listener = { refused: () => {}, failed: () => facts.push(['failed', clock.now()]) }
   const answered = async <T>(answer: Promise<T>): Promise<T> => {
     await clock.advance(DELAY)
     return await answer
   }
-  return { clock, memory, store: observeStore(store, clock, validity), facts, answered }
+  return { clock, memory, store: observeStore(store, clock, validity, listener), facts, answered }
 }
 
 const never = new AbortableCall()

@@ -1,12 +1,6 @@
 import type { Grant, LeaseLostReason, LeaseRecord } from '@leasehold/core'
 import { validityOf } from '@leasehold/core/store'
 
-/** The progress of a claim that waits, for people. */
-export interface ClaimListener {
-  refused(holder: LeaseRecord | undefined): void
-  failed(error: unknown): void
-}
-
 interface HeldGrant {
   readonly name: string
   readonly ttl: number
@@ -22,7 +16,6 @@ interface HeldGrant {
  */
 export class GrantValidity {
   readonly #maxHold: number
-  readonly #listener: ClaimListener
   readonly #grants = new Map<string, HeldGrant>()
   /** When the names of broken grants become free. */
   readonly #breaking = new Map<string, number>()
@@ -31,9 +24,8 @@ export class GrantValidity {
   /** Called whenever the validity was extended. */
   onExtended: (() => void) | undefined
 
-  constructor(maxHold: number | undefined, listener: ClaimListener) {
-    this.#maxHold = maxHold ?? Number.POSITIVE_INFINITY
-    this.#listener = listener
+  constructor(maxHold = Number.POSITIVE_INFINITY) {
+    this.#maxHold = maxHold
   }
 
   /** The end of the validity, by the clock of the leases; `-Infinity` where nothing is held. */
@@ -81,15 +73,8 @@ export class GrantValidity {
     this.#asked.delete(grantId)
   }
 
-  /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
-  refused(grantId: string, holder: LeaseRecord | undefined): void {
+  refused(grantId: string): void {
     this.#asked.delete(grantId)
-    this.#listener.refused(holder)
-  }
-
-  /** A claim had no answer. */
-  failed(error: unknown): void {
-    this.#listener.failed(error)
   }
 
   /** The grant is over. `holder`: the record of the name, where the store showed it. */

@@ -1,8 +1,8 @@
 import type { LeaseLost, LeaseLostReason, LeaseStore } from '@leasehold/core'
 import type { CommandEnd } from './command-end.js'
 import { CommandRun, type CommandSurroundings } from './command-run.js'
-import { type ClaimListener, GrantValidity } from './grant-validity.js'
-import { observeStore } from './observed-store.js'
+import { GrantValidity } from './grant-validity.js'
+import { type ClaimListener, observeStore } from './observed-store.js'
 import type { SignalRelay } from './signal-relay.js'
 
 /** The grant that a command runs under. */
@@ -31,8 +31,8 @@ export class LeasedCommand {
     around: CommandSurroundings,
     signals: SignalRelay,
   ) {
-    this.#validity = new GrantValidity(options.maxHold, options.listener)
-    this.store = observeStore(store, around.clock, this.#validity)
+    this.#validity = new GrantValidity(options.maxHold)
+    this.store = observeStore(store, around.clock, this.#validity, options.listener)
     this.#around = around
     this.#signals = signals
   }

@@ -1,8 +1,21 @@
-import type { Clock, Grant, LeaseStore } from '@leasehold/core'
+import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
 import type { GrantValidity } from './grant-validity.js'
 
+/** The progress of a claim that waits, for people. */
+export interface ClaimListener {
+  /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
+  refused(holder: LeaseRecord | undefined): void
+  /** A claim had no answer. */
+  failed(error: unknown): void
+}
+
 /** The same store; the certain facts in its answers extend and end the validity. */
-export function observeStore(store: LeaseStore, clock: Clock, validity: GrantValidity): LeaseStore {
+export function observeStore(
+  store: LeaseStore,
+  clock: Clock,
+  validity: GrantValidity,
+  listener: ClaimListener,
+): LeaseStore {
   const { kind, limits, closed, change, break: breakName, withdraw, watch, watchGrant, update, list } = store
   const observeRenewal = async (grant: Grant, renew: () => ReturnType<LeaseStore['renew']>) => {
     const sentAt = clock.now()
@@ -22,10 +35,13 @@ export function observeStore(store: LeaseStore, clock: Clock, validity: GrantVal
       try {
         const outcome = await store.acquire(request, call)
         if (outcome.granted) validity.granted(outcome.grant, sentAt)
-        else validity.refused(request.grantId, outcome.holder)
+        else {
+          validity.refused(request.grantId)
+          listener.refused(outcome.holder)
+        }
         return outcome
       } catch (error) {
-        validity.failed(error)
+        listener.failed(error)
         throw error
       }
     },

@@ -1,7 +1,7 @@
 import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
 import { durationText } from '../duration-text.js'
-import type { ClaimListener } from './grant-validity.js'
 import type { Notices } from './notices.js'
+import type { ClaimListener } from './observed-store.js'
 import type { QueuePlace } from './queue-place.js'
 
 /** How often the progress is shown, in milliseconds: on a terminal, and elsewhere. */
