@@ -100,25 +100,20 @@ export class CommandProcesses {
     await this.kill()
   }
 
-  /** Resolves with whether all have ended before `hasToStop` holds. */
-  async ended(hasToStop: () => boolean): Promise<boolean> {
-    for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-      if (this.alive().length === 0) return true
-      if (hasToStop()) return false
-      await sleep(pause)
-    }
+  /** Resolves when all have ended, or `hasToStop` holds. */
+  async ended(hasToStop: () => boolean): Promise<void> {
+    await untilDone(() => this.alive().length === 0 || hasToStop())
   }
 
   /** Sends SIGKILL until nothing is alive. */
   async kill(): Promise<void> {
     this.#see()
-    for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    await untilDone(() => {
       this.#signalGroup('SIGKILL')
       const left = this.alive()
-      if (left.length === 0) return
       for (const entry of left) this.#signalOne(entry, 'SIGKILL')
-      await sleep(pause)
-    }
+      return left.length === 0
+    })
   }
 
   /** Before a signal to the group: a process of another group is found by its parent, which may end at once. */
@@ -133,6 +128,11 @@ export class CommandProcesses {
   #signalOne(entry: ProcessEntry, signal: NodeJS.Signals): void {
     if (send(entry.pid, signal) === 'EPERM') this.#untouchable.add(keyOf(entry))
   }
+}
+
+/** Tries again and again, with pauses that grow. */
+async function untilDone(isDone: () => boolean): Promise<void> {
+  for (let pause = SHORTEST_PAUSE; !isDone(); pause = Math.min(pause * 2, LONGEST_PAUSE)) await sleep(pause)
 }
 
 function keyOf({ pid, started }: ProcessEntry): string {
