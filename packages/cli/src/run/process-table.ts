@@ -20,11 +20,7 @@ export interface ProcessEntry {
   readonly isMarked: boolean
 }
 
-/** The positions of fields after the name of the program, which is in parentheses and may contain any character. */
-const STATE = 0
-const PARENT = 1
-const GROUP = 2
-const SESSION = 3
+/** The position of the start among the fields after the name of the program. */
 const STARTED = 19
 
 /** A command, as its processes are found. */
@@ -64,14 +60,11 @@ function processesOfProc({ runId, since }: RunMark): readonly ProcessEntry[] {
 function statusOf(pid: number): Omit<ProcessEntry, 'pid' | 'isMarked'> | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name is in parentheses, and may contain any character.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    if (fields[STATE] === 'Z' || fields[STATE] === 'X') return undefined
-    return {
-      parent: Number(fields[PARENT]),
-      group: Number(fields[GROUP]),
-      session: Number(fields[SESSION]),
-      started: fields[STARTED] ?? '',
-    }
+    const [state, parent, group, session] = fields
+    if (state === 'Z' || state === 'X') return undefined
+    return { parent: Number(parent), group: Number(group), session: Number(session), started: fields[STARTED] ?? '' }
   } catch {
     return undefined
   }
