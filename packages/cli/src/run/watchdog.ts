@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { writeNow } from '../write-now.js'
 import { CommandProcesses } from './command-processes.js'
-import { type Deadlines, isTimeUp, timeTo } from './deadlines.js'
+import { isTimeUp, timeTo } from './deadlines.js'
 import { machineNow, sleep } from './machine-clock.js'
 import type { WatchedCommand } from './watchdog-message.js'
 
@@ -15,8 +15,8 @@ const LATER_BY = 250
 /** One command, from before its start until nothing of it is alive. */
 interface Watched {
   readonly processes: CommandProcesses
-  readonly killAfter: number
-  deadlines: Deadlines
+  /** As `leasehold` has described it last. */
+  command: WatchedCommand
   isEnding: boolean
   /** Whether `leasehold` was too late, so that the watchdog has ended the command. */
   isEnded: boolean
@@ -38,7 +38,7 @@ class Watchdog {
     }
     this.#watched ??= beginWith(command)
     const { processes } = this.#watched
-    this.#watched.deadlines = command.deadlines
+    this.#watched.command = command
     if (command.root !== undefined) processes.begin(command.root)
     if (command.isReaped === true) processes.rootReaped()
     if (command.isEnding === true) this.#watched.isEnding = true
@@ -60,14 +60,15 @@ class Watchdog {
   }
 
   #pause(): number {
-    const { terminateAt, killAt } = this.#watched?.deadlines ?? {}
+    const { terminateAt, killAt } = this.#watched?.command.deadlines ?? {}
     const now = machineNow()
     const toTerminate = timeTo(terminateAt, now)
     return toTerminate > 0 ? Math.min(toTerminate, LONGEST_PAUSE) : Math.min(LONGEST_PAUSE, timeTo(killAt, now))
   }
 
   async #look(watched: Watched): Promise<void> {
-    const { processes, deadlines, killAfter } = watched
+    const { processes, command } = watched
+    const { deadlines, killAfter } = command
     const now = machineNow()
     if (timeTo(deadlines.killAt, now) <= 0) {
       // Again with every look, for as long as `leasehold` does not answer: it may have been stopped while it started the command.
@@ -85,7 +86,7 @@ class Watchdog {
   }
 
   /** SIGTERM, and SIGKILL at the latest when the lease has to be over. */
-  async #endAlone({ processes, deadlines, killAfter, isEnding }: Watched): Promise<void> {
+  async #endAlone({ processes, command: { deadlines, killAfter }, isEnding }: Watched): Promise<void> {
     if (processes.alive().length === 0) return
     report('leasehold has ended: its watchdog ends the command')
     if (!isEnding && timeTo(deadlines.killAt, machineNow()) > 0) processes.terminate()
@@ -95,10 +96,10 @@ class Watchdog {
   }
 }
 
-function beginWith({ mark, killAfter, deadlines }: WatchedCommand): Watched {
-  const processes = new CommandProcesses(mark, [process.ppid])
+function beginWith(command: WatchedCommand): Watched {
+  const processes = new CommandProcesses(command.mark, [process.ppid])
   writeNow(1, 'armed\n')
-  return { processes, killAfter, deadlines, isEnding: false, isEnded: false }
+  return { processes, command, isEnding: false, isEnded: false }
 }
 
 function report(text: string): void {
