@@ -76,7 +76,7 @@ async function underLease(
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
   const around = { command, env, times, clock, watchdog, notices }
-  const leased = new LeasedCommand(store, { maxHold: leaseOptions.maxHold, listener: waiting }, around, signals)
+  const leased = new LeasedCommand(store, { name, ...leaseOptions }, waiting, around, signals)
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
   const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
   if (options.every === undefined) return await repeated(request, options, notices)

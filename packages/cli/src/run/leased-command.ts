@@ -5,19 +5,11 @@ import { GrantValidity } from './grant-validity.js'
 import { type ClaimListener, observeStore } from './observed-store.js'
 import type { SignalRelay } from './signal-relay.js'
 
-/** The grant that a command runs under. */
-export interface CommandGrant {
-  readonly name: string
-  readonly owner: string
-  readonly fencingToken: bigint | undefined
-  /** Variables of the way in which the lease was acquired. */
-  readonly variables?: Readonly<Record<string, string>>
-}
-
 /** Runs the command under grants of one store, one after the other. */
 export class LeasedCommand {
   /** The store that the leases have to use. */
   readonly store: LeaseStore
+  readonly #lease: { readonly name: string; readonly owner: string }
   readonly #around: CommandSurroundings
   readonly #signals: SignalRelay
   readonly #validity: GrantValidity
@@ -27,12 +19,14 @@ export class LeasedCommand {
 
   constructor(
     store: LeaseStore,
-    options: { readonly maxHold: number | undefined; readonly listener: ClaimListener },
+    lease: { readonly name: string; readonly owner: string; readonly maxHold?: number | undefined },
+    listener: ClaimListener,
     around: CommandSurroundings,
     signals: SignalRelay,
   ) {
-    this.#validity = new GrantValidity(options.maxHold)
-    this.store = observeStore(store, around.clock, this.#validity, options.listener)
+    this.#validity = new GrantValidity(lease.maxHold)
+    this.store = observeStore(store, around.clock, this.#validity, listener)
+    this.#lease = lease
     this.#around = around
     this.#signals = signals
   }
@@ -49,16 +43,19 @@ export class LeasedCommand {
     else this.#run.lose(reason)
   }
 
-  /** Resolves when nothing of the command is alive. Never starts it under a grant that was lost. */
-  async run({ name, owner, fencingToken, variables }: CommandGrant): Promise<CommandEnd> {
+  /**
+   * Resolves when nothing of the command is alive. Never starts it under a grant that was lost. `variables`: of the way in
+   * which the lease was acquired.
+   */
+  async run(fencingToken: bigint | undefined, variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
     if (this.#lost !== undefined) return { type: 'lost', reason: this.#lost }
     const run = new CommandRun(this.#validity, this.#around)
     this.#run = run
     this.#signals.direct(run)
     try {
       return await run.run({
-        LEASEHOLD_NAME: name,
-        LEASEHOLD_OWNER: owner,
+        LEASEHOLD_NAME: this.#lease.name,
+        LEASEHOLD_OWNER: this.#lease.owner,
         LEASEHOLD_FENCING_TOKEN: fencingToken === undefined ? '' : String(fencingToken),
         LEASEHOLD_VALID_UNTIL: this.#validUntil(),
         ...variables,

@@ -49,9 +49,8 @@ async function runUnder(
   waiting.begin()
   const acquiring = lease.acquire({ wait, signal: stop, onLost: command.lose })
   if (!(await acquiring.finally(() => waiting.end()))) return undefined
-  const { name, owner } = lease.settings
   try {
-    return await command.run({ name, owner, fencingToken: lease.fencingToken, variables: variables() })
+    return await command.run(lease.fencingToken, variables())
   } finally {
     // A grant that cannot be released expires.
     await lease.release().catch(() => false)
@@ -67,8 +66,7 @@ export async function runOnce(request: RunRequest, key: string): Promise<RunOutc
   const work = async ({ signal, fencingToken }: { signal: AbortSignal; fencingToken: bigint }): Promise<unknown> => {
     waiting.end()
     onAbort(signal, command)
-    const variables = { LEASEHOLD_KEY: key }
-    const running = command.run({ name, owner: leaseOptions.owner, fencingToken, variables })
+    const running = command.run(fencingToken, { LEASEHOLD_KEY: key })
     runs.push(running)
     const end = await running
     // Only a success is recorded.
@@ -109,8 +107,7 @@ export async function runOnSchedule(
     work: async ({ due, signal, fencingToken }) => {
       command.begin()
       onAbort(signal, command)
-      const variables = { LEASEHOLD_TICK: due.toISOString() }
-      const run = command.run({ name, owner: leaseOptions.owner, fencingToken, variables })
+      const run = command.run(fencingToken, { LEASEHOLD_TICK: due.toISOString() })
       running.add(run)
       const end = await run.finally(() => running.delete(run))
       if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
