@@ -4,7 +4,7 @@ import {
   type OptionDeclarations,
   valueShown,
 } from '../../packages/cli/src/command-declaration.js'
-import { commands } from '../../packages/cli/src/commands.js'
+import { declarations } from '../../packages/cli/src/commands.js'
 import { outputOption, storeOptions } from '../../packages/cli/src/declarations.js'
 import { exitCodes } from '../../packages/cli/src/exit-codes.js'
 import { synopsis } from '../../packages/cli/src/help.js'
@@ -29,7 +29,6 @@ export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
 export function manPage(): { readonly path: string; readonly text: string } {
   const folder = join(root, 'packages', 'cli')
   const { version } = readManifest(folder)
-  const declarations = commands.map(({ declaration }) => declaration)
   const shared: OptionDeclarations = { ...storeOptions, ...outputOption }
   const sections = [
     `.TH LEASEHOLD 1 "" "leasehold ${version}" "Leasehold"`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
-import { commands } from './commands.js'
+import { commands, declarations } from './commands.js'
 import { outputOption, storeOptions } from './declarations.js'
 import { exitCodes } from './exit-codes.js'
 import { failureOf } from './failure.js'
@@ -40,11 +40,7 @@ async function carryOut(args: readonly string[], terminal: Terminal): Promise<nu
   // The output of a command that runs another belongs to the other one.
   if (command.declaration.takesCommand !== true) terminal.output.once('error', endWithReader)
   const action = await command.load()
-  return await action(
-    invocation,
-    terminal,
-    commands.map(({ declaration }) => declaration),
-  )
+  return await action(invocation, terminal, declarations)
 }
 
 /** The reader of the output has ended: so does this process, with the exit code of SIGPIPE. Or the output cannot be written. */
@@ -59,14 +55,14 @@ function withoutCommand(words: readonly string[], { output, errors }: Terminal):
     return exitCodes.ok
   }
   const isAsked = asksForHelp(words)
-  ;(isAsked ? output : errors).write(overview(commands.map(({ declaration }) => declaration)))
+  ;(isAsked ? output : errors).write(overview(declarations))
   return isAsked ? exitCodes.ok : exitCodes.usage
 }
 
 function commandNamed(name: string): Command {
   const found = commands.find(({ declaration }) => declaration.name === name)
   if (found !== undefined) return found
-  const names = commands.map(({ declaration }) => declaration.name)
+  const names = declarations.map((declaration) => declaration.name)
   const help = didYouMean(name, names, 'see leasehold --help', (meant) => `'${meant}'`)
   throw new UsageError(`there is no command '${name}': ${help}`)
 }

@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
-import { commands } from '../src/commands.js'
+import { declarations } from '../src/commands.js'
 import { TestTerminal } from './support/test-terminal.js'
 
-const names = commands.map(({ declaration }) => declaration.name)
+const names = declarations.map(({ name }) => name)
 
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
 

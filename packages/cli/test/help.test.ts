@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { exitCodeTexts, manPage } from '../../../tools/docs/man-page.js'
 import { parseInvocation, splitCommandLine } from '../src/command-line.js'
-import { commands } from '../src/commands.js'
+import { declarations } from '../src/commands.js'
 import { storeOptions } from '../src/declarations.js'
 import { exitCodes } from '../src/exit-codes.js'
 import { storeKinds } from '../src/store-kinds.js'
 import { TestTerminal } from './support/test-terminal.js'
-
-const declarations = commands.map(({ declaration }) => declaration)
 
 describe('--help', () => {
   it.each(['', ...declarations.map(({ name }) => name)])(
