@@ -71,16 +71,14 @@ function withoutProvider(value: Plain, [first = '', ...rest]: readonly string[])
   return { ...others, [first]: changed }
 }
 
-function derivedFrom({ timeouts, maxHold }: LeaseSettings): readonly Setting[] {
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout } = timeouts
-  return [
-    { key: 'heartbeat-timeout', value: durationSetting(heartbeatTimeout), origin: 'derived' },
-    { key: 'heartbeat-interval', value: durationSetting(heartbeatInterval), origin: 'derived' },
-    { key: 'lease-operation-timeout', value: durationSetting(operationTimeout), origin: 'derived' },
-    ...(maxHold === undefined || maxHold === Number.POSITIVE_INFINITY
-      ? []
-      : [{ key: 'max-hold', value: durationSetting(maxHold), origin: 'derived' }]),
-  ]
+function derivedFrom({ timeouts, maxHold = Number.POSITIVE_INFINITY }: LeaseSettings): readonly Setting[] {
+  const durations = [
+    ['heartbeat-timeout', timeouts.heartbeatTimeout],
+    ['heartbeat-interval', timeouts.heartbeatInterval],
+    ['lease-operation-timeout', timeouts.operationTimeout],
+    ...(maxHold === Number.POSITIVE_INFINITY ? [] : [['max-hold', maxHold] as const]),
+  ] as const
+  return durations.map(([key, duration]) => ({ key, value: durationSetting(duration), origin: 'derived' }))
 }
 
 /** All values that are no objects, with the keys that lead to them. */
