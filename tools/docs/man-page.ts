@@ -5,7 +5,7 @@ import {
   valueShown,
 } from '../../packages/cli/src/command-declaration.js'
 import { declarations } from '../../packages/cli/src/commands.js'
-import { outputOption, storeOptions } from '../../packages/cli/src/declarations.js'
+import { answerOptions } from '../../packages/cli/src/declarations.js'
 import { exitCodes } from '../../packages/cli/src/exit-codes.js'
 import { synopsis } from '../../packages/cli/src/help.js'
 import { storeKinds } from '../../packages/cli/src/store-kinds.js'
@@ -29,7 +29,6 @@ export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
 export function manPage(): { readonly path: string; readonly text: string } {
   const folder = join(root, 'packages', 'cli')
   const { version } = readManifest(folder)
-  const shared: OptionDeclarations = { ...storeOptions, ...outputOption }
   const sections = [
     `.TH LEASEHOLD 1 "" "leasehold ${version}" "Leasehold"`,
     '.SH NAME',
@@ -39,10 +38,10 @@ export function manPage(): { readonly path: string; readonly text: string } {
     '.SH DESCRIPTION',
     'A lease gives one holder the right to act for a limited time. The leases are in a folder of this user unless a store is given.',
     '.SH COMMANDS',
-    ...declarations.map((command) => commandSection(command, shared)),
+    ...declarations.map((command) => commandSection(command)),
     '.SH OPTIONS',
     'Of every command that uses a store, or prints a result.',
-    optionList(shared),
+    optionList(answerOptions),
     '.SH STORES',
     ...storeKinds.map(({ schemes, example, install }) => {
       const needs = install.length === 0 ? 'Part of leasehold.' : `npm install ${install.join(' ')}`
@@ -61,9 +60,9 @@ export function manPage(): { readonly path: string; readonly text: string } {
   return { path: join(folder, 'man', 'leasehold.1'), text: `${sections.join('\n')}\n` }
 }
 
-function commandSection(command: CommandDeclaration, shared: OptionDeclarations): string {
+function commandSection(command: CommandDeclaration): string {
   const { summary, details, operands, options, examples } = command
-  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in shared)))
+  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in answerOptions)))
   const described = operands.map(({ name, description }) => `.TP\n.I ${escaped(name)}\n${escaped(description)}.`)
   const shown = examples.map(
     ({ line, description }) => `.PP\n${escaped(description)}:\n.PP\n.nf\n    ${escaped(line)}\n.fi`,

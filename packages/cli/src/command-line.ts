@@ -1,12 +1,7 @@
 import { parseArgs } from 'node:util'
 import { toMilliseconds } from '@leasehold/core/store'
-import {
-  type CommandDeclaration,
-  type Invocation,
-  type OptionDeclaration,
-  type OptionDeclarations,
-  valueShown,
-} from './command-declaration.js'
+import { type CommandDeclaration, type Invocation, type OptionDeclaration, valueShown } from './command-declaration.js'
+import { answerOptions } from './declarations.js'
 import { didYouMean, UsageError } from './usage-error.js'
 
 /** The words of a command line, before the options of the command are known. */
@@ -17,11 +12,13 @@ export interface CommandLine {
   readonly words: readonly string[]
 }
 
-/** Options before the command are allowed; `options` are those that may stand there. */
-export function splitCommandLine(args: readonly string[], options: OptionDeclarations): CommandLine {
+/** Options that most commands have may stand before the command. */
+export function splitCommandLine(args: readonly string[]): CommandLine {
   let position = 0
   for (let word = args[0]; word?.startsWith('-') && word !== '--'; word = args[position]) {
-    const option = Object.entries(options).find(([name, { short }]) => word === `--${name}` || word === `-${short}`)
+    const option = Object.entries<OptionDeclaration>(answerOptions).find(
+      ([name, { short }]) => word === `--${name}` || word === `-${short}`,
+    )
     position += option === undefined || option[1].type === 'switch' ? 1 : 2
   }
   return { command: args[position], words: [...args.slice(0, position), ...args.slice(position + 1)] }

@@ -21,12 +21,12 @@ export const storeOptions = {
 } as const satisfies OptionDeclarations
 
 /** The option of every command that prints a result. */
-export const outputOption = {
+const outputOption = {
   output: { type: 'choice', short: 'o', words: ['table', 'json'], description: 'The form of the result' },
 } as const satisfies OptionDeclarations
 
-/** Of commands that ask a store, and print the answer. */
-const answerOptions = { ...storeOptions, ...outputOption }
+/** Of commands that ask a store, and print the answer: `leasehold --help` explains these for all of them. */
+export const answerOptions = { ...storeOptions, ...outputOption }
 
 /** Of commands that set no time limit for the calls to a store. */
 const { timeout: _, ...unlimitedOptions } = answerOptions

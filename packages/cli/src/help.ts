@@ -4,15 +4,13 @@ import {
   type OptionDeclarations,
   valueShown,
 } from './command-declaration.js'
-import { outputOption, storeOptions } from './declarations.js'
+import { answerOptions } from './declarations.js'
 import { storeKinds } from './store-kinds.js'
-
-const shared: OptionDeclarations = { ...storeOptions, ...outputOption }
 
 /** `leasehold --help`: fits on a screen of 24 lines of 80 characters. */
 export function overview(commands: readonly CommandDeclaration[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const)
-  const options = rowsOf({ ...shared, help: { type: 'switch', short: 'h', description: 'Explain a command' } })
+  const options = rowsOf({ ...answerOptions, help: { type: 'switch', short: 'h', description: 'Explain a command' } })
   return [
     'usage: leasehold COMMAND [OPTION…]',
     '',
@@ -34,8 +32,8 @@ export function commandHelp(command: CommandDeclaration): string {
 
 function helpText(command: CommandDeclaration): string {
   const { summary, details, operands, options, examples } = command
-  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in shared)))
-  const others = Object.keys(options).filter((name) => name in shared)
+  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in answerOptions)))
+  const others = Object.keys(options).filter((name) => name in answerOptions)
   const width = Math.max(0, ...examples.map(({ line }) => line.length))
   const isShort = examples.every(({ description }) => width + description.length <= WIDTH - 6)
   return [

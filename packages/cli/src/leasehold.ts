@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { Command } from './command.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
 import { commands, declarations } from './commands.js'
-import { outputOption, storeOptions } from './declarations.js'
 import { exitCodes } from './exit-codes.js'
 import { failureOf } from './failure.js'
 import { commandHelp, overview } from './help.js'
@@ -29,7 +28,7 @@ export async function leasehold(args: readonly string[], terminal: Terminal): Pr
 }
 
 async function carryOut(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { command: name, words } = splitCommandLine(args, { ...storeOptions, ...outputOption })
+  const { command: name, words } = splitCommandLine(args)
   if (name === undefined || name === '--') return withoutCommand(words, terminal)
   const command = commandNamed(name)
   if (asksForHelp(words)) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { declareCommand } from '../src/command-declaration.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from '../src/command-line.js'
-import { storeOptions } from '../src/declarations.js'
 import { UsageError } from '../src/usage-error.js'
 import { TestTerminal } from './support/test-terminal.js'
 
@@ -57,12 +56,12 @@ describe('a command line', () => {
   })
 
   it('may have options of every command before the command', () => {
-    expect(splitCommandLine(['--store', 'memory:', '-c', 'x.conf', 'list', 'a'], storeOptions)).toEqual({
+    expect(splitCommandLine(['--store', 'memory:', '-c', 'x.conf', 'list', 'a'])).toEqual({
       command: 'list',
       words: ['--store', 'memory:', '-c', 'x.conf', 'a'],
     })
-    expect(splitCommandLine(['--store=memory:', 'list'], storeOptions).command).toBe('list')
-    expect(splitCommandLine(['--help'], storeOptions).command).toBeUndefined()
+    expect(splitCommandLine(['--store=memory:', 'list']).command).toBe('list')
+    expect(splitCommandLine(['--help']).command).toBeUndefined()
   })
 
   it('asks for help, but not with a word after --', () => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { exitCodeTexts, manPage } from '../../../tools/docs/man-page.js'
 import { parseInvocation, splitCommandLine } from '../src/command-line.js'
 import { declarations } from '../src/commands.js'
-import { storeOptions } from '../src/declarations.js'
 import { exitCodes } from '../src/exit-codes.js'
 import { storeKinds } from '../src/store-kinds.js'
 import { TestTerminal } from './support/test-terminal.js'
@@ -37,7 +36,7 @@ describe.each(declarations)('the declaration of $name', (declaration) => {
     for (const { line } of declaration.examples) {
       const [, call = ''] = /leasehold ([^|>)]*)/.exec(line) ?? []
       const words = [...call.trim().matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
-      const { command, words: others } = splitCommandLine(words, storeOptions)
+      const { command, words: others } = splitCommandLine(words)
       expect(command).toBe(declaration.name)
       expect(() => parseInvocation(declaration, others)).not.toThrow()
     }
