@@ -39,62 +39,40 @@ export class Parser {
   }
 
   /** Returns the statements of the root object. */
-  parse(): Statement[] {
+  parse(): readonly Statement[] {
     const scanner = this.#scanner
     scanner.skip()
     if (scanner.next === '[') throw scanner.unexpected('an object at the root')
-    if (!scanner.take('{')) return this.#statements()
-    const { origin } = scanner
-    const statements = this.#nest(() => this.#statements(origin))
+    if (scanner.next !== '{') return this.#elements('', scanner.origin, () => this.#statement())
+    const { statements } = this.#nest(() => this.#object())
     scanner.skip()
     if (!scanner.isAtEnd) throw scanner.unexpected('the end of the text after the root object')
     return statements
   }
 
-  /** Reads up to the closing brace of the object opened at `opened`. Without `opened`: up to the end of the text. */
-  #statements(opened?: Origin): Statement[] {
+  /**
+   * Reads the elements up to the closing bracket `end` and consumes it. The end of the text, `''`, ends a root object
+   * without braces. Between two elements there is a comma, a newline or both.
+   */
+  #elements<T>(end: '}' | ']' | '', opened: Origin, read: () => T): T[] {
     const scanner = this.#scanner
-    const statements: Statement[] = []
+    const elements: T[] = []
     for (;;) {
       scanner.skip()
-      if (this.#isClosed('}', opened)) return statements
-      statements.push(this.#statement())
-      this.#separator('}', opened)
+      if (scanner.next === end) break
+      if (scanner.isAtEnd) {
+        throw new ConfigSyntaxError(
+          `expected '${end}' before the end of the text, to close the bracket opened in line ${opened.line}`,
+          scanner.origin,
+        )
+      }
+      elements.push(read())
+      const newline = scanner.skip()
+      if (!scanner.take(',') && !newline && scanner.next !== end && !scanner.isAtEnd)
+        throw scanner.unexpected(`a comma, a newline or ${end === '' ? 'the end of the text' : `'${end}'`}`)
     }
-  }
-
-  #list(): ListLiteral {
-    const scanner = this.#scanner
-    const { origin } = scanner
-    scanner.take('[')
-    const items: Expression[] = []
-    for (;;) {
-      scanner.skip()
-      if (this.#isClosed(']', origin)) return { kind: 'list-literal', items, origin }
-      items.push(this.#expression('a value'))
-      this.#separator(']', origin)
-    }
-  }
-
-  /** Consumes the closing bracket if it is next. A root object without braces ends with the text. */
-  #isClosed(bracket: '}' | ']', opened: Origin | undefined): boolean {
-    const scanner = this.#scanner
-    if (opened !== undefined && scanner.take(bracket)) return true
-    if (!scanner.isAtEnd) return false
-    if (opened === undefined) return true
-    throw new ConfigSyntaxError(
-      `expected '${bracket}' before the end of the text, to close the bracket opened in line ${opened.line}`,
-      scanner.origin,
-    )
-  }
-
-  /** Consumes at most one comma. Without a comma, a newline is required. */
-  #separator(bracket: '}' | ']', opened: Origin | undefined): void {
-    const scanner = this.#scanner
-    const newline = scanner.skip()
-    if (scanner.take(',') || newline || scanner.isAtEnd) return
-    if (opened !== undefined && scanner.next === bracket) return
-    throw scanner.unexpected(`a comma, a newline or ${opened === undefined ? 'the end of the text' : `'${bracket}'`}`)
+    scanner.take(end)
+    return elements
   }
 
   #statement(): Statement {
@@ -142,7 +120,13 @@ export class Parser {
   #object(): ObjectLiteral {
     const { origin } = this.#scanner
     this.#scanner.take('{')
-    return { kind: 'object-literal', statements: this.#statements(origin), origin }
+    return { kind: 'object-literal', statements: this.#elements('}', origin, () => this.#statement()), origin }
+  }
+
+  #list(): ListLiteral {
+    const { origin } = this.#scanner
+    this.#scanner.take('[')
+    return { kind: 'list-literal', items: this.#elements(']', origin, () => this.#expression('a value')), origin }
   }
 
   #reference(): Reference {
