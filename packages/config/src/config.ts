@@ -4,14 +4,7 @@ import { documentFrom, documentOfResolved } from './from-object.js'
 import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
 import { checkOptionNames } from './option-names.js'
 import { formatPath, parsePath } from './path-expression.js'
-import {
-  describeValue,
-  numericKeys,
-  type ResolvedObject,
-  type ResolvedValue,
-  toPlain,
-  withoutSecrets,
-} from './resolved-value.js'
+import { describeValue, numericKeys, type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
 import { type Environment, Resolver } from './resolver.js'
 import { isSecretPath } from './secrets.js'
 import type { Document, Origin } from './syntax-tree.js'
@@ -154,7 +147,7 @@ export class Config {
 
   /** For `JSON.stringify`: returns plain data with secrets masked. */
   toJSON(): unknown {
-    return withoutSecrets(this.#root())
+    return toPlain(this.#root(), true)
   }
 
   /** For Node's `console.log`: masks secrets. */
@@ -168,7 +161,10 @@ export class Config {
   }
 
   #root(): ResolvedObject {
-    this.#resolved ??= resolveParts(this.#parts)
+    const { documents, limits, env } = this.#parts
+    this.#resolved ??= withinStack('the configuration', undefined, () =>
+      new Evaluation(new Resolver(documents, limits, env), limits).root(),
+    )
     return this.#resolved
   }
 
@@ -204,10 +200,4 @@ export class Config {
     const found = describeValue(value, isSecretPath(whole))
     return new ConfigTypeError(`'${formatPath(whole)}' is ${found}: expected ${expected}`, value.origin)
   }
-}
-
-function resolveParts({ documents, limits, env }: ConfigParts): ResolvedObject {
-  return withinStack('the configuration', undefined, () =>
-    new Evaluation(new Resolver(documents, limits, env), limits).root(),
-  )
 }

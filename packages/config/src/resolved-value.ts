@@ -22,30 +22,13 @@ export interface ResolvedObject extends Container {
   readonly fields: ReadonlyMap<string, ResolvedValue>
 }
 
-/** Returns a replacement for a value, or `undefined` to keep the value. */
-type Replacement = (value: ResolvedValue, key?: string) => string | undefined
-
-/** Converts to plain data, with replacements. `__proto__` becomes an ordinary key. */
-export function toPlain(value: ResolvedValue, replacement: Replacement = () => undefined, key?: string): unknown {
-  const other = replacement(value, key)
-  if (other !== undefined) return other
-  if (value.kind === 'scalar') return value.value
-  if (value.kind === 'list') return value.items.map((item) => toPlain(item, replacement))
-  const plain: Record<string, unknown> = {}
-  for (const [name, field] of value.fields) {
-    const data = toPlain(field, replacement, name)
-    if (name !== '__proto__') plain[name] = data
-    else Object.defineProperty(plain, name, { value: data, enumerable: true, writable: true, configurable: true })
-  }
-  return plain
-}
-
-/** Converts to plain data with secrets masked. */
-export function withoutSecrets(value: ResolvedValue): unknown {
-  return toPlain(value, (one, key) => {
-    if (one.secret || (key !== undefined && isSecretKey(key))) return MASK
-    return one.kind === 'scalar' && typeof one.value === 'string' ? maskUrls(one.value) : undefined
-  })
+/** Converts to plain data. `masked`: with secrets masked. */
+export function toPlain(value: ResolvedValue, masked = false, key = ''): unknown {
+  if (masked && (value.secret || isSecretKey(key))) return MASK
+  if (value.kind === 'list') return value.items.map((item) => toPlain(item, masked))
+  if (value.kind === 'scalar') return masked && typeof value.value === 'string' ? maskUrls(value.value) : value.value
+  // `Object.fromEntries` makes `__proto__` an ordinary key. An assignment would not.
+  return Object.fromEntries([...value.fields].map(([name, field]) => [name, toPlain(field, masked, name)]))
 }
 
 /** Describes a value for an error. `isSecret`: the path of the value contains a secret key. */
@@ -53,7 +36,7 @@ export function describeValue(value: ResolvedValue, isSecret: boolean): string {
   const kind = kindOf(value)
   if (value.kind !== 'scalar' || value.value === null) return kind
   if (isSecret || value.secret) return `${kind} (secret, not shown)`
-  return `the ${typeof value.value} ${JSON.stringify(withoutSecrets(value))}`
+  return `the ${typeof value.value} ${JSON.stringify(toPlain(value, true))}`
 }
 
 /** The kind of a value, with its article. */
