@@ -37,16 +37,11 @@ const formats: readonly ConfigFormat[] = ['properties', 'json', 'conf']
 export function fileReader(folders: readonly string[] = []): IncludeReader {
   const inFolders = (name: string): IncludedText[] =>
     folders.flatMap((folder) => probe(join(folder, name.replace(/^\/+/, ''))))
-  return ({ kind, name, from }) => {
+  return ({ kind, name, from = '' }) => {
     if (kind === 'url' || (kind === 'heuristic' && /^[a-z][a-z\d+.-]+:\/\//i.test(name))) return readUrl(name)
     if (kind === 'file') return probe(resolve(name))
     if (kind === 'classpath') return inFolders(name)
-    const adjacent = isAbsolute(name)
-      ? name
-      : from !== undefined && isAbsolute(from)
-        ? join(dirname(from), name)
-        : undefined
-    const found = adjacent === undefined ? [] : probe(adjacent)
+    const found = isAbsolute(name) || isAbsolute(from) ? probe(resolve(dirname(from), name)) : []
     return found.length > 0 ? found : inFolders(name)
   }
 }

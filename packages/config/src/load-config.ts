@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Config } from './config.js'
 import { ConfigOptionError } from './config-error.js'
 import { DocumentReader } from './document-reader.js'
@@ -45,11 +45,10 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const folder = resolve(options.folder ?? '.')
   const limits = limitsOf(options.limits)
   const references = findReferenceConfigs(folder)
-  const readInclude = fileReader([...classpath, ...references.map((reference) => reference.folder)])
+  const readInclude = fileReader([...classpath, ...references.map((file) => dirname(file))])
   const read = (text: IncludedText) => new DocumentReader(limits, readInclude).read(text)
   const documents = [
-    ...references.flatMap(({ file }) => readable(file)).map(read),
-    ...applicationTexts(folder, options.file).map(read),
+    ...[...references.flatMap(readable), ...applicationTexts(folder, options.file)].map(read),
     typeof overrides === 'string'
       ? read({ id: 'overrides', text: overrides, format: 'conf' })
       : documentFrom(overrides, 'overrides', limits),

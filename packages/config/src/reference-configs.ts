@@ -4,21 +4,15 @@ import { dirname, join } from 'node:path'
 const MANIFEST = 'package.json'
 const REFERENCE = 'reference.conf'
 
-/** A `reference.conf` and the folder of its package. */
-export interface ReferenceConfig {
-  readonly folder: string
-  readonly file: string
-}
-
 /** The kinds of dependencies in a manifest, each a map by name. */
 type Manifest = { readonly [Kind in 'dependencies' | 'optionalDependencies' | 'peerDependencies']?: object }
 
 /**
- * Finds the `reference.conf` of the application and of all its direct and indirect dependencies. A package comes before
- * the packages that depend on it, so that they can override its settings.
+ * Returns the path of the `reference.conf` of the application and of all its direct and indirect dependencies. A package
+ * comes before the packages that depend on it, so that they can override its settings.
  */
-export function findReferenceConfigs(folder: string): readonly ReferenceConfig[] {
-  const found: ReferenceConfig[] = []
+export function findReferenceConfigs(folder: string): readonly string[] {
+  const found: string[] = []
   const seen = new Set<string>()
   const visit = (packageFolder: string): void => {
     const real = realpathSync(packageFolder)
@@ -29,7 +23,7 @@ export function findReferenceConfigs(folder: string): readonly ReferenceConfig[]
       if (dependency !== undefined) visit(dependency)
     }
     const file = join(real, REFERENCE)
-    if (existsSync(file)) found.push({ folder: real, file })
+    if (existsSync(file)) found.push(file)
   }
   const application = [...upwards(folder)].find((parent) => existsSync(join(parent, MANIFEST)))
   if (application !== undefined) visit(application)
