@@ -4,29 +4,25 @@ import { kindOf, numericKeys } from './resolved-value.js'
 import type { Origin, Scalar, Space } from './syntax-tree.js'
 import { ListValue, type Value } from './value.js'
 
-interface Joining {
-  readonly origin: Origin
-  readonly limits: Limits
-}
-
 /** Concatenates strings, lists or objects. Returns `undefined` if no part has a value. */
-export function join(parts: readonly (Value | Space | undefined)[], joining: Joining): Value | undefined {
+export function join(parts: readonly (Value | Space | undefined)[], origin: Origin, limits: Limits): Value | undefined {
   const values = parts.filter((part): part is Value => part !== undefined && part.kind !== 'space')
-  if (values.every((value) => value.kind === 'scalar')) return joinText(parts, values, joining)
-  return values.reduce((left, right) => joinTwo(left, right, joining))
+  if (values.every((value) => value.kind === 'scalar')) return joinText(parts, values, origin, limits)
+  return values.reduce((left, right) => joinTwo(left, right, origin, limits))
 }
 
 function joinText(
   parts: readonly (Value | Space | undefined)[],
   values: readonly Scalar[],
-  { origin, limits }: Joining,
+  origin: Origin,
+  { maxLength }: Limits,
 ): Scalar | undefined {
   const texts = parts.flatMap((part) => (part?.kind === 'scalar' || part?.kind === 'space' ? [part.text] : []))
   if (texts.length === 0) return undefined
   const length = texts.reduce((sum, text) => sum + text.length, 0)
-  if (length > limits.maxLength) {
+  if (length > maxLength) {
     throw new ConfigLimitError(
-      `the concatenated string has ${length} characters, more than maxLength (${limits.maxLength})`,
+      `the concatenated string has ${length} characters, more than maxLength (${maxLength})`,
       origin,
     )
   }
@@ -35,18 +31,17 @@ function joinText(
   return { kind: 'scalar', value: text, text, origin, secret: values.some(({ secret }) => secret) }
 }
 
-function joinTwo(left: Value, right: Value, joining: Joining): Value {
+function joinTwo(left: Value, right: Value, origin: Origin, { maxValues }: Limits): Value {
   if (left.kind === 'object' && right.kind === 'object') return left.overriddenBy(right)
   const [one, other] = [asList(left), asList(right)]
   if (one === undefined || other === undefined) {
     throw new ConfigResolveError(
       `${kindOf(left)} and ${kindOf(right)} cannot be concatenated: expected only strings, only lists or only objects`,
-      joining.origin,
+      origin,
     )
   }
-  const { maxValues } = joining.limits
   if (one.length + other.length > maxValues) {
-    throw new ConfigLimitError(`the concatenated list has more values than maxValues (${maxValues})`, joining.origin)
+    throw new ConfigLimitError(`the concatenated list has more values than maxValues (${maxValues})`, origin)
   }
   return one.concat(other)
 }

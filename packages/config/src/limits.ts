@@ -23,8 +23,7 @@ const DEEPEST = 400
 
 /** Fills in the defaults. Throws a `ConfigOptionError` if a limit is unknown or invalid. */
 export function limitsOf(given: ConfigLimits = {}): Limits {
-  const names = { maxLength: true, maxDepth: true, maxValues: true, maxIncludes: true } as const
-  checkOptionNames<ConfigLimits>('limits', given, names)
+  checkOptionNames('limits', given, defaults)
   const limits = { ...defaults }
   for (const name of Object.keys(defaults) as (keyof Limits)[]) {
     const limit = given[name]

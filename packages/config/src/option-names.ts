@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import { ConfigOptionError } from './config-error.js'
 
 /** The names of all options of a type. The compiler reports a name that is missing here. */
-export type OptionNames<T extends object> = Readonly<Record<keyof T, true>>
+export type OptionNames<T extends object> = Readonly<Record<keyof T, unknown>>
 
 /** How many letters a misspelled name may differ in. */
 const MOST_LETTERS = 2
@@ -15,12 +15,9 @@ export function checkOptionNames<T extends object>(of: string, options: T, names
   const known = Object.keys(names)
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue
-    const meant = known.find((other) => lettersBetween(name, other) <= MOST_LETTERS)
+    const letters = name.toLowerCase().replaceAll(/[-_]/g, '')
+    const meant = known.find((other) => distance(letters, other.toLowerCase()) <= MOST_LETTERS)
     const help = meant === undefined ? `its options are ${known.join(', ')}` : `did you mean '${meant}'?`
     throw new ConfigOptionError(`${of} has no option '${name}': ${help}`)
   }
-}
-
-function lettersBetween(name: string, other: string): number {
-  return distance(name.toLowerCase().replaceAll(/[-_]/g, ''), other.toLowerCase())
 }

@@ -188,7 +188,7 @@ export class Resolver implements Resolution {
 
   #concatenate({ parts, origin }: Concatenation, scope: Scope): Value | undefined {
     const values = parts.map((part) => (part.kind === 'space' ? part : this.#value(part, scope)))
-    return join(values, { origin, limits: this.#limits })
+    return join(values, origin, this.#limits)
   }
 
   #append({ element, origin }: Append, scope: Scope): Value | undefined {
@@ -196,7 +196,7 @@ export class Resolver implements Resolution {
     const before = path === undefined ? firstValue(this.facts(slot, 0, Number.POSITIVE_INFINITY)) : this.#find(path)
     // Within a list there is no path, so a substitution in the element cannot look back.
     const added = listOf([element], origin, scope)
-    return join([before, added], { origin, limits: this.#limits })
+    return join([before, added], origin, this.#limits)
   }
 
   /** Looks up the path relative to the including object, then from the root, then in the environment. */
