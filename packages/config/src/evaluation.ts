@@ -62,7 +62,7 @@ export class Evaluation {
       items.push(resolved)
       size += sizeOf(resolved)
     }
-    return { kind: 'list', items, origin: list.origin, secret: list.secret, size }
+    return { kind: 'list', items, origin: list.origin, size }
   }
 
   #item(item: Item, origin: Origin): ResolvedValue | undefined {
@@ -86,7 +86,7 @@ export class Evaluation {
       fields.set(key, resolved)
       size += sizeOf(resolved)
     }
-    return { kind: 'object', fields, origin: view.origin, secret: view.secret, size }
+    return { kind: 'object', fields, origin: view.origin, size }
   }
 
   /** If a value contains itself through an optional substitution, the key keeps its earlier value. */

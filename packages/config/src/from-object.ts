@@ -39,7 +39,7 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
 
 /** Makes a document from resolved values. Each value keeps its origin. `secret` marks all values as secret. */
 export function documentOfResolved(value: ResolvedObject, secret: boolean): Document {
-  return { source: value.origin.source, statements: fieldsOfResolved(value, secret || value.secret) }
+  return { source: value.origin.source, statements: fieldsOfResolved(value, secret) }
 }
 
 function fieldsOfResolved({ fields }: ResolvedObject, secret: boolean): Field[] {
@@ -48,9 +48,8 @@ function fieldsOfResolved({ fields }: ResolvedObject, secret: boolean): Field[] 
   })
 }
 
-function expressionOfResolved(value: ResolvedValue, within: boolean): Expression {
-  const secret = within || value.secret
-  if (value.kind === 'scalar') return secret === value.secret ? value : { ...value, secret }
+function expressionOfResolved(value: ResolvedValue, secret: boolean): Expression {
+  if (value.kind === 'scalar') return secret ? { ...value, secret } : value
   const { origin } = value
   if (value.kind === 'object') return { kind: 'object-literal', statements: fieldsOfResolved(value, secret), origin }
   return { kind: 'list-literal', items: value.items.map((item) => expressionOfResolved(item, secret)), origin }

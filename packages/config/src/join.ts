@@ -53,5 +53,5 @@ function asList(value: Value): ListValue | undefined {
   const keys = numericKeys(value.keys())
   if (keys.length === 0) return undefined
   const items = keys.flatMap((key) => value.get(key)?.value ?? [])
-  return new ListValue(items, value.origin, value.secret)
+  return new ListValue(items, value.origin)
 }

@@ -6,8 +6,6 @@ export type ResolvedValue = Scalar | ResolvedList | ResolvedObject
 
 interface Container {
   readonly origin: Origin
-  /** Whether the value came from a secret key, directly or by substitution. */
-  readonly secret: boolean
   /** The number of values in it, itself included. */
   readonly size: number
 }
@@ -24,9 +22,12 @@ export interface ResolvedObject extends Container {
 
 /** Converts to plain data. `masked`: with secrets masked. */
 export function toPlain(value: ResolvedValue, masked = false, key = ''): unknown {
-  if (masked && (value.secret || isSecretKey(key))) return MASK
+  if (masked && isSecretKey(key)) return MASK
   if (value.kind === 'list') return value.items.map((item) => toPlain(item, masked))
-  if (value.kind === 'scalar') return masked && typeof value.value === 'string' ? maskUrls(value.value) : value.value
+  if (value.kind === 'scalar') {
+    if (masked && value.secret) return MASK
+    return masked && typeof value.value === 'string' ? maskUrls(value.value) : value.value
+  }
   // `Object.fromEntries` makes `__proto__` an ordinary key. An assignment would not.
   return Object.fromEntries([...value.fields].map(([name, field]) => [name, toPlain(field, masked, name)]))
 }

@@ -134,7 +134,7 @@ export class Resolver implements Resolution {
    */
   #resolve(work: Unresolved): Value | undefined {
     const { expression, scope } = work
-    if (expression.kind === 'scalar') return expression
+    if (expression.kind === 'scalar') return this.#value(expression, scope)
     if (this.#resolved.has(work)) return this.#resolved.get(work)
     const { cuts } = this
     this.#nesting += 1
@@ -166,7 +166,7 @@ export class Resolver implements Resolution {
   #value(expression: Expression, scope: Scope): Value | undefined {
     switch (expression.kind) {
       case 'scalar':
-        return expression
+        return scope.secret ? asSecret(expression) : expression
       case 'reference':
         return this.#substitute(expression, scope)
       case 'concatenation':
@@ -205,7 +205,7 @@ export class Resolver implements Resolution {
     const { prefix } = scope
     const included = prefix.length === 0 ? undefined : this.#findWithin(scope, [...prefix, ...path])
     const value = included ?? this.#findWithin(scope, path) ?? this.#fromEnvironment(path, origin)
-    if (value !== undefined) return isSecretPath(path) ? asSecret(value) : value
+    if (value !== undefined) return scope.secret || isSecretPath(path) ? asSecret(value) : value
     if (optional) return undefined
     const shown = `\${${formatPath(path)}}`
     throw new ConfigResolveError(
@@ -270,6 +270,7 @@ function firstValue(facts: Iterable<Fact>): Value | undefined {
   return undefined
 }
 
+/** The scalars in a list or an object have a mark of their own. */
 function asSecret(value: Value): Value {
-  return value.kind === 'scalar' ? { ...value, secret: true } : value.asSecret()
+  return value.kind === 'scalar' ? { ...value, secret: true } : value
 }

@@ -9,6 +9,8 @@ export interface Scope {
   readonly enclosing: readonly string[]
   /** The path of the object that includes the text. Substitutions are looked up there first. */
   readonly prefix: readonly string[]
+  /** Whether a key that contains the expression is secret. */
+  readonly secret: boolean
   readonly slot: Slot
   readonly order: number
   /** Whether substitutions in the expression see the key's earlier value. False for list and object literals. */

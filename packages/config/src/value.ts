@@ -11,16 +11,14 @@ export type Item = Value | (Unresolved & { readonly kind: 'unresolved' })
 export class ListValue {
   readonly kind = 'list'
   readonly origin: Origin
-  readonly secret: boolean
   readonly length: number
   /** Can be longer than this list: a list and the lists made from it by `concat` share the array. */
   readonly #items: Item[]
 
-  constructor(items: Item[], origin: Origin, secret = false, length = items.length) {
+  constructor(items: Item[], origin: Origin) {
     this.#items = items
     this.origin = origin
-    this.secret = secret
-    this.length = length
+    this.length = items.length
   }
 
   get items(): readonly Item[] {
@@ -32,11 +30,7 @@ export class ListValue {
     const items = this.length === this.#items.length ? this.#items : this.#items.slice(0, this.length)
     // A copy, because `other` can be this list.
     for (const item of [...other.items]) items.push(item)
-    return new ListValue(items, this.origin, this.secret || other.secret)
-  }
-
-  asSecret(): ListValue {
-    return new ListValue(this.#items, this.origin, true, this.length)
+    return new ListValue(items, this.origin)
   }
 }
 
@@ -81,7 +75,6 @@ export interface Resolution {
 export class ObjectView {
   readonly kind = 'object'
   readonly origin: Origin
-  readonly secret: boolean
   readonly #resolution: Resolution
   readonly #layers: (SlotLayer | ObjectView)[]
   readonly #entries = new Map<string, Entry | undefined>()
@@ -97,17 +90,11 @@ export class ObjectView {
   #keys: ReadonlySet<string> | undefined
 
   /** `rest`: facts that provide further layers, up to the first fact that is not an object. */
-  constructor(
-    resolution: Resolution,
-    layers: readonly (SlotLayer | ObjectView)[],
-    rest?: Iterator<Fact, undefined>,
-    secret = layers.some((layer) => layer.kind === 'object' && layer.secret),
-  ) {
+  constructor(resolution: Resolution, layers: readonly (SlotLayer | ObjectView)[], rest?: Iterator<Fact, undefined>) {
     this.#resolution = resolution
     this.#layers = [...layers]
     this.#rest = rest
     this.origin = layers[0]?.origin ?? { source: '', line: 0, column: 0 }
-    this.secret = secret
   }
 
   get(key: string): Entry | undefined {
@@ -185,13 +172,13 @@ export class ObjectView {
     // Flat instead of nested layers, so that a chain of merges does not add nesting levels.
     const layers = [...new Set([...other.#flatLayers(), ...this.#flatLayers()])]
     this.#resolution.step(this.origin, layers.length)
-    return new ObjectView(this.#resolution, layers, undefined, this.secret || other.secret)
+    return new ObjectView(this.#resolution, layers)
   }
 
   /** The underlying object, if this view only wraps another one. Otherwise this object. */
   original(): ObjectView {
     const only = this.#replaced === undefined && this.#layer(1) === undefined ? this.#layer(0) : undefined
-    return only?.kind === 'object' && only.secret === this.secret ? only.original() : this
+    return only?.kind === 'object' ? only.original() : this
   }
 
   /** A copy with another value for one key. */
@@ -199,10 +186,6 @@ export class ObjectView {
     const view = new ObjectView(this.#resolution, [this])
     view.#replaced = { key, entry: { value } }
     return view
-  }
-
-  asSecret(): ObjectView {
-    return new ObjectView(this.#resolution, [this], undefined, true)
   }
 
   #evaluate(key: string): Entry | undefined {
@@ -236,16 +219,11 @@ export class ObjectView {
     return this.#layers
   }
 
-  /** The layers, with object layers replaced by their own layers. An object with another secrecy is kept as it is. */
+  /** The layers, with object layers replaced by their own layers. */
   #flatLayers(): readonly (SlotLayer | ObjectView)[] {
     const layers = this.#replaced === undefined ? this.#allLayers() : [this]
     return layers.flatMap((layer) =>
-      layer.kind === 'object' &&
-      layer.secret === this.secret &&
-      layer.#rest === undefined &&
-      layer.#replaced === undefined
-        ? layer.#layers
-        : [layer],
+      layer.kind === 'object' && layer.#rest === undefined && layer.#replaced === undefined ? layer.#layers : [layer],
     )
   }
 

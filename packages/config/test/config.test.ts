@@ -115,7 +115,8 @@ describe('secrets', () => {
   const secret = parseHocon(
     `db { password = hunter2, url = "redis://me:hunter2@host/0", connection-string = "AccountKey=hunter2"
       copy = \${db.password}, sentence = "it is "\${db.password}, token { value = hunter2 }, ACCESS_KEY = hunter2
-      from-env = \${DB_TOKEN}, all = \${db.token}, user = me }`,
+      from-env = \${DB_TOKEN}, all = \${db.token}, user = me
+      part = \${db.all.value}, items = \${db.access-key}, joined = \${db.items} [me], access-key = [hunter2] }`,
     { env: { DB_TOKEN: 'hunter2' } },
   )
 
