@@ -2,8 +2,9 @@ import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
 import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
-import type { Expression, Origin } from './syntax-tree.js'
-import type { Item, ListValue, ObjectView, Value } from './value.js'
+import type { Unresolved } from './slot.js'
+import type { Origin } from './syntax-tree.js'
+import type { ListValue, ObjectView, Value } from './value.js'
 
 /** Thrown when a value contains itself. Caught at an optional substitution of the cycle, if there is one. */
 class Cycle extends ConfigResolveError {
@@ -53,62 +54,52 @@ export class Evaluation {
     }
   }
 
-  #list(list: ListValue): ResolvedList {
-    const items: ResolvedValue[] = []
-    let size = 1
-    for (const item of list.items) {
-      const resolved = this.#item(item, list.origin)
-      if (resolved === undefined) continue
-      items.push(resolved)
-      size += sizeOf(resolved)
-    }
-    return { kind: 'list', items, origin: list.origin, size }
-  }
-
-  #item(item: Item, origin: Origin): ResolvedValue | undefined {
-    const value = this.#resolver.item(item)
-    if (value === undefined) return undefined
-    try {
-      return this.#value(value, item.kind === 'unresolved' ? item.expression.origin : origin)
-    } catch (error) {
-      if (!(error instanceof Cycle) || item.kind !== 'unresolved' || !isOptional(item.expression)) throw error
-      this.#resolver.forgetValue(item)
-      return undefined
-    }
+  #list({ items, origin }: ListValue): ResolvedList {
+    const resolved = items.flatMap((item) => {
+      const value = this.#resolver.item(item)
+      const assigned = item.kind === 'unresolved' ? item : undefined
+      return value === undefined ? [] : (this.#unlessCyclic(value, assigned, origin) ?? [])
+    })
+    return { kind: 'list', items: resolved, origin, size: sizeOf(resolved) }
   }
 
   #object(view: ObjectView): ResolvedObject {
     const fields = new Map<string, ResolvedValue>()
-    let size = 1
     for (const key of view.keys()) {
       const resolved = this.#field(view, key)
-      if (resolved === undefined) continue
-      fields.set(key, resolved)
-      size += sizeOf(resolved)
+      if (resolved !== undefined) fields.set(key, resolved)
     }
-    return { kind: 'object', fields, origin: view.origin, size }
+    return { kind: 'object', fields, origin: view.origin, size: sizeOf(fields.values()) }
   }
 
   /** If a value contains itself through an optional substitution, the key keeps its earlier value. */
   #field(view: ObjectView, key: string): ResolvedValue | undefined {
     for (let entry = view.get(key); entry !== undefined; entry = view.get(key)) {
       const { value, assignment } = entry
-      try {
-        return this.#value(value, assignment?.expression.origin ?? value.origin)
-      } catch (error) {
-        if (!(error instanceof Cycle) || assignment === undefined || !isOptional(assignment.expression)) throw error
-        this.#resolver.forgetValue(assignment)
-        view.forget(key)
-      }
+      const resolved = this.#unlessCyclic(value, assignment, value.origin)
+      if (resolved !== undefined) return resolved
+      view.forget(key)
     }
     return undefined
   }
+
+  /** If a value contains itself through an optional substitution, the substitution is left without a value. */
+  #unlessCyclic(value: Value, assigned: Unresolved | undefined, origin: Origin): ResolvedValue | undefined {
+    const expression = assigned?.expression
+    try {
+      return this.#value(value, expression?.origin ?? origin)
+    } catch (error) {
+      const isOptional = expression?.kind === 'reference' && expression.optional
+      if (!(error instanceof Cycle) || assigned === undefined || !isOptional) throw error
+      this.#resolver.forgetValue(assigned)
+      return undefined
+    }
+  }
 }
 
-function isOptional(expression: Expression): boolean {
-  return expression.kind === 'reference' && expression.optional
-}
-
-function sizeOf(value: ResolvedValue): number {
-  return value.kind === 'scalar' ? 1 : value.size
+/** The number of values in a list or an object, itself included. */
+function sizeOf(values: Iterable<ResolvedValue>): number {
+  let size = 1
+  for (const value of values) size += value.kind === 'scalar' ? 1 : value.size
+  return size
 }

@@ -49,6 +49,7 @@ describe('substitutions', () => {
     ['b { a = [1] }, b = 5, b { a += { x = ${?b.a} } }', { b: { a: [{}] } }],
     ['b = ${?none} { a = [1], a += { x = ${b.a} } }', { b: { a: [1, { x: [1] }] } }],
     ['a = [1], a += { x = ${b} }, b = ${c}, c = [0] ${a}', { a: [1, { x: [0, 1] }], b: [0, 1], c: [0, 1] }],
+    ['x = [{ y = ${?b} }], b = ${x} ${x}', { x: [{}], b: [{}, {}] }],
     ['a = null, b = ${a}x, c = ${a}', { a: null, b: 'nullx', c: null }],
   ])('of %j', (text, expected) => {
     expect(read(text)).toEqual(expected)
