@@ -15,7 +15,7 @@ import {
   type Reference,
   stringAt,
 } from './syntax-tree.js'
-import { type Fact, type Item, ListValue, ObjectView, type Resolution, type Value } from './value.js'
+import { type Fact, type Item, ListValue, ObjectView, type Value } from './value.js'
 
 /** Environment variables: the fallback for substitutions without a value in the configuration. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -29,9 +29,11 @@ const STEPS_A_VALUE = 5
  * sees its earlier value, or no value. The same holds for substitutions in objects and lists within the assignment, if
  * the key had an earlier value.
  */
-export class Resolver implements Resolution {
+export class Resolver {
   readonly root: ObjectView
+  /** How often a value was hidden because it was being resolved. Results that depend on hidden values are not cached. */
   cuts = 0
+  /** Changes whenever the set of assignments being resolved changes. */
   epoch = 0
   readonly #assembly: Assembly
   readonly #limits: Limits
@@ -53,11 +55,13 @@ export class Resolver implements Resolution {
     this.root = new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
+  /** Counts a value as hidden. */
   cut(): undefined {
     this.cuts += 1
     return undefined
   }
 
+  /** Counts steps of work. Throws a `ConfigLimitError` if there are too many. */
   step(origin: Origin, count = 1): void {
     this.#steps += count
     const { maxValues } = this.#limits
@@ -69,6 +73,7 @@ export class Resolver implements Resolution {
     }
   }
 
+  /** The facts of a part of a slot's history, the last one first. */
   *facts(slot: Slot, from: number, to: number): Generator<Fact, undefined> {
     this.step(this.root.origin)
     let end = to
@@ -104,6 +109,7 @@ export class Resolver implements Resolution {
     this.#resolved.set(work, undefined)
   }
 
+  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T {
     const { maxDepth } = this.#limits
     if (this.#depth >= maxDepth) {
