@@ -4,10 +4,10 @@ import { documentFrom, documentOfResolved } from './from-object.js'
 import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
 import { checkOptionNames } from './option-names.js'
 import { formatPath, parsePath } from './path-expression.js'
-import { describeValue, numericKeys, type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
+import { describeValue, itemsOf, type ResolvedObject, type ResolvedValue, toPlain } from './resolved-value.js'
 import { type Environment, Resolver } from './resolver.js'
 import { isSecretPath } from './secrets.js'
-import type { Document, Origin } from './syntax-tree.js'
+import type { Document, Origin, Scalar } from './syntax-tree.js'
 import { toBytes, toMilliseconds } from './units.js'
 import { numberOf } from './unquoted-value.js'
 
@@ -95,23 +95,15 @@ export class Config {
 
   /** Returns a list as plain data. Also accepts an object with numeric keys. */
   getList(path: string): unknown[] {
-    const value = this.#get(path, 'a list')
-    if (value.kind === 'list') return value.items.map((item) => toPlain(item))
-    const keys = value.kind === 'object' ? numericKeys(value.fields.keys()) : []
-    if (value.kind !== 'object' || keys.length === 0) throw this.#typeError(path, 'a list', value)
-    return keys.flatMap((key) => {
-      const item = value.fields.get(key)
-      return item === undefined ? [] : [toPlain(item)]
-    })
+    return this.#get(path, 'a list', (value) => itemsOf(value)?.map((item) => toPlain(item)))
   }
 
   /** Returns the object at the path as a separate configuration. */
   getConfig(path: string): Config {
-    const value = this.#get(path, 'an object')
-    if (value.kind !== 'object') throw this.#typeError(path, 'an object', value)
-    const { limits, env } = this.#parts
-    const whole = [...this.#parts.path, ...parsePath(path)]
-    return new Config({ documents: [documentOfResolved(value, isSecretPath(whole))], limits, env, path: whole })
+    return this.#get(path, 'an object', (value, whole) => {
+      if (value.kind !== 'object') return undefined
+      return new Config({ ...this.#parts, documents: [documentOfResolved(value, isSecretPath(whole))], path: whole })
+    })
   }
 
   /** Returns the position of the value at the path. `undefined` if there is no value. */
@@ -174,10 +166,20 @@ export class Config {
     return value
   }
 
-  #get(path: string, expected: string): ResolvedValue {
+  #scalar<T>(path: string, expected: string, convert: (value: Scalar) => T | undefined): T {
+    return this.#get(path, expected, (value) => (value.kind === 'scalar' ? convert(value) : undefined))
+  }
+
+  /** `convert`: takes the value and its whole path. Returns `undefined` if the value has another type. */
+  #get<T>(
+    path: string,
+    expected: string,
+    convert: (value: ResolvedValue, whole: readonly string[]) => T | undefined,
+  ): T {
     const elements = parsePath(path)
     const value = this.#find(elements)
-    const shown = formatPath([...this.#parts.path, ...elements])
+    const whole = [...this.#parts.path, ...elements]
+    const shown = formatPath(whole)
     if (value === undefined) {
       const sources = [...new Set(this.#parts.documents.map(({ source }) => source))].reverse().join(', ')
       throw new ConfigMissingError(`'${shown}' has no value: expected ${expected} in ${sources || 'the configuration'}`)
@@ -185,19 +187,9 @@ export class Config {
     if (value.kind === 'scalar' && value.value === null) {
       throw new ConfigMissingError(`'${shown}' is null: expected ${expected}`, value.origin)
     }
-    return value
-  }
-
-  #scalar<T>(path: string, expected: string, convert: (value: ResolvedValue & { kind: 'scalar' }) => T | undefined): T {
-    const value = this.#get(path, expected)
-    const converted = value.kind === 'scalar' ? convert(value) : undefined
-    if (converted === undefined) throw this.#typeError(path, expected, value)
-    return converted
-  }
-
-  #typeError(path: string, expected: string, value: ResolvedValue): ConfigTypeError {
-    const whole = [...this.#parts.path, ...parsePath(path)]
+    const converted = convert(value, whole)
+    if (converted !== undefined) return converted
     const found = describeValue(value, isSecretPath(whole))
-    return new ConfigTypeError(`'${formatPath(whole)}' is ${found}: expected ${expected}`, value.origin)
+    throw new ConfigTypeError(`'${shown}' is ${found}: expected ${expected}`, value.origin)
   }
 }

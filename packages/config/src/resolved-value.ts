@@ -47,6 +47,14 @@ export function kindOf(value: Scalar | { readonly kind: 'list' } | { readonly ki
   return value.value === null ? 'null' : `a ${typeof value.value}`
 }
 
+/** The items of a list, or of an object with numeric keys. */
+export function itemsOf(value: ResolvedValue): readonly ResolvedValue[] | undefined {
+  if (value.kind === 'list') return value.items
+  if (value.kind === 'scalar') return undefined
+  const items = numericKeys(value.fields.keys()).flatMap((key) => value.fields.get(key) ?? [])
+  return items.length === 0 ? undefined : items
+}
+
 /** The integer keys of an object in ascending order. Such an object can be used as a list. */
 export function numericKeys(keys: Iterable<string>): string[] {
   return [...keys].filter((key) => /^\d{1,15}$/.test(key)).sort((one, other) => Number(one) - Number(other))
