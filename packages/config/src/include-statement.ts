@@ -25,19 +25,14 @@ export function readIncludeStatement(scanner: Scanner, load: IncludeLoader): Inc
   scanner.take(INCLUDE)
   scanner.skip()
   const required = scanner.take('required(')
-  if (required) scanner.skip()
-  const named = readName(scanner)
-  if (required) close(scanner)
-  return { kind: 'include', documents: load({ ...named, required, origin }) }
-}
-
-function readName(scanner: Scanner): { kind: IncludeKind; name: string } {
-  const kind = kinds.find((known) => scanner.take(`${known}(`))
-  if (kind !== undefined) scanner.skip()
+  scanner.skip()
+  const kind = kinds.find((known) => scanner.take(`${known}(`)) ?? 'heuristic'
+  scanner.skip()
   if (scanner.next !== '"') throw scanner.unexpected('a quoted name to include')
   const name = scanner.quoted()
-  if (kind !== undefined) close(scanner)
-  return { kind: kind ?? 'heuristic', name }
+  if (kind !== 'heuristic') close(scanner)
+  if (required) close(scanner)
+  return { kind: 'include', documents: load({ kind, name, required, origin }) }
 }
 
 function close(scanner: Scanner): void {

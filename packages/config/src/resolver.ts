@@ -10,7 +10,6 @@ import {
   type Concatenation,
   type Document,
   type Expression,
-  type ObjectLiteral,
   type Origin,
   type Reference,
   stringAt,
@@ -50,9 +49,7 @@ export class Resolver {
     this.#assembly = new Assembly(limits)
     this.#limits = limits
     this.#env = env
-    const slot = this.#assembly.root(documents)
-    const origin = { source: '', line: 0, column: 0 }
-    this.root = new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
+    this.root = this.#viewOf(this.#assembly.root(documents), { source: '', line: 0, column: 0 })
   }
 
   /** Counts a value as hidden. */
@@ -182,13 +179,11 @@ export class Resolver {
       case 'list-literal':
         return listOf(expression.items, expression.origin, scope)
       case 'object-literal':
-        return this.#literal(expression, scope)
+        return this.#viewOf(this.#assembly.literal(expression, scope), expression.origin)
     }
   }
 
-  #literal(literal: ObjectLiteral, scope: Scope): ObjectView {
-    const slot = this.#assembly.literal(literal, scope)
-    const { origin } = literal
+  #viewOf(slot: Slot, origin: Origin): ObjectView {
     return new ObjectView(this, [{ kind: 'slot', slot, from: 0, to: Number.POSITIVE_INFINITY, origin }])
   }
 
