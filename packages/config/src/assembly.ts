@@ -6,7 +6,7 @@ import { type Scope, Slot } from './slot.js'
 import type { Document, Expression, Field, ObjectLiteral, Statement } from './syntax-tree.js'
 
 /** The object whose statements are processed. */
-interface Place extends Pick<Scope, 'slot' | 'path' | 'enclosing' | 'prefix' | 'secret' | 'outer'> {
+interface Place extends Pick<Scope, 'slot' | 'path' | 'prefix' | 'secret' | 'outer'> {
   /** The order number of the object's mark. */
   readonly since: number
 }
@@ -27,7 +27,7 @@ export class Assembly {
   root(documents: readonly Document[]): Slot {
     const slot = new Slot()
     for (const { statements } of documents)
-      this.#run(statements, { slot, path: [], enclosing: [], prefix: [], secret: false, since: 0, outer: undefined })
+      this.#run(statements, { slot, path: [], prefix: [], secret: false, since: 0, outer: undefined })
     return slot
   }
 
@@ -59,16 +59,15 @@ export class Assembly {
       throw new ConfigLimitError(`objects are nested deeper than maxDepth (${this.#limits.maxDepth})`, origin)
     }
     const whole = place.path === undefined ? undefined : [...place.path, ...path]
-    const enclosing = whole ?? place.enclosing
     const secret = place.secret || isSecretPath(path)
     if (value.kind === 'object-literal') {
       const mark = slot.mark(order, since, origin)
-      this.#run(value.statements, { ...place, slot, path: whole, enclosing, secret, since: mark })
+      this.#run(value.statements, { ...place, slot, path: whole, secret, since: mark })
       return
     }
     const { prefix, outer } = place
     const looksBack = value.kind !== 'list-literal'
-    const scope: Scope = { path: whole, enclosing, prefix, secret, slot, order, looksBack, outer }
+    const scope: Scope = { path: whole, prefix, secret, slot, order, looksBack, outer }
     const refersToItself = doesReferToItself(value, scope)
     slot.assign({ kind: 'assignment', order, expression: value, scope, refersToItself }, since)
   }

@@ -4,7 +4,7 @@ import { join } from './join.js'
 import type { Limits } from './limits.js'
 import { formatPath, isSamePath } from './path-expression.js'
 import { isSecretPath } from './secrets.js'
-import { lookBackOf, type Scope, type Slot, type SlotEvent, type Unresolved } from './slot.js'
+import { enclosingPath, lookBackOf, type Scope, type Slot, type SlotEvent, type Unresolved } from './slot.js'
 import {
   type Append,
   type Concatenation,
@@ -228,7 +228,8 @@ export class Resolver {
 
   /** Finds a path. A container of the assignment is returned with the key's earlier value, or hidden if there is none. */
   #findFrom(scope: Scope, path: readonly string[]): Value | undefined {
-    const { enclosing, looksBack } = scope
+    const { looksBack } = scope
+    const enclosing = enclosingPath(scope)
     const contains = (path.length < enclosing.length || !looksBack) && isSamePath(path, enclosing.slice(0, path.length))
     if (!contains) return this.#find(path)
     const before = scope.path === undefined || !looksBack ? undefined : this.#find(scope.path)

@@ -11,13 +11,9 @@ export const MASK = '***'
 
 /** Whether a key holds a secret, judged by its last words in any spelling (`db-password`, `REDIS_TOKEN`, `accountKey`). */
 export function isSecretKey(key: string): boolean {
-  const words = key
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== '')
-  const [last = ''] = words.slice(-1)
-  return secrets.has(last) || secrets.has(words.slice(-2).join(''))
+  const hyphenated = key.replaceAll(/([a-z\d])([A-Z])/g, '$1-$2')
+  const words = hyphenated.toLowerCase().match(/[a-z\d]+/g) ?? []
+  return secrets.has(words.at(-1) ?? '') || secrets.has(words.slice(-2).join(''))
 }
 
 export function isSecretPath(path: readonly string[]): boolean {

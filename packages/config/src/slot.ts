@@ -5,8 +5,6 @@ import type { Expression, Origin } from './syntax-tree.js'
 export interface Scope {
   /** The path of the key that the expression is assigned to. `undefined` within an element of a list. */
   readonly path: readonly string[] | undefined
-  /** The path of the nearest key that contains the expression. */
-  readonly enclosing: readonly string[]
   /** The path of the object that includes the text. Substitutions are looked up there first. */
   readonly prefix: readonly string[]
   /** Whether a key that contains the expression is secret. */
@@ -32,6 +30,11 @@ export function lookBackOf(scope: Scope, path: readonly string[]): Scope {
     if (key !== undefined && isSamePath(key, path.slice(0, key.length))) return found
   }
   return found
+}
+
+/** The path of the nearest key that contains the expression. */
+export function enclosingPath({ path, outer }: Scope): readonly string[] {
+  return path ?? (outer === undefined ? [] : enclosingPath(outer))
 }
 
 /** Whether the key had an earlier value, or a part of one, before the assignment. */

@@ -3,11 +3,7 @@ import type { Origin, Scalar } from './syntax-tree.js'
 /** A JSON number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-const words: ReadonlyMap<string, boolean | null> = new Map([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-])
+const WORD = /^(?:true|false|null)$/
 
 /** Parses a JSON number. Returns `undefined` if the text is not a number, or too large for a finite one. */
 export function numberOf(text: string): number | undefined {
@@ -20,7 +16,6 @@ export function numberOf(text: string): number | undefined {
  * string: as a number it would be Infinity, which is a valid duration.
  */
 export function unquotedValue(text: string, origin: Origin): Scalar {
-  const word = words.get(text)
-  const value = word === undefined ? (numberOf(text) ?? text) : word
+  const value = WORD.test(text) ? (JSON.parse(text) as boolean | null) : (numberOf(text) ?? text)
   return { kind: 'scalar', value, text, origin, secret: false }
 }
