@@ -1,10 +1,10 @@
 import { ConfigError, ConfigIncludeError, ConfigLimitError, ConfigSyntaxError } from './config-error.js'
-import type { IncludedText, IncludeReader } from './include-source.js'
-import type { IncludeStatement } from './include-statement.js'
+import type { IncludedText, IncludeReader, IncludeRequest } from './include-source.js'
+import type { IncludeLoader } from './include-statement.js'
 import { type Limits, withinStack } from './limits.js'
 import { Parser } from './parser.js'
 import { parseProperties } from './properties.js'
-import type { Document, Statement } from './syntax-tree.js'
+import type { Document, Origin, Statement } from './syntax-tree.js'
 
 /** Parses texts and the texts that they include. */
 export class DocumentReader {
@@ -30,17 +30,16 @@ export class DocumentReader {
 
   #parse(text: string, source: string, format: IncludedText['format']): readonly Statement[] {
     if (format === 'properties') return parseProperties(text, source)
-    const statements = new Parser(text, source, this.#limits, (statement) => this.#include(statement)).parse()
+    const statements = new Parser(text, source, this.#limits, this.#include).parse()
     // JSON has the same meaning in HOCON. Other HOCON syntax in a `.json` file would break other readers of the file.
     if (format === 'json') checkJson(text, source)
     return statements
   }
 
-  #include(statement: IncludeStatement): readonly Document[] {
-    const { name, required, origin } = statement
-    const texts = this.#bring(statement)
+  readonly #include: IncludeLoader = (request, required, origin) => {
+    const texts = this.#bring(request, origin)
     if (required && texts.length === 0) {
-      throw new ConfigIncludeError(`'${name}' is required but does not exist`, origin)
+      throw new ConfigIncludeError(`'${request.name}' is required but does not exist`, origin)
     }
     return texts.map((text) => {
       this.#included += 1
@@ -61,13 +60,13 @@ export class DocumentReader {
     })
   }
 
-  #bring({ kind, name, origin }: IncludeStatement): readonly IncludedText[] {
+  #bring(request: IncludeRequest, origin: Origin): readonly IncludedText[] {
     try {
-      return this.#readInclude({ kind, name, from: origin.source })
+      return this.#readInclude(request)
     } catch (error) {
       if (error instanceof ConfigError) throw error
       const reason = error instanceof Error ? error.message : String(error)
-      throw new ConfigIncludeError(`'${name}' cannot be included: ${reason}`, origin, error)
+      throw new ConfigIncludeError(`'${request.name}' cannot be included: ${reason}`, origin, error)
     }
   }
 }

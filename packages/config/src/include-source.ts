@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { IncludeKind } from './include-statement.js'
 
 /** The formats of a configuration. */
 export type ConfigFormat = 'conf' | 'json' | 'properties'
+
+/** The form of an include statement. `heuristic` is a bare string. */
+export type IncludeKind = 'heuristic' | 'file' | 'url' | 'classpath'
 
 /** The content of an include statement. */
 export interface IncludeRequest {

@@ -1,18 +1,9 @@
+import type { IncludeRequest } from './include-source.js'
 import type { Scanner } from './scanner.js'
 import type { Document, Include, Origin } from './syntax-tree.js'
 
-/** The form of an include statement. `heuristic` is a bare string. */
-export type IncludeKind = 'heuristic' | 'file' | 'url' | 'classpath'
-
-export interface IncludeStatement {
-  readonly kind: IncludeKind
-  readonly name: string
-  readonly required: boolean
-  readonly origin: Origin
-}
-
-/** Returns the documents of a statement in merge order. */
-export type IncludeLoader = (statement: IncludeStatement) => readonly Document[]
+/** Returns the documents of the statement at `origin` in merge order. */
+export type IncludeLoader = (request: IncludeRequest, required: boolean, origin: Origin) => readonly Document[]
 
 /** Begins an include statement, as a whole word at the start of a key. */
 export const INCLUDE = 'include'
@@ -32,7 +23,7 @@ export function readIncludeStatement(scanner: Scanner, load: IncludeLoader): Inc
   const name = scanner.quoted()
   if (kind !== 'heuristic') close(scanner)
   if (required) close(scanner)
-  return { kind: 'include', documents: load({ kind, name, required, origin }) }
+  return { kind: 'include', documents: load({ kind, name, from: origin.source }, required, origin) }
 }
 
 function close(scanner: Scanner): void {

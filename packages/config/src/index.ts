@@ -10,8 +10,7 @@ export {
   ConfigSyntaxError,
   ConfigTypeError,
 } from './config-error.js'
-export type { ConfigFormat, IncludedText, IncludeReader, IncludeRequest } from './include-source.js'
-export type { IncludeKind } from './include-statement.js'
+export type { ConfigFormat, IncludedText, IncludeKind, IncludeReader, IncludeRequest } from './include-source.js'
 export type { ConfigLimits } from './limits.js'
 export { type LoadOptions, loadConfig } from './load-config.js'
 export { type ParseOptions, parseHocon } from './parse-hocon.js'

@@ -6,7 +6,7 @@ import { environmentOverrides } from './environment-overrides.js'
 import { documentFrom } from './from-object.js'
 import { fileReader, type IncludedText, probe } from './include-source.js'
 import { type ConfigLimits, limitsOf } from './limits.js'
-import { checkOptionNames, type OptionNames } from './option-names.js'
+import { checkOptionNames } from './option-names.js'
 import { findReferenceConfigs } from './reference-configs.js'
 import type { Environment } from './resolver.js'
 
@@ -24,15 +24,6 @@ export interface LoadOptions {
   readonly limits?: ConfigLimits | undefined
 }
 
-const optionNames: OptionNames<LoadOptions> = {
-  file: true,
-  overrides: true,
-  env: true,
-  folder: true,
-  classpath: true,
-  limits: true,
-}
-
 /**
  * Loads the configuration of an application from these layers, lowest priority first: the `reference.conf` of its
  * dependencies, its own file, `overrides`, and the variables `CONFIG_FORCE_…` and `LEASEHOLD_…`. Merges all layers and
@@ -40,7 +31,14 @@ const optionNames: OptionNames<LoadOptions> = {
  * {@link parseHocon} and {@link Config.resolve}.
  */
 export function loadConfig(options: LoadOptions = {}): Config {
-  checkOptionNames('loadConfig', options, optionNames)
+  checkOptionNames<LoadOptions>('loadConfig', options, {
+    file: true,
+    overrides: true,
+    env: true,
+    folder: true,
+    classpath: true,
+    limits: true,
+  })
   const { env = process.env, classpath = [], overrides = {} } = options
   const folder = resolve(options.folder ?? '.')
   const limits = limitsOf(options.limits)

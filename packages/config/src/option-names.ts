@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import { ConfigOptionError } from './config-error.js'
 
 /** The names of all options of a type. The compiler reports a name that is missing here. */
-export type OptionNames<T extends object> = Readonly<Record<keyof T, unknown>>
+type OptionNames<T extends object> = Readonly<Record<keyof T, unknown>>
 
 /** How many letters a misspelled name may differ in. */
 const MOST_LETTERS = 2

@@ -3,7 +3,7 @@ import { ConfigOptionError } from './config-error.js'
 import { DocumentReader } from './document-reader.js'
 import { type ConfigFormat, fileReader, type IncludeReader } from './include-source.js'
 import { type ConfigLimits, limitsOf } from './limits.js'
-import { checkOptionNames, type OptionNames } from './option-names.js'
+import { checkOptionNames } from './option-names.js'
 import type { Environment } from './resolver.js'
 
 export interface ParseOptions {
@@ -20,22 +20,20 @@ export interface ParseOptions {
   readonly limits?: ConfigLimits | undefined
 }
 
-const optionNames: OptionNames<ParseOptions> = {
-  source: true,
-  format: true,
-  env: true,
-  classpath: true,
-  readInclude: true,
-  limits: true,
-}
-
 /**
  * Parses HOCON. Throws a `ConfigSyntaxError`, a `ConfigIncludeError` or a `ConfigLimitError` with the position in the
  * text, and a `ConfigOptionError` for an unknown or invalid option. Substitutions are resolved when the configuration is first used. The text cannot run code.
  */
 export function parseHocon(text: string, options: ParseOptions = {}): Config {
   if (typeof text !== 'string') throw new ConfigOptionError(`a text must be a string, not ${typeof text}`)
-  checkOptionNames('parseHocon', options, optionNames)
+  checkOptionNames<ParseOptions>('parseHocon', options, {
+    source: true,
+    format: true,
+    env: true,
+    classpath: true,
+    readInclude: true,
+    limits: true,
+  })
   const {
     source = 'text',
     format = 'conf',
