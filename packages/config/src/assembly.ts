@@ -26,8 +26,8 @@ export class Assembly {
   /** The root object of the documents. The last document wins. */
   root(documents: readonly Document[]): Slot {
     const slot = new Slot()
-    for (const { statements } of documents)
-      this.#run(statements, { slot, path: [], prefix: [], secret: false, since: 0, outer: undefined })
+    for (const { statements, secret = false } of documents)
+      this.#run(statements, { slot, path: [], prefix: [], secret, since: 0, outer: undefined })
     return slot
   }
 
@@ -60,13 +60,13 @@ export class Assembly {
     }
     const whole = place.path === undefined ? undefined : [...place.path, ...path]
     const secret = place.secret || isSecretPath(path)
-    if (value.kind === 'object-literal') {
+    if (value.kind === 'object') {
       const mark = slot.mark(order, since, origin)
       this.#run(value.statements, { ...place, slot, path: whole, secret, since: mark })
       return
     }
     const { prefix, outer } = place
-    const looksBack = value.kind !== 'list-literal'
+    const looksBack = value.kind !== 'list'
     const scope: Scope = { path: whole, prefix, secret, slot, order, looksBack, outer }
     const refersToItself = doesReferToItself(value, scope)
     slot.assign({ kind: 'assignment', order, expression: value, scope, refersToItself }, since)

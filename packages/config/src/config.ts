@@ -1,6 +1,6 @@
 import { ConfigError, ConfigMissingError, ConfigTypeError } from './config-error.js'
 import { Evaluation } from './evaluation.js'
-import { documentFrom, documentOfResolved } from './from-object.js'
+import { documentFrom } from './from-object.js'
 import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
 import { checkOptionNames } from './option-names.js'
 import { formatPath, parsePath } from './path-expression.js'
@@ -102,7 +102,9 @@ export class Config {
   getConfig(path: string): Config {
     return this.#get(path, 'an object', (value, whole) => {
       if (value.kind !== 'object') return undefined
-      return new Config({ ...this.#parts, documents: [documentOfResolved(value, isSecretPath(whole))], path: whole })
+      const { origin, statements } = value
+      const document = { source: origin.source, statements, secret: isSecretPath(whole) }
+      return new Config({ ...this.#parts, documents: [document], path: whole })
     })
   }
 

@@ -1,6 +1,6 @@
 import { ConfigLimitError, ConfigResolveError } from './config-error.js'
 import type { Limits } from './limits.js'
-import type { ResolvedList, ResolvedObject, ResolvedValue } from './resolved-value.js'
+import { type ResolvedList, ResolvedObject, type ResolvedValue } from './resolved-value.js'
 import type { Resolver } from './resolver.js'
 import type { Unresolved } from './slot.js'
 import type { Origin } from './syntax-tree.js'
@@ -69,7 +69,7 @@ export class Evaluation {
       const resolved = this.#field(view, key)
       if (resolved !== undefined) fields.set(key, resolved)
     }
-    return { kind: 'object', fields, origin: view.origin, size: sizeOf(fields.values()) }
+    return new ResolvedObject(fields, view.origin, sizeOf(fields.values()))
   }
 
   /** If a value contains itself through an optional substitution, the key keeps its earlier value. */

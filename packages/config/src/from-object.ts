@@ -1,7 +1,6 @@
 import { ConfigLimitError, ConfigOptionError } from './config-error.js'
 import type { Limits } from './limits.js'
 import { formatPath } from './path-expression.js'
-import type { ResolvedObject, ResolvedValue } from './resolved-value.js'
 import type { Document, Expression, Field, Origin } from './syntax-tree.js'
 
 /** Makes a document from plain data. Keys are not parsed as paths. `undefined` values are left out. */
@@ -19,9 +18,9 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
     }
     if (Array.isArray(value)) {
       const items = value.map((item: unknown, place) => expressionOf(item, [...path, String(place)]))
-      return { kind: 'list-literal', items, origin }
+      return { kind: 'list', items, origin }
     }
-    if (isPlainObject(value)) return { kind: 'object-literal', statements: fieldsOf(value, path), origin }
+    if (isPlainObject(value)) return { kind: 'object', statements: fieldsOf(value, path), origin }
     throw new ConfigOptionError(
       `${formatPath(path)} is ${typeof value === 'object' ? 'an object of a class' : `a ${typeof value}`}: a configuration ` +
         'holds strings, numbers, booleans, null, arrays and plain objects',
@@ -35,24 +34,6 @@ export function documentFrom(data: object, source: string, limits: Limits): Docu
     })
   if (!isPlainObject(data)) throw new ConfigOptionError('a configuration in code must be a plain object')
   return { source, statements: fieldsOf(data, []) }
-}
-
-/** Makes a document from resolved values. Each value keeps its origin. `secret` marks all values as secret. */
-export function documentOfResolved(value: ResolvedObject, secret: boolean): Document {
-  return { source: value.origin.source, statements: fieldsOfResolved(value, secret) }
-}
-
-function fieldsOfResolved({ fields }: ResolvedObject, secret: boolean): Field[] {
-  return [...fields].map(([key, field]) => {
-    return { kind: 'field', path: [key], value: expressionOfResolved(field, secret) }
-  })
-}
-
-function expressionOfResolved(value: ResolvedValue, secret: boolean): Expression {
-  if (value.kind === 'scalar') return secret ? { ...value, secret } : value
-  const { origin } = value
-  if (value.kind === 'object') return { kind: 'object-literal', statements: fieldsOfResolved(value, secret), origin }
-  return { kind: 'list-literal', items: value.items.map((item) => expressionOfResolved(item, secret)), origin }
 }
 
 function isPlainObject(value: unknown): value is object {

@@ -120,13 +120,13 @@ export class Parser {
   #object(): ObjectLiteral {
     const { origin } = this.#scanner
     this.#scanner.take('{')
-    return { kind: 'object-literal', statements: this.#elements('}', origin, () => this.#statement()), origin }
+    return { kind: 'object', statements: this.#elements('}', origin, () => this.#statement()), origin }
   }
 
   #list(): ListLiteral {
     const { origin } = this.#scanner
     this.#scanner.take('[')
-    return { kind: 'list-literal', items: this.#elements(']', origin, () => this.#expression('a value')), origin }
+    return { kind: 'list', items: this.#elements(']', origin, () => this.#expression('a value')), origin }
   }
 
   #reference(): Reference {
@@ -161,18 +161,18 @@ function foldConcatenation(concatenation: Concatenation): Expression {
     return stringAt(parts.map(({ text }) => text).join(''), origin)
   }
   const values = parts.filter((part): part is Expression => part.kind !== 'space')
-  if (values.some(({ kind }) => kind === 'scalar') && values.some(({ kind }) => kind.endsWith('-literal'))) {
+  if (values.some(({ kind }) => kind === 'scalar') && values.some(({ kind }) => kind === 'list' || kind === 'object')) {
     throw new ConfigSyntaxError(
       'an object or a list cannot be concatenated with a string, a number, a boolean or null: put a comma or a newline ' +
         'between them',
       origin,
     )
   }
-  if (values.every((value) => value.kind === 'list-literal')) {
-    return { kind: 'list-literal', items: values.flatMap(({ items }) => items), origin }
+  if (values.every((value) => value.kind === 'list')) {
+    return { kind: 'list', items: values.flatMap(({ items }) => items), origin }
   }
-  if (values.every((value) => value.kind === 'object-literal')) {
-    return { kind: 'object-literal', statements: values.flatMap(({ statements }) => statements), origin }
+  if (values.every((value) => value.kind === 'object')) {
+    return { kind: 'object', statements: values.flatMap(({ statements }) => statements), origin }
   }
   return concatenation
 }

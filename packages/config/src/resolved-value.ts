@@ -1,23 +1,31 @@
 import { isSecretKey, MASK, maskUrls } from './secrets.js'
-import type { Origin, Scalar } from './syntax-tree.js'
+import type { Field, ListLiteral, ObjectLiteral, Origin, Scalar } from './syntax-tree.js'
 
-/** A value without unresolved substitutions. */
+/** A value without unresolved substitutions. Lists and objects can be a part of another configuration, like literals. */
 export type ResolvedValue = Scalar | ResolvedList | ResolvedObject
 
-interface Container {
-  readonly origin: Origin
+export interface ResolvedList extends ListLiteral {
+  readonly items: readonly ResolvedValue[]
   /** The number of values in it, itself included. */
   readonly size: number
 }
 
-export interface ResolvedList extends Container {
-  readonly kind: 'list'
-  readonly items: readonly ResolvedValue[]
-}
-
-export interface ResolvedObject extends Container {
-  readonly kind: 'object'
+export class ResolvedObject implements ObjectLiteral {
+  readonly kind = 'object'
   readonly fields: ReadonlyMap<string, ResolvedValue>
+  readonly origin: Origin
+  /** The number of values in it, itself included. */
+  readonly size: number
+
+  constructor(fields: ReadonlyMap<string, ResolvedValue>, origin: Origin, size: number) {
+    this.fields = fields
+    this.origin = origin
+    this.size = size
+  }
+
+  get statements(): readonly Field[] {
+    return [...this.fields].map(([key, value]) => ({ kind: 'field', path: [key], value }))
+  }
 }
 
 /** Converts to plain data. `masked`: with secrets masked. */

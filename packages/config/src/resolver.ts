@@ -176,9 +176,9 @@ export class Resolver {
         return this.#concatenate(expression, scope)
       case 'append':
         return this.#append(expression, scope)
-      case 'list-literal':
+      case 'list':
         return listOf(expression.items, expression.origin, scope)
-      case 'object-literal':
+      case 'object':
         return this.#viewOf(this.#assembly.literal(expression, scope), expression.origin)
     }
   }

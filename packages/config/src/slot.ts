@@ -94,7 +94,7 @@ export class Slot {
   /** Adds an assignment. A value without substitutions replaces the whole history, which is then dropped. */
   assign(assignment: Assignment, since: number): void {
     const { kind } = assignment.expression
-    const hides = kind === 'scalar' || kind === 'list-literal'
+    const hides = kind === 'scalar' || kind === 'list'
     if (hides && (this.events[0]?.order ?? since) >= since) {
       this.events = []
       this.children = undefined

@@ -24,13 +24,13 @@ export interface Space {
 }
 
 export interface ListLiteral {
-  readonly kind: 'list-literal'
+  readonly kind: 'list'
   readonly items: readonly Expression[]
   readonly origin: Origin
 }
 
 export interface ObjectLiteral {
-  readonly kind: 'object-literal'
+  readonly kind: 'object'
   readonly statements: readonly Statement[]
   readonly origin: Origin
 }
@@ -78,6 +78,8 @@ export interface Document {
   /** The file, or another name of the text. */
   readonly source: string
   readonly statements: readonly Statement[]
+  /** Whether all its values are secret. */
+  readonly secret?: boolean
 }
 
 /** A string scalar. The text is not parsed as a number, boolean or null. */
