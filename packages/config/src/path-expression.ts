@@ -6,36 +6,22 @@ import { Scanner } from './scanner.js'
  * the first character that cannot be part of a path, after consuming white space.
  */
 export function readPath(scanner: Scanner, expected: string): string[] {
-  const path: string[] = []
-  /** `undefined` before the first character of an element. */
-  let element: string | undefined
-  let space = ''
-  const end = (): void => {
-    if (element === undefined) {
-      throw new ConfigSyntaxError('a path has an empty element: expected a word, or ""', scanner.origin)
-    }
-    path.push(element)
-    element = undefined
-  }
+  /** `undefined`: an element without a character. The last element can be continued. */
+  const path: (string | undefined)[] = [undefined]
   scanner.blanks()
-  for (;;) {
-    if (scanner.next === '"') {
-      element = (element ?? '') + space + scanner.quoted()
-    } else {
-      const [first = '', ...others] = scanner.unquoted().split('.')
-      if (first === '' && others.length === 0) break
-      if (space + first !== '') element = (element ?? '') + space + first
-      for (const other of others) {
-        end()
-        if (other !== '') element = other
-      }
-    }
-    space = scanner.blanks()
+  const { origin } = scanner
+  for (let space = ''; ; space = scanner.blanks()) {
+    const isQuoted = scanner.next === '"'
+    const [first = '', ...others] = isQuoted ? [scanner.quoted()] : scanner.unquoted().split('.')
+    if (!isQuoted && first === '' && others.length === 0) break
+    if (isQuoted || space + first !== '') path.push((path.pop() ?? '') + space + first)
+    for (const other of others) path.push(other === '' ? undefined : other)
   }
-  if (path.length === 0 && element === undefined) throw scanner.unexpected(expected)
-  end()
+  if (path.length === 1 && path[0] === undefined) throw scanner.unexpected(expected)
+  if (path.includes(undefined))
+    throw new ConfigSyntaxError('a path has an empty element: expected a word, or ""', origin)
   // A copy has no spare capacity. There is one path for each key of a text.
-  return [...path]
+  return [...path] as string[]
 }
 
 /** Parses a path given in code. Throws a `ConfigOptionError` if it is invalid. */
