@@ -1,8 +1,7 @@
 import { ConfigError, ConfigIncludeError, ConfigLimitError, ConfigSyntaxError } from './config-error.js'
 import type { IncludedText, IncludeReader, IncludeRequest } from './include-source.js'
-import type { IncludeLoader } from './include-statement.js'
 import { type Limits, withinStack } from './limits.js'
-import { Parser } from './parser.js'
+import { type IncludeLoader, Parser } from './parser.js'
 import { parseProperties } from './properties.js'
 import type { Document, Origin, Statement } from './syntax-tree.js'
 

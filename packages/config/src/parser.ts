@@ -1,11 +1,13 @@
 import { ConfigLimitError, ConfigSyntaxError } from './config-error.js'
-import { INCLUDE, type IncludeLoader, readIncludeStatement } from './include-statement.js'
+import type { IncludeRequest } from './include-source.js'
 import type { Limits } from './limits.js'
 import { readPath } from './path-expression.js'
 import { Scanner } from './scanner.js'
 import {
   type Concatenation,
+  type Document,
   type Expression,
+  type Include,
   type ListLiteral,
   type ObjectLiteral,
   type Origin,
@@ -16,6 +18,14 @@ import {
   stringAt,
 } from './syntax-tree.js'
 import { unquotedValue } from './unquoted-value.js'
+
+/** Returns the documents of the include statement at `origin` in merge order. */
+export type IncludeLoader = (request: IncludeRequest, required: boolean, origin: Origin) => readonly Document[]
+
+/** Begins an include statement, as a whole word at the start of a key. */
+const INCLUDE = 'include'
+
+const includeKinds = ['file', 'url', 'classpath'] as const
 
 /** A recursive descent parser for HOCON. Its depth is limited by `maxDepth`. */
 export class Parser {
@@ -77,7 +87,7 @@ export class Parser {
 
   #statement(): Statement {
     const scanner = this.#scanner
-    if (scanner.seesWord(INCLUDE)) return readIncludeStatement(scanner, this.#include)
+    if (scanner.seesWord(INCLUDE)) return this.#includeStatement()
     const path = readPath(scanner, 'a key')
     this.#checkDepth(this.#depth + path.length)
     scanner.skip()
@@ -87,6 +97,24 @@ export class Parser {
     scanner.skip()
     const value = this.#expression('the value of the key')
     return { kind: 'field', path, value: append ? { kind: 'append', element: value, origin: value.origin } : value }
+  }
+
+  #includeStatement(): Include {
+    const scanner = this.#scanner
+    const { origin } = scanner
+    scanner.take(INCLUDE)
+    scanner.skip()
+    const required = scanner.take('required(')
+    scanner.skip()
+    const kind = includeKinds.find((known) => scanner.take(`${known}(`)) ?? 'heuristic'
+    scanner.skip()
+    if (scanner.next !== '"') throw scanner.unexpected('a quoted name to include')
+    const name = scanner.quoted()
+    for (let open = Number(required) + Number(kind !== 'heuristic'); open > 0; open -= 1) {
+      scanner.skip()
+      if (!scanner.take(')')) throw scanner.unexpected("')' at the end of the include statement")
+    }
+    return { kind: 'include', documents: this.#include({ kind, name, from: origin.source }, required, origin) }
   }
 
   /** Reads the values up to the end of the line. Several values are concatenated. */
