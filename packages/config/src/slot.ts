@@ -24,7 +24,7 @@ export interface Scope {
 export function lookBackOf(scope: Scope, path: readonly string[]): Scope {
   let found = scope
   for (let within: Scope | undefined = scope; within !== undefined; within = within.outer) {
-    if (!within.looksBack || !hasEarlierValue(within)) continue
+    if (!within.looksBack || within.slot.countBefore(within.order) === 0) continue
     found = within
     const key = within.path
     if (key !== undefined && isSamePath(key, path.slice(0, key.length))) return found
@@ -35,11 +35,6 @@ export function lookBackOf(scope: Scope, path: readonly string[]): Scope {
 /** The path of the nearest key that contains the expression. */
 export function enclosingPath({ path, outer }: Scope): readonly string[] {
   return path ?? (outer === undefined ? [] : enclosingPath(outer))
-}
-
-/** Whether the key had an earlier value, or a part of one, before the assignment. */
-function hasEarlierValue({ slot, order }: Scope): boolean {
-  return (slot.events[0]?.order ?? order) < order
 }
 
 /** Records that an object, or a value below the key, was assigned. */
@@ -123,7 +118,6 @@ export class Slot {
 
   /** Whether there is an event in the range from `from` (inclusive) to `to` (exclusive). */
   hasEventIn(from: number, to: number): boolean {
-    const count = this.countBefore(to)
-    return count > 0 && (this.events[count - 1]?.order ?? -1) >= from
+    return this.countBefore(to) > this.countBefore(from)
   }
 }
