@@ -7,7 +7,7 @@ export interface ApiAnswer {
   /** The body as received. Proxies, and the server for an unknown kind, answer in plain text. */
   readonly text: string
   /** The header `Retry-After`, in milliseconds. */
-  readonly retryAfter?: number
+  readonly retryAfter?: number | undefined
 }
 
 /** The stable fields of a `Status` object. The message is for people: it differs between versions. */
@@ -30,10 +30,6 @@ export function statusOf({ body }: ApiAnswer): ApiStatus | undefined {
 
 export function toAnswer(status: number, headers: NodeJS.Dict<string | string[]>, text: string): ApiAnswer {
   const seconds = Number(headers['retry-after'])
-  return {
-    status,
-    text,
-    body: parsedJSON(text),
-    ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds * 1_000 } : {}),
-  }
+  const retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined
+  return { status, text, body: parsedJSON(text), retryAfter }
 }

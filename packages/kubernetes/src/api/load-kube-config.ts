@@ -1,4 +1,4 @@
-import { accessSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ function load(config: KubeConfig, options: KubernetesClusterOptions): void {
     config.loadFromFile(kubeconfigFile)
   } else if (KUBECONFIG !== undefined && KUBECONFIG !== '') {
     config.loadFromDefault()
-  } else if (host !== undefined && exists(tokenFile)) {
+  } else if (host !== undefined && existsSync(tokenFile)) {
     // The pod's token must go to the pod's server only.
     const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
     const caFile = join(serviceAccountFolder, 'ca.crt')
@@ -55,7 +55,7 @@ function load(config: KubeConfig, options: KubernetesClusterOptions): void {
       { name: 'in-cluster', server, caFile, skipTLSVerify: false },
       { name: 'service-account', authProvider: { name: 'tokenFile', config: { tokenFile } } },
     )
-  } else if (exists(join(homedir(), '.kube', 'config'))) {
+  } else if (existsSync(join(homedir(), '.kube', 'config'))) {
     config.loadFromDefault()
   }
 }
@@ -88,14 +88,5 @@ export function podNamespace({ serviceAccountFolder = SERVICE_ACCOUNT }: Kuberne
     return readFileSync(join(serviceAccountFolder, 'namespace'), 'utf8').trim() || undefined
   } catch {
     return undefined
-  }
-}
-
-function exists(file: string): boolean {
-  try {
-    accessSync(file)
-    return true
-  } catch {
-    return false
   }
 }
