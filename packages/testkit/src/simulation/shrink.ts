@@ -1,4 +1,3 @@
-import type { CheckName } from './checks.js'
 import type { SimulationPlan } from './plan.js'
 import { endOf, type PlannedFault } from './planned-fault.js'
 import type { RunResult } from './run-plan.js'
@@ -13,70 +12,40 @@ export async function shrink(
   failing: RunResult,
   run: (plan: SimulationPlan) => Promise<RunResult>,
 ): Promise<RunResult> {
-  const search = new Search(failing, run)
+  let smallest = failing
   let before: RunResult
+  let runs = 0
   do {
-    before = search.smallest
-    await search.shorten()
-    await search.dropFaults()
-    await search.dropNodes()
-    await search.calmClocks()
-  } while (search.smallest !== before && search.runs < MOST_RUNS)
-  return search.smallest
+    before = smallest
+    for (const plan of smallerPlans(() => smallest)) {
+      if (JSON.stringify(plan) === JSON.stringify(smallest.plan)) continue
+      if (runs === MOST_RUNS) return smallest
+      runs += 1
+      const result = await run(plan)
+      if (result.violation?.check === failing.violation?.check) smallest = result
+    }
+  } while (smallest !== before)
+  return smallest
 }
 
-class Search {
-  smallest: RunResult
-  runs = 0
-  readonly #check: CheckName | undefined
-  readonly #run: (plan: SimulationPlan) => Promise<RunResult>
-
-  constructor(failing: RunResult, run: (plan: SimulationPlan) => Promise<RunResult>) {
-    this.smallest = failing
-    this.#check = failing.violation?.check
-    this.#run = run
-  }
-
-  async shorten(): Promise<void> {
-    const { plan, violation } = this.smallest
-    if (violation !== undefined && violation.at < plan.duration) await this.#try(lasting(plan, violation.at + 1))
-    for (const part of [0.5, 0.75, 0.9])
-      await this.#try(lasting(this.smallest.plan, this.smallest.plan.duration * part))
-  }
-
-  async dropFaults(): Promise<void> {
-    for (let size = Math.ceil(this.smallest.plan.faults.length / 2); size >= 1; size = Math.floor(size / 2)) {
-      for (let from = 0; from < this.smallest.plan.faults.length; ) {
-        const { plan } = this.smallest
-        const faults = [...plan.faults.slice(0, from), ...plan.faults.slice(from + size)]
-        if (!(await this.#try({ ...plan, faults }))) from += size
-      }
+/** Each plan is made from the smallest so far, which the one before it may have become. */
+function* smallerPlans(smallest: () => RunResult): Generator<SimulationPlan> {
+  const { plan, violation } = smallest()
+  if (violation !== undefined && violation.at < plan.duration) yield lasting(plan, violation.at + 1)
+  for (const part of [0.5, 0.75, 0.9]) yield lasting(smallest().plan, smallest().plan.duration * part)
+  for (let size = Math.ceil(smallest().plan.faults.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let from = 0; from < smallest().plan.faults.length; ) {
+      const { plan } = smallest()
+      yield { ...plan, faults: plan.faults.toSpliced(from, size) }
+      if (smallest().plan === plan) from += size
     }
   }
-
-  async dropNodes(): Promise<void> {
-    for (let node = this.smallest.plan.machines.length - 1; node >= 0; node -= 1) {
-      const { plan } = this.smallest
-      if (plan.machines.length > 1) await this.#try(without(plan, node))
-    }
+  for (let node = smallest().plan.machines.length - 1; node >= 0; node -= 1) {
+    if (smallest().plan.machines.length > 1) yield without(smallest().plan, node)
   }
-
-  async calmClocks(): Promise<void> {
-    const { plan } = this.smallest
-    const calm = { drift: 0, skew: 0 }
-    await this.#try({ ...plan, server: calm, machines: plan.machines.map(() => calm) })
-    await this.#try({ ...this.smallest.plan, maxHold: undefined })
-  }
-
-  /** Takes the plan where it still breaks the same rule. */
-  async #try(plan: SimulationPlan): Promise<boolean> {
-    if (this.runs >= MOST_RUNS || JSON.stringify(plan) === JSON.stringify(this.smallest.plan)) return false
-    this.runs += 1
-    const result = await this.#run(plan)
-    if (result.violation?.check !== this.#check) return false
-    this.smallest = result
-    return true
-  }
+  const calm = { drift: 0, skew: 0 }
+  yield { ...smallest().plan, server: calm, machines: smallest().plan.machines.map(() => calm) }
+  yield { ...smallest().plan, maxHold: undefined }
 }
 
 /** The same plan, over earlier. */
@@ -95,5 +64,5 @@ function without(plan: SimulationPlan, node: number): SimulationPlan {
     if (!('node' in fault) || fault.node < node) return [fault]
     return fault.node === node ? [] : [{ ...fault, node: fault.node - 1 }]
   })
-  return { ...plan, faults, machines: plan.machines.filter((_, place) => place !== node) }
+  return { ...plan, faults, machines: plan.machines.toSpliced(node, 1) }
 }
