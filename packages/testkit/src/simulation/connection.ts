@@ -9,10 +9,12 @@ type Method = (...args: never[]) => Promise<unknown>
 /** The methods of a store over the network. */
 export type Methods = Readonly<Record<string, Method>>
 
-/** The server's side: its methods, and whether it can answer. */
+/** The server's side. */
 export interface Server {
+  /** The methods that clients call over the network. */
   readonly methods: Methods
-  readonly isDown: boolean
+  /** Whether it refuses connections. */
+  isDown: boolean
 }
 
 export interface ClientManners {
@@ -23,10 +25,8 @@ export interface ClientManners {
   readonly onSharedCall: () => void
 }
 
-interface Request {
-  settle(end: () => void): void
-  fail(error: Error): void
-}
+/** Ends a request with an answer or a failure; has no effect on one that has ended. */
+type Settle = (value: unknown, isFailure: boolean) => void
 
 /** The connection of one process to the store: requests and answers are messages of the network. */
 export class Connection {
@@ -35,7 +35,7 @@ export class Connection {
   readonly #network: Network
   readonly #server: Server
   readonly #manners: ClientManners
-  readonly #requests = new Set<Request>()
+  readonly #requests = new Set<Settle>()
   readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
   #isDead = false
@@ -106,26 +106,19 @@ export class Connection {
     this.#underWay.add(call)
     return new Promise<T>((resolve, reject) => {
       if (this.#isDead) return
-      const onAbort = (): void => request.settle(() => reject(call.signal.reason))
       let forget = (): void => {}
-      const request: Request = {
-        settle: (end) => {
-          if (!this.#requests.delete(request)) return
-          this.#underWay.delete(call)
-          forget()
-          end()
-        },
-        fail: (error) => request.settle(() => reject(error)),
+      const settle: Settle = (value, isFailure) => {
+        if (!this.#requests.delete(settle)) return
+        this.#underWay.delete(call)
+        forget()
+        if (isFailure) reject(value)
+        else resolve(value as T)
       }
-      this.#requests.add(request)
-      if (call.aborted) {
-        onAbort()
-        return
-      }
+      this.#requests.add(settle)
+      const onAbort = (): void => settle(call.signal.reason, true)
+      if (call.aborted) return onAbort()
       if (this.#manners.cancels) forget = call.onAbort(onAbort)
-      this.#send(method, args, (value, isFailure) =>
-        request.settle(() => (isFailure ? reject(value) : resolve(value as T))),
-      )
+      this.#send(method, args, settle)
     })
   }
 
@@ -136,7 +129,7 @@ export class Connection {
 
   /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
   reset(): void {
-    for (const request of this.#requests) this.#deliver(() => request.fail(new Error('connection reset')))
+    for (const settle of this.#requests) this.#deliver(() => settle(new Error('connection reset'), true))
     for (const end of this.#streams) this.#deliver(end)
   }
 
@@ -147,13 +140,10 @@ export class Connection {
     for (const end of [...this.#streams]) end()
   }
 
-  #send(method: string, args: readonly unknown[], onAnswer: (value: unknown, isFailure: boolean) => void): void {
-    this.#network.send(this.#node, 'to-store', () => {
-      const reply = (value: unknown, isFailure: boolean): void => this.#deliver(() => onAnswer(value, isFailure))
-      if (this.#server.isDown) {
-        reply(new Error('connection refused'), true)
-        return
-      }
+  #send(method: string, args: readonly unknown[], onAnswer: Settle): void {
+    this.post((answer) => {
+      const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
+      if (this.#server.isDown) return reply(new Error('connection refused'), true)
       const answering = this.#server.methods[method]
       if (answering === undefined) throw new TypeError(`the server has no method '${method}'`)
       answering(...(args as never[])).then(

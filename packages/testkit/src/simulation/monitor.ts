@@ -1,40 +1,32 @@
 import type { Grant, LeaseLost, Metadata } from '@leasehold/core'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
-import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { type Asked, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 import { PreviousMonitor } from './previous-monitor.js'
-import { type ProcessStates, RunMonitor } from './run-monitor.js'
+import { RunMonitor } from './run-monitor.js'
 import type { SeenGrant } from './seen-grant.js'
+import type { Simulation } from './simulation.js'
 import { LEASE_NAME } from './workload.js'
 
 /** How long after the end of validity a holder is notified at the latest, in milliseconds. */
 const LATEST_NOTICE = 250
 
-/** The facts about a simulation that the monitor needs. */
-export interface Surroundings extends ProcessStates {
-  /** True time, in milliseconds. */
-  now(): number
-  /** Whether anything in the run can make a lease be lost. */
-  readonly isDisturbed: boolean
-  /** Whether grants are renewed only by hand, and expire where nobody does. */
-  readonly isManual: boolean
-  /** Whether a later message arrives after an earlier one. */
-  readonly isOrdered: boolean
-  /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
-  readonly isSpoilt: boolean
-}
-
 /** Watches a run from outside, in true time, and notes the first rule that it breaks. */
-export class Monitor implements LeaseObserver {
+export class Monitor {
   readonly history: HistoryEntry[] = []
   violation: Violation | undefined
-  grants = 0
+  /** Every grant that the store has made so far. */
+  readonly grants: SeenGrant[] = []
   losses = 0
   writes = 0
   /** Which faults have happened that can make a holder lose its lease for a reason of their own. */
   readonly happened = new Set<'broken' | 'deleted' | 'suspended' | 'closed'>()
   readonly previous: PreviousMonitor
-  readonly #surroundings: Surroundings
+  readonly #simulation: Simulation
+  /** Whether anything in the run can make a lease be lost. Faulty user code must not cost a lease. */
+  readonly #isDisturbed: boolean
+  /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
+  readonly #isSpoilt: boolean
   readonly #leases = new Map<string, Set<ObservedLease>>()
   readonly #asked = new Set<Asked>()
   readonly #askedNames = new Set<string>()
@@ -47,27 +39,23 @@ export class Monitor implements LeaseObserver {
   readonly #largestAccepted = new Map<string, bigint>()
   readonly #runs: RunMonitor
 
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings
-    this.previous = new PreviousMonitor(surroundings.isOrdered)
-    this.#runs = new RunMonitor({
-      isAwake: surroundings.isAwake,
-      isRunning: surroundings.isRunning,
-      isKept: ({ lease, fencingToken }) =>
-        [...this.#asked].some((asked) => asked.lease === lease && asked.fencingToken === fencingToken),
-      fail: (check, message) => this.fail(check, message),
-      checkReason: (run, reason) => this.#checkReason(run.lease, run.fencingToken, reason),
-    })
+  constructor(simulation: Simulation) {
+    const { faults } = simulation.plan
+    this.#simulation = simulation
+    this.#isDisturbed = faults.some(({ kind }) => kind !== 'user-code')
+    this.#isSpoilt = faults.some(({ kind }) => kind === 'nonsense')
+    this.previous = new PreviousMonitor(faults)
+    this.#runs = new RunMonitor(simulation, this)
   }
 
   note(actor: Actor, event: HistoryEvent, detail = ''): void {
-    this.history.push({ at: this.#surroundings.now(), actor, event, detail })
+    this.history.push({ at: this.#simulation.time.now, actor, event, detail })
   }
 
   /** Notes a violation; the first one counts. */
   fail(check: CheckName, message: string, cause?: unknown): void {
     if (this.violation !== undefined) return
-    this.violation = { check, at: this.#surroundings.now(), message, cause }
+    this.violation = { check, at: this.#simulation.time.now, message, cause }
     this.note('check', 'violation', `${check}: ${message}`)
   }
 
@@ -111,16 +99,19 @@ export class Monitor implements LeaseObserver {
     return false
   }
 
+  /** A store may report a grant again whenever it writes it or answers with it. */
   onGrant(grant: SeenGrant): void {
-    const { name, owner, fencingToken } = grant
-    this.grants += 1
+    const { name, owner, grantId, fencingToken } = grant
+    const key = `${name} ${fencingToken}`
+    if (this.#grantIds.get(key) === grantId) return
+    this.grants.push(grant)
     this.note('store', 'granted', `'${name}' to ${owner}, token ${fencingToken}`)
     const last = this.#lastGrant.get(name)
     if (last !== undefined && fencingToken <= last.fencingToken) {
       this.fail('fencing-token', `token ${fencingToken} for ${owner} after ${last.fencingToken} for ${last.owner}`)
     }
     this.#lastGrant.set(name, grant)
-    this.#grantIds.set(`${name} ${fencingToken}`, grant.grantId)
+    this.#grantIds.set(key, grantId)
     this.previous.onGrant(grant)
   }
 
@@ -186,7 +177,7 @@ export class Monitor implements LeaseObserver {
     asked.lost = lost
     if (asked.released) this.fail('callback-after-release', `to ${of(lease)}: ${lost.reason}`)
     else if (asked.outcome !== 'granted') this.fail('callback-early', `to ${of(lease)}: ${lost.reason}`)
-    this.#checkReason(lease, asked.fencingToken, lost.reason)
+    this.checkReason(lease, asked.fencingToken, lost.reason)
   }
 
   onRelease(lease: ObservedLease): void {
@@ -230,7 +221,7 @@ export class Monitor implements LeaseObserver {
       if (outcome !== 'granted') continue
       if (lost !== undefined || released) {
         this.#asked.delete(asked)
-      } else if (this.#surroundings.isAwake(lease) && lease.fencingToken !== fencingToken) {
+      } else if (this.#simulation.isAwake(lease) && lease.fencingToken !== fencingToken) {
         this.fail('loss-not-notified', `to ${of(lease)}, of token ${fencingToken}`)
       }
     }
@@ -243,20 +234,20 @@ export class Monitor implements LeaseObserver {
     if (last !== undefined && last.fencingToken !== lease.fencingToken) {
       this.fail('validity-outlives-grant', `${of(lease)} holds '${name}', which was granted to ${last.owner}`)
     }
-    const fault = this.#surroundings.isSpoilt ? undefined : this.previous.faultOf(lease)
+    const fault = this.#isSpoilt ? undefined : this.previous.faultOf(lease)
     if (fault !== undefined) this.fail('wrong-previous', `${of(lease)} found ${fault}`)
   }
 
   /** A validity that has ended does not return, and the holder is soon notified of the loss. */
   #lookAtEnd(lease: ObservedLease): void {
     const { fencingToken } = lease
-    if (fencingToken === undefined || !this.#surroundings.isAwake(lease)) return
-    const now = this.#surroundings.now()
+    if (fencingToken === undefined || !this.#simulation.isAwake(lease)) return
+    const { now } = this.#simulation.time
     const known = this.#over.get(lease)
     const over = known?.fencingToken === fencingToken ? known : { fencingToken, latest: Number.POSITIVE_INFINITY }
     this.#over.set(lease, over)
     // The timers of a suspended machine run late by the length of the suspend.
-    const isTimely = this.#surroundings.isRunning(lease) && !this.happened.has('suspended')
+    const isTimely = this.#simulation.isRunning(lease) && !this.happened.has('suspended')
     if (!isTimely) over.latest = Number.POSITIVE_INFINITY
     else if (over.latest === Number.POSITIVE_INFINITY) over.latest = now + LATEST_NOTICE
     else if (now > over.latest) {
@@ -266,16 +257,23 @@ export class Monitor implements LeaseObserver {
 
   #isValid(lease: ObservedLease): boolean {
     const { state } = lease
-    return (state === 'held' || state === 'jeopardy') && this.#surroundings.isAwake(lease) && lease.checkLease()
+    return (state === 'held' || state === 'jeopardy') && this.#simulation.isAwake(lease) && lease.checkLease()
   }
 
-  #checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
+  /** Whether a caller of `acquire` holds the grant of a run as well. */
+  isKept({ lease, fencingToken }: ObservedRun): boolean {
+    return [...this.#asked].some((asked) => asked.lease === lease && asked.fencingToken === fencingToken)
+  }
+
+  /** Checks that a grant can have been lost for this reason. */
+  checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void {
     const loss = `${reason} to ${of(lease)}`
     if (reason === 'max-hold' || reason === 'closed') return
-    const { isDisturbed, isManual } = this.#surroundings
     const grantId = this.#grantIds.get(`${lease.settings.name} ${fencingToken}`)
     if (reason === 'broken' && grantId !== undefined && this.#broken.has(grantId)) return
-    if (!isDisturbed && !(isManual && reason === 'expired')) this.fail('needless-loss', loss)
+    // Grants that are renewed only by hand expire where nobody does.
+    const isManual = this.#simulation.plan.timeouts.strategy === 'manual'
+    if (!this.#isDisturbed && !(isManual && reason === 'expired')) this.fail('needless-loss', loss)
     if (reason === 'expired') return
     const last = this.#lastGrant.get(lease.settings.name)
     const isTaken = last !== undefined && fencingToken !== undefined && last.fencingToken > fencingToken

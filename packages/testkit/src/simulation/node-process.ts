@@ -14,13 +14,11 @@ import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import { Connection } from './connection.js'
-import type { Monitor } from './monitor.js'
-import type { Network } from './network.js'
 import { Nonsense } from './nonsense.js'
 import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
-import type { PlannedTimeouts, SimulationPlan } from './plan.js'
-import type { SimulatedStore } from './simulated-store.js'
+import type { PlannedTimeouts } from './plan.js'
+import type { Simulation } from './simulation.js'
 import { UserCode } from './user-code.js'
 import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
 
@@ -35,24 +33,6 @@ export class FencedResource {
     this.#largest.set(name, fencingToken)
     return true
   }
-}
-
-/** The parts that all processes of a simulation share. */
-export interface World {
-  readonly plan: SimulationPlan
-  readonly network: Network
-  readonly store: SimulatedStore
-  readonly server: ConstructorParameters<typeof Connection>[3]
-  readonly resource: FencedResource
-  readonly monitor: Monitor
-  readonly shared: Map<string, unknown>
-  /** Draws the faults of users and clients. */
-  readonly misuse: Random
-  /** True time. */
-  now(): number
-  /** The owner of the process that runs on a node, or ran there last. */
-  ownerOf(node: number): string
-  offer(node: number, handOff: HandOff): void
 }
 
 /** The stream of randomness of leases that a workload makes itself. */
@@ -71,41 +51,48 @@ export class NodeProcess implements SimulatedProcess {
   readonly userCode: UserCode
   /** Whether the workload has not ended. */
   isWorking = true
-  readonly #world: World
+  readonly leases: ObservedLease[] = []
+  /** A hand-off that was offered to it, and that its workload did not take yet. */
+  offered: HandOff | undefined
+  readonly #simulation: Simulation
   readonly store: LeaseStore
   readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
   readonly #activities: Activity[] = []
-  readonly #leases: ObservedLease[] = []
   readonly #stop = new AbortableCall()
-  #offered: HandOff | undefined
   #isDead = false
 
-  constructor(world: World, node: number, machine: VirtualClock, incarnation: number, random: Random, work: Workload) {
-    this.#world = world
+  constructor(
+    simulation: Simulation,
+    node: number,
+    machine: VirtualClock,
+    incarnation: number,
+    random: Random,
+    work: Workload,
+  ) {
+    this.#simulation = simulation
     this.node = node
     this.machine = machine
     this.random = random
-    this.nodes = world.plan.machines.length
+    const { plan, time, network, store, monitor, misuse } = simulation
+    this.nodes = plan.machines.length
     this.owner = `node-${node}.${incarnation}`
     // The same code reads the clocks as in production.
-    const { readings } = machine
     this.clock = createSystemClock({
-      ...readings,
+      ...machine.readings,
       // A dead process may run code until the end of its turn: its timers have no effect.
       schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
     })
-    const { plan, monitor, misuse } = world
     const stream = 1_000 * node + incarnation
-    this.userCode = new UserCode(node, plan.faults, world.now, misuse.fork(2 * stream))
-    this.connection = new Connection(node, machine, world.network, world.server, {
+    this.userCode = new UserCode(node, plan.faults, time, misuse.fork(2 * stream))
+    this.connection = new Connection(node, machine, network, store, {
       cancels: plan.cancels,
-      nonsense: new Nonsense(node, plan.faults, world.now, misuse.fork(2 * stream + 1)),
+      nonsense: new Nonsense(node, plan.faults, time, misuse.fork(2 * stream + 1)),
       onSharedCall: () => monitor.fail('shared-call', `of ${this.owner}`),
     })
-    this.store = world.store.open(this.connection, this.clock)
+    this.store = store.open(this.connection, this.clock)
     // A client that does not cancel requests still has abandoned ones in flight.
     const endsHeartbeats = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
-    observeCalls(this.store, monitor, { owner: this.owner, leases: this.#leases, endsHeartbeats })
+    observeCalls(this.store, monitor, { owner: this.owner, leases: this.leases, endsHeartbeats })
     const leaseRandom = this.random.fork(OWN_LEASES)
     this.leaseOptions = {
       owner: this.owner,
@@ -123,7 +110,7 @@ export class NodeProcess implements SimulatedProcess {
   }
 
   get shared(): Map<string, unknown> {
-    return this.#world.shared
+    return this.#simulation.shared
   }
 
   /** What it does now, for the rules of the scenario. */
@@ -132,19 +119,15 @@ export class NodeProcess implements SimulatedProcess {
     return this.#activities.filter((activity) => activity.isActive()).map((activity) => ({ ...activity, owner }))
   }
 
-  get leases(): readonly ObservedLease[] {
-    return this.#leases
-  }
-
   // Workloads destructure these: they must not need `this`.
 
   readonly wall = (): number => this.machine.wall()
 
   readonly createLease = (name = LEASE_NAME, stretch = 1): StoreLease => {
-    const { monitor, plan } = this.#world
+    const { monitor, plan } = this.#simulation
     const durations = stretched(plan.timeouts, stretch)
     const { userCode } = this
-    const random = this.random.fork(this.#leases.length)
+    const random = this.random.fork(this.leases.length)
     // Only the leases on the contended name get faulty user code: the others must not be affected.
     const misbehaves = name === LEASE_NAME
     const timeouts = new TimeoutSettings(durations)
@@ -163,7 +146,7 @@ export class NodeProcess implements SimulatedProcess {
     const onLost = misbehaves ? userCode.callBack : undefined
     const lease = new ObservedLease(this.node, settings, this.store, environment, monitor, onLost)
     if (misbehaves) userCode.listenTo(lease)
-    this.#leases.push(lease)
+    this.leases.push(lease)
     monitor.watch(lease)
     return lease.front
   }
@@ -174,15 +157,15 @@ export class NodeProcess implements SimulatedProcess {
 
   readonly write = async (asked: StoreLease = this.lease): Promise<boolean> => {
     const { name } = asked.settings
-    const lease = this.#leases.find(({ front }) => front === asked)
+    const lease = this.leases.find(({ front }) => front === asked)
     const fencingToken = lease?.fencingToken
     if (lease === undefined || fencingToken === undefined) {
       throw new LeaseConflictError(`this process holds no lease '${name}': nothing to write under`)
     }
     return await new Promise((resolve) => {
       this.connection.post((answer) => {
-        const isAccepted = this.#world.resource.write(name, fencingToken)
-        this.#world.monitor.onWrite(lease, fencingToken, isAccepted)
+        const isAccepted = this.#simulation.resource.write(name, fencingToken)
+        this.#simulation.monitor.onWrite(lease, fencingToken, isAccepted)
         answer(() => resolve(isAccepted))
       })
     })
@@ -192,18 +175,14 @@ export class NodeProcess implements SimulatedProcess {
     this.#activities.push(activity)
   }
 
-  readonly offer = (node: number, handOff: HandOff): void => this.#world.offer(node, handOff)
+  readonly offer = (node: number, handOff: HandOff): void => this.#simulation.offer(node, handOff)
 
-  readonly ownerOf = (node: number): string => this.#world.ownerOf(node)
+  readonly ownerOf = (node: number): string => this.#simulation.ownerOf(node)
 
   readonly takeOffer = (): HandOff | undefined => {
-    const offered = this.#offered
-    this.#offered = undefined
+    const { offered } = this
+    this.offered = undefined
     return offered
-  }
-
-  receiveOffer(handOff: HandOff): void {
-    this.#offered = handOff
   }
 
   stop(): void {
@@ -214,14 +193,14 @@ export class NodeProcess implements SimulatedProcess {
     this.#isDead = true
     this.connection.kill()
     this.machine.clear()
-    for (const lease of this.#leases) this.#world.monitor.forget(lease)
+    for (const lease of this.leases) this.#simulation.monitor.forget(lease)
   }
 
   async #work(work: Workload): Promise<void> {
     try {
       await work(this)
     } catch (failure) {
-      if (!this.#isDead) this.#world.monitor.fail('failed-workload', `${this.owner}: ${failure}`, failure)
+      if (!this.#isDead) this.#simulation.monitor.fail('failed-workload', `${this.owner}: ${failure}`, failure)
     } finally {
       this.isWorking = false
     }

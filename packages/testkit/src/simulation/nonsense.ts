@@ -1,4 +1,5 @@
 import type { Random } from '../random.js'
+import type { VirtualTime } from '../time/virtual-time.js'
 import type { NonsenseKind, PlannedFault } from './planned-fault.js'
 
 /** The methods for which `undefined` is a valid answer. */
@@ -13,13 +14,12 @@ const answering: ReadonlySet<NonsenseKind | undefined> = new Set<NonsenseKind>([
 /** Spoils the answers of the client of one process while a fault of the plan lasts. */
 export class Nonsense {
   readonly #faults: readonly Extract<PlannedFault, { kind: 'nonsense' }>[]
-  readonly #now: () => number
+  readonly #time: VirtualTime
   readonly #random: Random
 
-  /** `now`: true time. */
-  constructor(node: number, faults: readonly PlannedFault[], now: () => number, random: Random) {
+  constructor(node: number, faults: readonly PlannedFault[], time: VirtualTime, random: Random) {
     this.#faults = faults.filter((fault) => fault.kind === 'nonsense').filter((fault) => fault.node === node)
-    this.#now = now
+    this.#time = time
     this.#random = random
   }
 
@@ -58,7 +58,7 @@ export class Nonsense {
 
   get #kind(): NonsenseKind | undefined {
     if (this.#faults.length === 0) return undefined
-    const now = this.#now()
+    const { now } = this.#time
     const fault = this.#faults.find(({ at, for: length }) => now >= at && now < at + length)
     return fault !== undefined && this.#random.chance(fault.probability) ? fault.answer : undefined
   }

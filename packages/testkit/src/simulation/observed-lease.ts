@@ -10,6 +10,7 @@ import {
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
+import type { Monitor } from './monitor.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */
 export interface Asked {
@@ -34,26 +35,13 @@ export interface ObservedRun {
   signal: AbortSignal | undefined
 }
 
-/** Observes the calls of users, and their outcomes. */
-export interface LeaseObserver {
-  onAsked(asked: Asked): void
-  onAnswered(asked: Asked): void
-  onLost(asked: Asked, lost: LeaseLost): void
-  onRelease(lease: ObservedLease): void
-  onReleased(lease: ObservedLease, how: string): void
-  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
-  onRunAsked(run: ObservedRun): void
-  onWorkBegun(run: ObservedRun): void
-  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
-}
-
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
   readonly node: number
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   unended = 0
-  readonly #observer: LeaseObserver
+  readonly #monitor: Monitor
   readonly #onLost: ((lost: LeaseLost) => void) | undefined
   /** The ids of its grants so far. */
   readonly #grants = new Set<string>()
@@ -64,12 +52,12 @@ export class ObservedLease extends StoreLease {
     settings: LeaseSettings,
     store: LeaseStore,
     environment: LeaseEnvironment,
-    observer: LeaseObserver,
+    monitor: Monitor,
     onLost?: (lost: LeaseLost) => void,
   ) {
     super(settings, store, environment)
     this.node = node
-    this.#observer = observer
+    this.#monitor = monitor
     this.#onLost = onLost
     this.front = this.#createFront()
     this.on('acquired', ({ grantId }) => this.#grants.add(grantId))
@@ -87,11 +75,7 @@ export class ObservedLease extends StoreLease {
       adopt: (handOff, options) => this.#observe(options, (seen) => this.adopt(handOff, seen)),
       release,
       update: (metadata) => this.#observeUpdate(metadata),
-      renew: () =>
-        this.#count(
-          () => this.renew(),
-          () => {},
-        ),
+      renew: () => this.#count(() => this.renew()),
       handOff: (to) => this.#handOff(to),
       run: (work, options) => this.#observeRun(work, options),
       close: () => this.#close(),
@@ -116,7 +100,7 @@ export class ObservedLease extends StoreLease {
   /** Counts a call until it has settled. `onResolved` and `onRejected` run before its caller can react. */
   #count<T>(
     call: () => Promise<T>,
-    onResolved: (value: T) => void,
+    onResolved: (value: T) => void = () => {},
     onRejected: (error: unknown) => void = () => {},
   ): Promise<T> {
     const ended = (): void => {
@@ -151,46 +135,46 @@ export class ObservedLease extends StoreLease {
     return this.#count(
       () => this.update(metadata),
       (isWritten) => {
-        if (isWritten && fencingToken !== undefined) this.#observer.onUpdated(this, fencingToken, metadata)
+        if (isWritten && fencingToken !== undefined) this.#monitor.onUpdated(this, fencingToken, metadata)
       },
     )
   }
 
   #close(): Promise<void> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const closed = this.#count(
       () => this.close(),
-      () => observer.onReleased(this, 'by closing'),
-      () => observer.onReleased(this, 'unknown'),
+      () => monitor.onReleased(this, 'by closing'),
+      () => monitor.onReleased(this, 'unknown'),
     )
     // The holder is notified of this loss, and not of later ones.
-    observer.onRelease(this)
+    monitor.onRelease(this)
     return closed
   }
 
   #leave<T>(leave: () => Promise<T>, describe: (how: T) => string): Promise<T> {
-    const observer = this.#observer
-    observer.onRelease(this)
+    const monitor = this.#monitor
+    monitor.onRelease(this)
     return this.#count(
       leave,
-      (how) => observer.onReleased(this, describe(how)),
-      () => observer.onReleased(this, 'unknown'),
+      (how) => monitor.onReleased(this, describe(how)),
+      () => monitor.onReleased(this, 'unknown'),
     )
   }
 
   #observe(options: AcquireOptions = {}, acquire: (options: AcquireOptions) => Promise<boolean>): Promise<boolean> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const asked: Asked = { lease: this, outcome: 'pending', released: false, lost: undefined, fencingToken: undefined }
-    observer.onAsked(asked)
+    monitor.onAsked(asked)
     const onLost = (lost: LeaseLost): unknown => {
-      observer.onLost(asked, lost)
+      monitor.onLost(asked, lost)
       options.onLost?.(lost)
       return this.#onLost?.(lost)
     }
     const onAnswered = (outcome: Asked['outcome']): void => {
       asked.outcome = outcome
       asked.fencingToken = this.fencingToken
-      observer.onAnswered(asked)
+      monitor.onAnswered(asked)
     }
     return this.#count(
       () => acquire({ ...options, onLost }),
@@ -200,7 +184,7 @@ export class ObservedLease extends StoreLease {
   }
 
   #observeRun<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
-    const observer = this.#observer
+    const monitor = this.#monitor
     const run: ObservedRun = {
       lease: this,
       work: 'not begun',
@@ -211,7 +195,7 @@ export class ObservedLease extends StoreLease {
     }
     const onSettled = (how: 'resolved' | 'rejected', error?: unknown): void => {
       run.isSettled = true
-      observer.onRunSettled(run, how, error)
+      monitor.onRunSettled(run, how, error)
     }
     const onEnded = (): void => {
       run.work = 'ended'
@@ -220,7 +204,7 @@ export class ObservedLease extends StoreLease {
       run.fencingToken = held.fencingToken
       run.signal = held.signal
       run.work = 'begun'
-      observer.onWorkBegun(run)
+      monitor.onWorkBegun(run)
       try {
         return work(held).finally(onEnded)
       } catch (error) {
@@ -229,7 +213,7 @@ export class ObservedLease extends StoreLease {
         throw error
       }
     }
-    observer.onRunAsked(run)
+    monitor.onRunAsked(run)
     return this.#count(
       () => this.run(observedWork, options),
       () => onSettled('resolved'),

@@ -8,8 +8,7 @@ import {
   casStore,
 } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import type { SeenGrant } from './seen-grant.js'
-import { onceEach, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
+import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }
@@ -20,17 +19,16 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
  */
 export class ObservedStore implements SimulatedStore {
   readonly methods: Methods
+  isDown = false
   readonly #server: SimulatedServer
   readonly #entries = new Map<string, CasEntry<number>>()
   readonly #listening = new Set<() => void>()
-  readonly #onGrant: (grant: SeenGrant) => void
   readonly #operator: ReturnType<typeof casStore<number>>
   #version = 0
   #lastCreation = 0
 
   constructor(server: SimulatedServer) {
     this.#server = server
-    this.#onGrant = onceEach(server.onGrant)
     const methods: Pick<CasRegister<number>, 'read' | 'create' | 'replace'> = {
       read: async (name) => this.#entries.get(name),
       create: async (name, record) => (this.#entries.has(name) ? undefined : this.#write(name, record)),
@@ -82,7 +80,7 @@ export class ObservedStore implements SimulatedStore {
     const createdAt = this.#entries.get(name)?.createdAt ?? this.#nextCreation()
     this.#entries.set(name, { record, version: this.#version, createdAt })
     const { owner, grantId, fencingToken } = record
-    if (owner !== '') this.#onGrant({ name, owner, grantId, fencingToken })
+    if (owner !== '') this.#server.onGrant({ name, owner, grantId, fencingToken })
     for (const wake of this.#listening) wake()
     return { version: this.#version, createdAt }
   }

@@ -1,5 +1,6 @@
 import type { Grant, Metadata } from '@leasehold/core'
 import type { ObservedLease } from './observed-lease.js'
+import type { PlannedFault } from './planned-fault.js'
 import type { SeenGrant } from './seen-grant.js'
 
 interface EarlierGrant {
@@ -25,8 +26,8 @@ export class PreviousMonitor {
   /** The token of each lease for which `previous` was compared. */
   readonly #compared = new WeakMap<ObservedLease, bigint>()
 
-  constructor(isOrdered: boolean) {
-    this.#isOrdered = isOrdered
+  constructor(faults: readonly PlannedFault[]) {
+    this.#isOrdered = !faults.some(({ kind }) => kind === 'delay' || kind === 'fading' || kind === 'duplication')
   }
 
   onGrant({ name, grantId, fencingToken }: SeenGrant): void {

@@ -1,26 +1,12 @@
 import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
-import type { CheckName } from './checks.js'
+import type { Monitor } from './monitor.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
-
-export interface ProcessStates {
-  /** Whether the process of this lease is alive and could look at its clock. */
-  isAwake(lease: ObservedLease): boolean
-  /** Whether timers of the process of this lease run now. */
-  isRunning(lease: ObservedLease): boolean
-}
-
-/** The facts that the monitor of runs needs, and the receiver of its reports. */
-export interface RunSurroundings extends ProcessStates {
-  fail(check: CheckName, message: string): void
-  /** Whether a caller of `acquire` holds the grant of a run as well. */
-  isKept(run: ObservedRun): boolean
-  /** Checks that the grant of a run can have been lost for this reason. */
-  checkReason(run: ObservedRun, reason: string): void
-}
+import type { Simulation } from './simulation.js'
 
 /** Watches the runs of all leases from outside. */
 export class RunMonitor {
-  readonly #surroundings: RunSurroundings
+  readonly #simulation: Simulation
+  readonly #monitor: Monitor
   /** The runs whose promise or work has not ended, in the order of their calls. */
   readonly #runs = new Set<ObservedRun>()
   /** For each work that began since the last check: the earlier runs that had not begun. */
@@ -31,8 +17,9 @@ export class RunMonitor {
   readonly #alone = new WeakSet<ObservedRun>()
   readonly #reasonChecked = new WeakSet<ObservedRun>()
 
-  constructor(surroundings: RunSurroundings) {
-    this.#surroundings = surroundings
+  constructor(simulation: Simulation, monitor: Monitor) {
+    this.#simulation = simulation
+    this.#monitor = monitor
   }
 
   add(run: ObservedRun): void {
@@ -63,8 +50,7 @@ export class RunMonitor {
   onWorkBegun(run: ObservedRun): void {
     const { lease, fencingToken, signal } = run
     const isHeld = lease.checkLease() && lease.fencingToken === fencingToken && signal?.aborted === false
-    if (!isHeld)
-      this.#surroundings.fail('granted-but-not-held', `a run began under token ${fencingToken}: ${of(lease)}`)
+    if (!isHeld) this.#monitor.fail('granted-but-not-held', `a run began under token ${fencingToken}: ${of(lease)}`)
     const earlier: ObservedRun[] = []
     for (const other of this.#runs) {
       if (other === run) break
@@ -77,11 +63,11 @@ export class RunMonitor {
     // Not by the store: that may name this owner too, for an earlier grant of it.
     const isByRun = error instanceof LeaseHeldError && error.message.includes('another run of this same object')
     if (isByRun && this.#alone.has(run)) {
-      this.#surroundings.fail('needless-refusal', `to a run of ${of(run.lease)}: ${error.message}`)
+      this.#monitor.fail('needless-refusal', `to a run of ${of(run.lease)}: ${error.message}`)
     }
     if (how === 'resolved' && (run.work !== 'ended' || run.signal?.aborted === true)) {
       const why = run.work === 'ended' ? 'its grant had ended before its work' : 'its work had not ended'
-      this.#surroundings.fail('run-not-aborted', `a run resolved although ${why}: ${of(run.lease)}`)
+      this.#monitor.fail('run-not-aborted', `a run resolved although ${why}: ${of(run.lease)}`)
     }
     this.#settled.add(run)
     if (run.work !== 'begun') this.#runs.delete(run)
@@ -95,13 +81,13 @@ export class RunMonitor {
     const working = new Map<string, ObservedRun>()
     for (const run of this.#runs) {
       if (run.work === 'ended' && run.isSettled) this.#runs.delete(run)
-      if (run.work !== 'begun' || !this.#surroundings.isAwake(run.lease)) continue
+      if (run.work !== 'begun' || !this.#simulation.isAwake(run.lease)) continue
       this.#lookAtSignal(run)
       if (!isUnderGrant(run)) continue
       const { name } = run.lease.settings
       const other = working.get(name)
       if (other !== undefined) {
-        this.#surroundings.fail('overlapping-works', `on '${name}', of ${of(other.lease)} and of ${of(run.lease)}`)
+        this.#monitor.fail('overlapping-works', `on '${name}', of ${of(other.lease)} and of ${of(run.lease)}`)
       }
       working.set(name, run)
     }
@@ -112,7 +98,7 @@ export class RunMonitor {
     for (const run of this.#settled) {
       const { lease, fencingToken } = run
       const isHeld = fencingToken !== undefined && lease.fencingToken === fencingToken
-      if (isHeld && !this.#surroundings.isKept(run)) this.#surroundings.fail('unfreed-run', of(lease))
+      if (isHeld && !this.#monitor.isKept(run)) this.#monitor.fail('unfreed-run', of(lease))
     }
     this.#settled.clear()
   }
@@ -121,7 +107,7 @@ export class RunMonitor {
   #lookAtOrder(): void {
     for (const [run, earlier] of this.#overtaken) {
       if (earlier.some(({ work, isSettled }) => work === 'not begun' && !isSettled)) {
-        this.#surroundings.fail('run-overtaken', `by a later one: ${of(run.lease)}`)
+        this.#monitor.fail('run-overtaken', `by a later one: ${of(run.lease)}`)
       }
     }
     this.#overtaken.clear()
@@ -130,22 +116,23 @@ export class RunMonitor {
   /** After the end of the grant, the signal of the work has aborted and the run has rejected. */
   #lookAtSignal(run: ObservedRun): void {
     const { lease, fencingToken, signal } = run
-    const { fail, isRunning, checkReason } = this.#surroundings
+    const monitor = this.#monitor
     if (signal?.aborted === false) {
       if (lease.fencingToken !== fencingToken) {
-        fail(
+        monitor.fail(
           'run-not-aborted',
           `the grant with token ${fencingToken} has ended, the signal of its run was not aborted: ${of(lease)}`,
         )
       }
       return
     }
-    if (!run.isSettled && isRunning(lease)) fail('run-not-aborted', `a run did not end with its grant: ${of(lease)}`)
+    if (!run.isSettled && this.#simulation.isRunning(lease))
+      monitor.fail('run-not-aborted', `a run did not end with its grant: ${of(lease)}`)
     if (this.#reasonChecked.has(run)) return
     this.#reasonChecked.add(run)
     const reason = signal?.reason instanceof LeaseLostError ? signal.reason.reason : String(signal?.reason)
-    if ((reason === 'released') !== run.released) fail('wrong-reason', `${reason} to a run of ${of(lease)}`)
-    else if (reason !== 'released') checkReason(run, reason)
+    if ((reason === 'released') !== run.released) monitor.fail('wrong-reason', `${reason} to a run of ${of(lease)}`)
+    else if (reason !== 'released') monitor.checkReason(lease, fencingToken, reason)
   }
 }
 

@@ -33,7 +33,7 @@ export async function runPlan(plan: SimulationPlan, scenario: Scenario): Promise
   const run = new Run(plan, scenario)
   const steps = await run.carryOut()
   const { grants, losses, writes, history, violation } = run.simulation.monitor
-  return { plan, steps, grants, losses, writes, history, violation }
+  return { plan, steps, grants: grants.length, losses, writes, history, violation }
 }
 
 /** Resolves when all promise reactions have run, without a turn of the event loop: that would cost as much as a step. */

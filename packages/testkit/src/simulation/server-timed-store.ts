@@ -8,15 +8,14 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest, type BreakOptions } from '@leasehold/core/store'
 import type { Connection, Methods } from './connection.js'
-import type { SeenGrant } from './seen-grant.js'
-import { onceEach, type SimulatedServer, type SimulatedStore } from './simulated-store.js'
+import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
   readonly methods: Methods
+  isDown = false
   readonly #server: SimulatedServer
   readonly #store: MemoryLeaseStore
-  readonly #onGrant: (grant: SeenGrant) => void
   /** Every name that was ever granted. */
   readonly #names = new Set<string>()
   #listeners = 0
@@ -24,7 +23,6 @@ export class ServerTimedStore implements SimulatedStore {
   constructor(server: SimulatedServer) {
     const store = new MemoryLeaseStore({ clock: server.machine })
     this.#server = server
-    this.#onGrant = onceEach(server.onGrant)
     this.#store = store
     this.methods = {
       acquire: async (request: AcquireRequest) => this.#seen(await store.acquire(request)),
@@ -93,7 +91,7 @@ export class ServerTimedStore implements SimulatedStore {
   #seen(outcome: AcquireOutcome): AcquireOutcome {
     if (outcome.granted) {
       this.#names.add(outcome.grant.name)
-      this.#onGrant(outcome.grant)
+      this.#server.onGrant(outcome.grant)
     }
     return outcome
   }

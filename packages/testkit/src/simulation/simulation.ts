@@ -4,14 +4,13 @@ import { VirtualClock } from '../time/virtual-clock.js'
 import { VirtualTime } from '../time/virtual-time.js'
 import { Monitor } from './monitor.js'
 import { Network } from './network.js'
-import { FencedResource, NodeProcess, type World } from './node-process.js'
+import { FencedResource, NodeProcess } from './node-process.js'
 import type { ObservedLease } from './observed-lease.js'
 import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
-import type { SeenBreak, SeenGrant } from './seen-grant.js'
 import { ServerTimedStore } from './server-timed-store.js'
-import type { SimulatedStore } from './simulated-store.js'
+import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Scenario, type ScenarioView, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan have smaller numbers. */
@@ -30,18 +29,20 @@ interface Node {
 
 /** The machines, the network, the store and the processes of one run. */
 export class Simulation {
+  /** True time. */
   readonly time = new VirtualTime()
+  readonly resource = new FencedResource()
+  readonly shared = new Map<string, unknown>()
   readonly plan: SimulationPlan
   readonly monitor: Monitor
+  readonly network: Network
   readonly store: SimulatedStore
-  readonly #network: Network
+  /** Draws the faults of users and clients. */
+  readonly misuse: Random
   readonly #nodes: readonly Node[]
-  readonly #world: World
   readonly #scenario: Scenario
-  readonly #server: { methods: SimulatedStore['methods']; isDown: boolean }
   readonly #random: Random
   readonly #offers: Random
-  readonly #grants: SeenGrant[] = []
   readonly #breaks: ScenarioView['breaks'][number][] = []
   #downUntil = 0
 
@@ -51,31 +52,17 @@ export class Simulation {
     this.#scenario = scenario
     this.#random = new Random(plan.seed)
     this.#offers = this.#random.fork(streams.offers)
-    this.monitor = new Monitor({
-      now: () => time.now,
-      isAwake: (lease) => this.#isAwake(lease),
-      isRunning: ({ node }) => this.#nodes[node]?.machine.isRunning !== false,
-      // Faulty user code must not cost a lease.
-      isDisturbed: plan.faults.some(({ kind }) => kind !== 'user-code'),
-      isManual: plan.timeouts.strategy === 'manual',
-      isOrdered: !plan.faults.some(({ kind }) => kind === 'delay' || kind === 'fading' || kind === 'duplication'),
-      isSpoilt: plan.faults.some(({ kind }) => kind === 'nonsense'),
-    })
-    const server = new VirtualClock({ time, ...plan.server })
-    const { monitor } = this
-    const simulated = {
-      machine: server,
+    this.misuse = this.#random.fork(streams.misuse)
+    this.network = new Network(time, plan.faults, this.#random.fork(streams.network))
+    this.monitor = new Monitor(this)
+    const server: SimulatedServer = {
+      machine: new VirtualClock({ time, ...plan.server }),
       watched: plan.watched,
       batched: plan.batched,
-      onGrant: (grant: SeenGrant) => {
-        this.#grants.push(grant)
-        monitor.onGrant(grant)
-      },
-      onBreak: (broken: SeenBreak) => this.#breaks.push({ ...broken, at: time.now }),
+      onGrant: (grant) => this.monitor.onGrant(grant),
+      onBreak: (broken) => this.#breaks.push({ ...broken, at: time.now }),
     }
-    this.store = plan.store === 'observed' ? new ObservedStore(simulated) : new ServerTimedStore(simulated)
-    this.#server = { methods: this.store.methods, isDown: false }
-    this.#network = new Network(time, plan.faults, this.#random.fork(streams.network))
+    this.store = plan.store === 'observed' ? new ObservedStore(server) : new ServerTimedStore(server)
     this.#nodes = plan.machines.map((machine) => ({
       machine: new VirtualClock({ time, ...machine }),
       process: undefined,
@@ -83,19 +70,6 @@ export class Simulation {
       pausedUntil: 0,
       downUntil: 0,
     }))
-    this.#world = {
-      plan,
-      monitor,
-      now: () => time.now,
-      misuse: this.#random.fork(streams.misuse),
-      network: this.#network,
-      store: this.store,
-      server: this.#server,
-      resource: new FencedResource(),
-      shared: new Map(),
-      ownerOf: (node) => `node-${node}.${this.#nodes[node]?.starts ?? 1}`,
-      offer: (node, handOff) => this.#offer(node, handOff),
-    }
   }
 
   /** Every process that is alive. */
@@ -120,9 +94,9 @@ export class Simulation {
     const awake = this.processes.filter(({ machine }) => !machine.isSuspended)
     return {
       active: awake.flatMap(({ active }) => active),
-      shared: this.#world.shared,
+      shared: this.shared,
       faults: this.plan.faults,
-      grants: this.#grants,
+      grants: this.monitor.grants,
       breaks: this.#breaks,
       now: this.time.now,
     }
@@ -141,7 +115,7 @@ export class Simulation {
   startExtra(workload: Workload): NodeProcess {
     const machine = new VirtualClock({ time: this.time })
     const node = this.#nodes.length
-    return new NodeProcess(this.#world, node, machine, 1, this.#random.fork(streams.nodes - 1), workload)
+    return new NodeProcess(this, node, machine, 1, this.#random.fork(streams.nodes - 1), workload)
   }
 
   #start(node: number): void {
@@ -150,7 +124,7 @@ export class Simulation {
     state.starts += 1
     this.monitor.note(node, 'started')
     const random = this.#random.fork(streams.nodes + 1_000 * node + state.starts)
-    state.process = new NodeProcess(this.#world, node, state.machine, state.starts, random, this.#scenario.workload)
+    state.process = new NodeProcess(this, node, state.machine, state.starts, random, this.#scenario.workload)
   }
 
   #happen(fault: PlannedFault): void {
@@ -177,7 +151,7 @@ export class Simulation {
         break
       case 'store-restart':
         this.#downUntil = Math.max(this.#downUntil, endOf(fault))
-        this.#server.isDown = true
+        this.store.isDown = true
         for (const { connection } of this.processes) connection.reset()
         break
       case 'break':
@@ -210,23 +184,39 @@ export class Simulation {
       // checkLease must be right after a pause, before any timer has run.
       this.look()
     } else if (fault.kind === 'store-restart') {
-      this.#server.isDown = this.time.now < this.#downUntil
+      this.store.isDown = this.time.now < this.#downUntil
     }
   }
 
-  #offer(node: number, handOff: HandOff): void {
+  /** The owner of the process that runs on a node, or ran there last. */
+  ownerOf(node: number): string {
+    return `node-${node}.${this.#nodes[node]?.starts ?? 1}`
+  }
+
+  /** Passes a hand-off on to the process that then runs on the node. */
+  offer(node: number, handOff: HandOff): void {
     const { heartbeatTimeout } = this.plan.timeouts
     const delay = heartbeatTimeout * this.#offers.between(0, LONGEST_OFFER)
     this.time.schedule(delay, () => {
       const target = this.#nodes[node]
-      target?.machine.receive(() => target.process?.receiveOffer(handOff))
+      target?.machine.receive(() => {
+        if (target.process !== undefined) target.process.offered = handOff
+      })
     })
   }
 
-  /** A suspended machine cannot read its clock. A stopped process can, as soon as it continues. */
-  #isAwake(lease: ObservedLease): boolean {
+  /**
+   * Whether the process of this lease is alive and can look at its clock. A suspended machine cannot; a stopped process can, as
+   * soon as it continues.
+   */
+  isAwake(lease: ObservedLease): boolean {
     const node = this.#nodes[lease.node]
     if (node === undefined) return true
     return node.process?.leases.includes(lease) === true && !node.machine.isSuspended
+  }
+
+  /** Whether timers of the process of this lease run now. */
+  isRunning({ node }: ObservedLease): boolean {
+    return this.#nodes[node]?.machine.isRunning !== false
   }
 }

@@ -1,6 +1,7 @@
 import type { HeartbeatPlan, LeaseEvents, Logger, RenewalStrategy, StoreLease } from '@leasehold/core'
 import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
+import type { VirtualTime } from '../time/virtual-time.js'
 import type { PlannedFault, UserPart } from './planned-fault.js'
 
 class UserError extends Error {
@@ -39,13 +40,12 @@ export class UserCode {
   /** For each part that threw: whether one of its errors was reported. */
   readonly #reported = new Map<UserPart, boolean>()
   readonly #faults: readonly Extract<PlannedFault, { kind: 'user-code' }>[]
-  readonly #now: () => number
+  readonly #time: VirtualTime
   readonly #random: Random
 
-  /** `now`: true time. */
-  constructor(node: number, faults: readonly PlannedFault[], now: () => number, random: Random) {
+  constructor(node: number, faults: readonly PlannedFault[], time: VirtualTime, random: Random) {
     this.#faults = faults.filter((fault) => fault.kind === 'user-code').filter((fault) => fault.node === node)
-    this.#now = now
+    this.#time = time
     this.#random = random
   }
 
@@ -102,7 +102,7 @@ export class UserCode {
 
   /** Throws if the plan says so now; otherwise returns whether to answer with nonsense. */
   #fails(part: UserPart): boolean {
-    const now = this.#now()
+    const { now } = this.#time
     const fault = this.#faults.find((fault) => fault.part === part && now >= fault.at && now < fault.at + fault.for)
     if (fault?.does !== 'throws') return fault !== undefined
     this.#onThrow(part)
