@@ -80,7 +80,7 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
   const clocks = root.fork(streams.clocks)
   const timeouts = drawTimeouts(settings, wishes.timeouts)
   const ttl = timeouts.heartbeatTimeout
-  const drawn = {
+  const { nodes, ...drawn } = {
     store: settings.pick<SimulatedStoreKind>(['server-timed', 'observed']),
     nodes: settings.whole(2, 5),
     maxHold: settings.chance(0.2) ? ttl * settings.between(1, 4) : undefined,
@@ -89,28 +89,21 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
     cancels: settings.chance(0.7),
     duration: ttl * settings.between(6, 16),
   }
-  const nodes = wishes.nodes ?? drawn.nodes
-  const duration = wishes.duration ?? drawn.duration
-  return {
+  const plan = {
     seed,
+    ...drawn,
+
     store: wishes.store ?? drawn.store,
-    machines: Array.from({ length: nodes }, () => drawMachine(clocks, HOUR)),
+    machines: Array.from({ length: wishes.nodes ?? nodes }, () => drawMachine(clocks, HOUR)),
     // The tokens of forgotten names start from the store's own wall clock, which is not stepped.
     server: drawMachine(clocks, 0),
     timeouts,
-    maxHold: drawn.maxHold,
-    batched: drawn.batched,
-    watched: drawn.watched,
-    cancels: drawn.cancels,
-    duration,
-    faults: planFaults(root.fork(streams.faults), wishes.faults ?? faultKinds, {
-      nodes,
-      ttl,
-      operationTimeout: timeouts.operationTimeout,
-      duration,
-    }),
+    duration: wishes.duration ?? drawn.duration,
   }
+  return { ...plan, faults: planFaults(root.fork(streams.faults), wishes.faults ?? faultKinds, plan) }
 }
+
+type FaultlessPlan = Omit<SimulationPlan, 'faults'>
 
 function drawMachine(random: Random, largestSkew: number): MachinePlan {
   // Faults are most likely at the limits.
@@ -132,17 +125,10 @@ function drawTimeouts(random: Random, given: TimeoutOptions | undefined): Planne
   return { heartbeatTimeout, operationTimeout, heartbeatInterval, strategy }
 }
 
-interface Extent {
-  readonly nodes: number
-  readonly ttl: number
-  readonly operationTimeout: number
-  readonly duration: number
-}
-
 function planFaults(
   random: Random,
   wished: readonly FaultKind[] | readonly PlannedFault[],
-  extent: Extent,
+  plan: FaultlessPlan,
 ): readonly PlannedFault[] {
   if (typeof wished[0] === 'object') return wished as readonly PlannedFault[]
   const kinds = wished as readonly FaultKind[]
@@ -154,21 +140,22 @@ function planFaults(
   if (first === undefined) return []
   const longest = random.between(-1, 2)
   const faults = Array.from({ length: random.whole(1, 16) }, () =>
-    drawFault(random, random.pick([first, ...others]), extent, longest),
+    drawFault(random, random.pick([first, ...others]), plan, longest),
   )
   return faults.sort((one, other) => one.at - other.at)
 }
 
 /** `longest`: of the lengths of faults, as a power of two of the ttl. */
-function drawFault(random: Random, kind: FaultKind, extent: Extent, longest: number): PlannedFault {
-  const { nodes, ttl, operationTimeout, duration } = extent
+function drawFault(random: Random, kind: FaultKind, plan: FaultlessPlan, longest: number): PlannedFault {
+  const { duration, machines, timeouts } = plan
+  const ttl = timeouts.heartbeatTimeout
   const at = random.between(0, duration)
   // Evenly over the orders of magnitude: some are short, some longer than a ttl.
   const length = ttl * random.magnitude(longest - 5, longest)
   // About as long as the operation timeout: some answers arrive in time, some too late.
-  const late = operationTimeout * random.magnitude(-2, 3)
+  const late = timeouts.operationTimeout * random.magnitude(-2, 3)
   const span = { at, for: Math.min(length, duration - at) }
-  const node = random.whole(0, nodes - 1)
+  const node = random.whole(0, machines.length - 1)
   switch (kind) {
     case 'partition':
       return { kind, ...span, node, direction: random.pick(['both', 'to-store', 'from-store']) }
