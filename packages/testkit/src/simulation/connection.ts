@@ -1,51 +1,24 @@
 import type { StoreCall } from '@leasehold/core/store'
-import type { VirtualClock } from '../time/virtual-clock.js'
-import type { Network } from './network.js'
+import type { NodeProcess } from './node-process.js'
 import type { Nonsense } from './nonsense.js'
-
-/** Answers a request; rejects where the store does. */
-type Method = (...args: never[]) => Promise<unknown>
-
-/** The methods of a store over the network. */
-export type Methods = Readonly<Record<string, Method>>
-
-/** The server's side. */
-export interface Server {
-  /** The methods that clients call over the network. */
-  readonly methods: Methods
-  /** Whether it refuses connections. */
-  isDown: boolean
-}
-
-export interface ClientManners {
-  /** Whether requests end when their call is aborted. */
-  readonly cancels: boolean
-  readonly nonsense: Nonsense
-  /** Called when two requests use the same call at the same time. */
-  readonly onSharedCall: () => void
-}
+import type { Simulation } from './simulation.js'
 
 /** Ends a request with an answer or a failure; has no effect on one that has ended. */
 type Settle = (value: unknown, isFailure: boolean) => void
 
 /** The connection of one process to the store: requests and answers are messages of the network. */
 export class Connection {
-  readonly #node: number
-  readonly #machine: VirtualClock
-  readonly #network: Network
-  readonly #server: Server
-  readonly #manners: ClientManners
+  readonly #process: NodeProcess
+  readonly #simulation: Simulation
+  readonly #nonsense: Nonsense
   readonly #requests = new Set<Settle>()
   readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
-  #isDead = false
 
-  constructor(node: number, machine: VirtualClock, network: Network, server: Server, manners: ClientManners) {
-    this.#node = node
-    this.#machine = machine
-    this.#network = network
-    this.#server = server
-    this.#manners = manners
+  constructor(process: NodeProcess, simulation: Simulation, nonsense: Nonsense) {
+    this.#process = process
+    this.#simulation = simulation
+    this.#nonsense = nonsense
   }
 
   get pending(): number {
@@ -53,8 +26,10 @@ export class Connection {
   }
 
   call<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
-    if (this.#underWay.has(call) && !call.aborted) this.#manners.onSharedCall()
-    return this.#manners.nonsense.answer(
+    if (this.#underWay.has(call) && !call.aborted) {
+      this.#simulation.monitor.fail('shared-call', `of ${this.#process.owner}`)
+    }
+    return this.#nonsense.answer(
       method,
       () => this.#ask<T>(method, args, call),
       () => this.#send(method, args, () => {}),
@@ -66,7 +41,7 @@ export class Connection {
    * reader, and returns a function that ends the subscription.
    */
   watch<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncIterable<T> {
-    return this.#manners.nonsense.watch(() => this.#follow(call, subscribe))
+    return this.#nonsense.watch(() => this.#follow(call, subscribe))
   }
 
   /** Keeps only the last value that was not read yet. */
@@ -105,7 +80,7 @@ export class Connection {
   #ask<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
     this.#underWay.add(call)
     return new Promise<T>((resolve, reject) => {
-      if (this.#isDead) return
+      if (this.#process.isDead) return
       let forget = (): void => {}
       const settle: Settle = (value, isFailure) => {
         if (!this.#requests.delete(settle)) return
@@ -117,14 +92,14 @@ export class Connection {
       this.#requests.add(settle)
       const onAbort = (): void => settle(call.signal.reason, true)
       if (call.aborted) return onAbort()
-      if (this.#manners.cancels) forget = call.onAbort(onAbort)
+      if (this.#simulation.plan.cancels) forget = call.onAbort(onAbort)
       this.#send(method, args, settle)
     })
   }
 
   /** Sends a message to another receiver than the store; `arrive` may answer. */
   post(arrive: (answer: (deliver: () => void) => void) => void): void {
-    this.#network.send(this.#node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
+    this.#simulation.network.send(this.#process.node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
   }
 
   /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
@@ -133,9 +108,8 @@ export class Connection {
     for (const end of this.#streams) this.#deliver(end)
   }
 
-  /** The process has died: messages no longer reach it, and its streams end. */
+  /** The process has died: its streams end. */
   kill(): void {
-    this.#isDead = true
     this.#requests.clear()
     for (const end of [...this.#streams]) end()
   }
@@ -143,8 +117,9 @@ export class Connection {
   #send(method: string, args: readonly unknown[], onAnswer: Settle): void {
     this.post((answer) => {
       const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
-      if (this.#server.isDown) return reply(new Error('connection refused'), true)
-      const answering = this.#server.methods[method]
+      const { store } = this.#simulation
+      if (store.isDown) return reply(new Error('connection refused'), true)
+      const answering = store.methods[method]
       if (answering === undefined) throw new TypeError(`the server has no method '${method}'`)
       answering(...(args as never[])).then(
         (value) => reply(value, false),
@@ -154,9 +129,9 @@ export class Connection {
   }
 
   #deliver(deliver: () => void): void {
-    this.#network.send(this.#node, 'from-store', () => {
-      this.#machine.receive(() => {
-        if (!this.#isDead) deliver()
+    this.#simulation.network.send(this.#process.node, 'from-store', () => {
+      this.#process.machine.receive(() => {
+        if (!this.#process.isDead) deliver()
       })
     })
   }

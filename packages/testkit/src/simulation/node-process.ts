@@ -5,7 +5,6 @@ import {
   type HandOff,
   LeaseConflictError,
   LeaseSettings,
-  type LeaseStore,
   type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
@@ -18,6 +17,7 @@ import { Nonsense } from './nonsense.js'
 import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
 import type { PlannedTimeouts } from './plan.js'
+import type { ClientStore } from './simulated-store.js'
 import type { Simulation } from './simulation.js'
 import { UserCode } from './user-code.js'
 import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
@@ -54,12 +54,13 @@ export class NodeProcess implements SimulatedProcess {
   readonly leases: ObservedLease[] = []
   /** A hand-off that was offered to it, and that its workload did not take yet. */
   offered: HandOff | undefined
-  readonly #simulation: Simulation
-  readonly store: LeaseStore
+  readonly store: ClientStore
   readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
+  /** Messages no longer reach it. */
+  isDead = false
+  readonly #simulation: Simulation
   readonly #activities: Activity[] = []
   readonly #stop = new AbortableCall()
-  #isDead = false
 
   constructor(
     simulation: Simulation,
@@ -73,26 +74,21 @@ export class NodeProcess implements SimulatedProcess {
     this.node = node
     this.machine = machine
     this.random = random
-    const { plan, time, network, store, monitor, misuse } = simulation
+    const { plan, time, store, misuse } = simulation
     this.nodes = plan.machines.length
     this.owner = `node-${node}.${incarnation}`
     // The same code reads the clocks as in production.
     this.clock = createSystemClock({
       ...machine.readings,
       // A dead process may run code until the end of its turn: its timers have no effect.
-      schedule: (delay, task) => (this.#isDead ? () => {} : machine.schedule(delay, task)),
+      schedule: (delay, task) => (this.isDead ? () => {} : machine.schedule(delay, task)),
     })
     const stream = 1_000 * node + incarnation
     this.userCode = new UserCode(node, plan.faults, time, misuse.fork(2 * stream))
-    this.connection = new Connection(node, machine, network, store, {
-      cancels: plan.cancels,
-      nonsense: new Nonsense(node, plan.faults, time, misuse.fork(2 * stream + 1)),
-      onSharedCall: () => monitor.fail('shared-call', `of ${this.owner}`),
-    })
+    const nonsense = new Nonsense(node, plan.faults, time, misuse.fork(2 * stream + 1))
+    this.connection = new Connection(this, simulation, nonsense)
     this.store = store.open(this.connection, this.clock)
-    // A client that does not cancel requests still has abandoned ones in flight.
-    const endsHeartbeats = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
-    observeCalls(this.store, monitor, { owner: this.owner, leases: this.leases, endsHeartbeats })
+    observeCalls(this, simulation)
     const leaseRandom = this.random.fork(OWN_LEASES)
     this.leaseOptions = {
       owner: this.owner,
@@ -124,28 +120,21 @@ export class NodeProcess implements SimulatedProcess {
   readonly wall = (): number => this.machine.wall()
 
   readonly createLease = (name = LEASE_NAME, stretch = 1): StoreLease => {
-    const { monitor, plan } = this.#simulation
+    const { monitor, plan, time } = this.#simulation
     const durations = stretched(plan.timeouts, stretch)
-    const { userCode } = this
     const random = this.random.fork(this.leases.length)
     // Only the leases on the contended name get faulty user code: the others must not be affected.
-    const misbehaves = name === LEASE_NAME
-    const timeouts = new TimeoutSettings(durations)
-    const strategy = misbehaves ? userCode.strategyOver(timeouts.strategy) : timeouts.strategy
+    const userCode = name === LEASE_NAME ? this.userCode : new UserCode(this.node, [], time, random)
+    const { strategy } = new TimeoutSettings(durations)
     const settings = new LeaseSettings({
       name,
       owner: this.owner,
-      timeouts: new TimeoutSettings({ ...durations, strategy }),
+      timeouts: new TimeoutSettings({ ...durations, strategy: userCode.strategyOver(strategy) }),
       maxHold: plan.maxHold,
     })
-    const environment = {
-      clock: this.clock,
-      logger: misbehaves ? userCode.logger : silentLogger,
-      random: misbehaves ? userCode.randomOver(random) : () => random.next(),
-    }
-    const onLost = misbehaves ? userCode.callBack : undefined
-    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor, onLost)
-    if (misbehaves) userCode.listenTo(lease)
+    const environment = { clock: this.clock, logger: userCode.logger, random: userCode.randomOver(random) }
+    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor, userCode.callBack)
+    userCode.listenTo(lease)
     this.leases.push(lease)
     monitor.watch(lease)
     return lease.front
@@ -190,7 +179,7 @@ export class NodeProcess implements SimulatedProcess {
   }
 
   kill(): void {
-    this.#isDead = true
+    this.isDead = true
     this.connection.kill()
     this.machine.clear()
     for (const lease of this.leases) this.#simulation.monitor.forget(lease)
@@ -200,7 +189,7 @@ export class NodeProcess implements SimulatedProcess {
     try {
       await work(this)
     } catch (failure) {
-      if (!this.#isDead) this.#simulation.monitor.fail('failed-workload', `${this.owner}: ${failure}`, failure)
+      if (!this.isDead) this.#simulation.monitor.fail('failed-workload', `${this.owner}: ${failure}`, failure)
     } finally {
       this.isWorking = false
     }

@@ -1,22 +1,17 @@
-import type { Grant, LeaseStore } from '@leasehold/core'
+import type { Grant } from '@leasehold/core'
 import type { RenewOutcome } from '@leasehold/core/store'
-import type { Monitor } from './monitor.js'
-import type { ObservedLease } from './observed-lease.js'
-
-export interface Caller {
-  readonly owner: string
-  readonly leases: readonly ObservedLease[]
-  /** Whether a heartbeat that was given up is no longer in flight. */
-  readonly endsHeartbeats: boolean
-}
+import type { NodeProcess } from './node-process.js'
+import type { Simulation } from './simulation.js'
 
 /**
  * Reports the calls that the leases of one process make to their store. Batched heartbeats are not observed: a
  * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
-export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, leases, endsHeartbeats }: Caller): void {
+export function observeCalls({ store, owner, leases }: NodeProcess, { monitor, plan }: Simulation): void {
   const { acquire, renew, release, update, change, break: breaks } = store
   const { previous } = monitor
+  // Otherwise a heartbeat that was given up is still in flight.
+  const endsHeartbeats = plan.cancels && !plan.faults.some(({ kind }) => kind === 'nonsense')
   const inFlight = new Set<string>()
   const heartbeat = (grant: Grant, send: () => Promise<RenewOutcome>): Promise<RenewOutcome> => {
     const { grantId, fencingToken } = grant
@@ -44,22 +39,16 @@ export function observeCalls(store: LeaseStore, monitor: Monitor, { owner, lease
     if (metadata !== undefined) previous.onSent(grant.grantId, metadata)
     return release.call(store, grant, call, metadata)
   }
-  if (update !== undefined) {
-    store.update = (grant, metadata, call) => {
-      previous.onSent(grant.grantId, metadata)
-      return heartbeat(grant, () => update.call(store, grant, metadata, call))
-    }
+  store.update = (grant, metadata, call) => {
+    previous.onSent(grant.grantId, metadata)
+    return heartbeat(grant, () => update.call(store, grant, metadata, call))
   }
-  if (breaks !== undefined) {
-    store.break = (name, options, call) => {
-      monitor.onBreak(options.grantId)
-      return breaks.call(store, name, options, call)
-    }
+  store.break = (name, options, call) => {
+    monitor.onBreak(options.grantId)
+    return breaks.call(store, name, options, call)
   }
-  if (change !== undefined) {
-    store.change = (grant, to, call) => {
-      previous.onHandOff(grant, to.grantId)
-      return change.call(store, grant, to, call)
-    }
+  store.change = (grant, to, call) => {
+    previous.onHandOff(grant, to.grantId)
+    return change.call(store, grant, to, call)
   }
 }

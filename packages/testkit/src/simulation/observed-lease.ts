@@ -42,7 +42,7 @@ export class ObservedLease extends StoreLease {
   readonly front: StoreLease
   unended = 0
   readonly #monitor: Monitor
-  readonly #onLost: ((lost: LeaseLost) => void) | undefined
+  readonly #onLost: (lost: LeaseLost) => unknown
   /** The ids of its grants so far. */
   readonly #grants = new Set<string>()
 
@@ -53,7 +53,7 @@ export class ObservedLease extends StoreLease {
     store: LeaseStore,
     environment: LeaseEnvironment,
     monitor: Monitor,
-    onLost?: (lost: LeaseLost) => void,
+    onLost: (lost: LeaseLost) => unknown,
   ) {
     super(settings, store, environment)
     this.node = node
@@ -169,7 +169,7 @@ export class ObservedLease extends StoreLease {
     const onLost = (lost: LeaseLost): unknown => {
       monitor.onLost(asked, lost)
       options.onLost?.(lost)
-      return this.#onLost?.(lost)
+      return this.#onLost(lost)
     }
     const onAnswered = (outcome: Asked['outcome']): void => {
       asked.outcome = outcome

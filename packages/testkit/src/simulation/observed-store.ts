@@ -1,4 +1,4 @@
-import type { Clock, LeaseStore } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
 import {
   AbortableCall,
   type CasEntry,
@@ -7,8 +7,8 @@ import {
   type CasWritten,
   casStore,
 } from '@leasehold/core/store'
-import type { Connection, Methods } from './connection.js'
-import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { Connection } from './connection.js'
+import type { ClientStore, Methods, SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }
@@ -45,7 +45,7 @@ export class ObservedStore implements SimulatedStore {
     return this.#listening.size
   }
 
-  open(connection: Connection, clock: Clock): LeaseStore {
+  open(connection: Connection, clock: Clock): ClientStore {
     const register: CasRegister<number> = {
       kind: 'observed',
       forgets: true,

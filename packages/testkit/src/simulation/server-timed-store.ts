@@ -1,14 +1,7 @@
-import {
-  type Clock,
-  type Grant,
-  type LeaseRecord,
-  type LeaseStore,
-  MemoryLeaseStore,
-  type Metadata,
-} from '@leasehold/core'
+import { type Clock, type Grant, type LeaseRecord, MemoryLeaseStore, type Metadata } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest, type BreakOptions } from '@leasehold/core/store'
-import type { Connection, Methods } from './connection.js'
-import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { Connection } from './connection.js'
+import type { ClientStore, Methods, SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
@@ -42,7 +35,7 @@ export class ServerTimedStore implements SimulatedStore {
     return this.#listeners
   }
 
-  open(connection: Connection, _clock: Clock): LeaseStore {
+  open(connection: Connection, _clock: Clock): ClientStore {
     const { limits } = this.#store
     const { batched, watched } = this.#server
     return {

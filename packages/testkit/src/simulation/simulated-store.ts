@@ -1,6 +1,6 @@
 import type { Clock, LeaseStore } from '@leasehold/core'
 import type { VirtualClock } from '../time/virtual-clock.js'
-import type { Connection, Server } from './connection.js'
+import type { Connection } from './connection.js'
 import type { SimulationPlan } from './plan.js'
 import type { SeenBreak, SeenGrant } from './seen-grant.js'
 
@@ -11,10 +11,19 @@ export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batch
   readonly onBreak: (broken: SeenBreak) => void
 }
 
+export type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
+
+/** With the methods whose calls are observed. */
+export type ClientStore = LeaseStore & Required<Pick<LeaseStore, 'break' | 'change' | 'update'>>
+
 /** A store in a simulation: one server, and a client in each process. */
-export interface SimulatedStore extends Server {
+export interface SimulatedStore {
+  /** The methods that clients call over the network. Each rejects where the store does. */
+  readonly methods: Methods
+  /** Whether the server refuses connections. */
+  isDown: boolean
   /** The client of one process, whose clock this is. */
-  open(connection: Connection, clock: Clock): LeaseStore
+  open(connection: Connection, clock: Clock): ClientStore
   /** An operator breaks the lease on a name, with the rest of its ttl as the period. Rejects if the name is free. */
   break(name: string): Promise<void>
   /** An operator deletes the record of a name, unless it is held. */
