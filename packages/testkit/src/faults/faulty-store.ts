@@ -1,5 +1,5 @@
 import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, pause, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
@@ -112,7 +112,7 @@ export class FaultyStore implements LeaseStore {
       case undefined:
         return await ask()
       case 'delay':
-        await this.#unlessAborted(call, (done) => this.#clock.schedule(fault.duration, done))
+        await pause(this.#clock, fault.duration, call)
         return await ask()
       case 'answer-late': {
         const outcome = await ask()
@@ -126,11 +126,11 @@ export class FaultyStore implements LeaseStore {
         throw fault.error ?? failure()
       case 'hang':
         if (fault.applied === true) await ask()
-        return await this.#unlessAborted<never>(call, () => () => {})
+        return await untilAborted(never(), call)
       case 'arrive-late':
         // The network carries it to the end, though the caller gives up before.
         this.#clock.schedule(fault.duration, () => void ask(new AbortableCall()).catch(() => {}))
-        return await this.#unlessAborted<never>(call, () => () => {})
+        return await untilAborted(never(), call)
       case 'duplicate': {
         const outcome = await ask()
         // The outcome of the second call is ignored.
@@ -138,10 +138,7 @@ export class FaultyStore implements LeaseStore {
         return outcome
       }
       case 'reorder':
-        await this.#unlessAborted(call, (done) => {
-          this.#held.push(done)
-          return () => {}
-        })
+        await untilAborted(new Promise<void>((release) => this.#held.push(release)), call)
         return await ask()
     }
   }
@@ -159,25 +156,15 @@ export class FaultyStore implements LeaseStore {
     const place = this.#script.findIndex((scripted) => (scripted.operation ?? operation) === operation)
     return place < 0 ? undefined : this.#script.splice(place, 1)[0]?.fault
   }
-
-  /** Waits until `begin` says that it is done; rejects when the signal aborts before. */
-  #unlessAborted<T = void>(call: StoreCall, begin: (done: () => void) => () => void): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = begin(() => {
-        forget()
-        resolve(undefined as T)
-      })
-      const forget = call.onAbort(() => {
-        cancel()
-        reject(call.signal.reason)
-      })
-    })
-  }
 }
 
 /** The lease name in the first argument of an operation: the name itself, a grant or a request. */
 function nameIn(first: unknown): string | undefined {
   return typeof first === 'string' ? first : (first as Partial<Grant>).name
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }
 
 function failure(): LeaseUnavailableError {
