@@ -2,9 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { systemClock } from '@leasehold/core'
 
-/** The faults of bytes, and of the ends of connections, on their way. */
-type Mode = 'pass' | 'black-hole' | 'drop-responses'
-
 type Direction = 'request' | 'response'
 
 /**
@@ -17,7 +14,8 @@ export class TcpProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: number
-  #mode: Mode = 'pass'
+  /** The ways on which bytes, and the ends of connections, are dropped. */
+  #dropped: readonly Direction[] = []
   #delay = 0
   #isRefusing = false
   #losesNext = false
@@ -40,12 +38,12 @@ export class TcpProxy {
 
   /** Drops all bytes in both directions, and the ends of connections. */
   blackHole(): void {
-    this.#mode = 'black-hole'
+    this.#dropped = ['request', 'response']
   }
 
   /** Forwards requests and drops their answers. */
   dropResponses(): void {
-    this.#mode = 'drop-responses'
+    this.#dropped = ['response']
   }
 
   /**
@@ -81,8 +79,8 @@ export class TcpProxy {
 
   /** Ends all faults. Connections that have lost bytes are reset. */
   heal(): void {
-    if (this.#mode !== 'pass') this.reset()
-    this.#mode = 'pass'
+    if (this.#dropped.length > 0) this.reset()
+    this.#dropped = []
     this.#delay = 0
     this.#isRefusing = false
     this.#losesNext = false
@@ -112,10 +110,10 @@ export class TcpProxy {
     let earlier = Promise.resolve()
     // In order: bytes with a shorter delay must not overtake others.
     const inTurn = (act: () => void): void => {
-      const due = this.#comesThrough(direction) ? this.#waiting(direction) : undefined
-      if (due === undefined) return
+      if (this.#dropped.includes(direction)) return
+      const due = this.#waiting(direction)
       earlier = Promise.all([earlier, due]).then(() => {
-        if (this.#comesThrough(direction) && !to.destroyed) act()
+        if (!this.#dropped.includes(direction) && !to.destroyed) act()
       })
     }
     from.on('data', (bytes) => {
@@ -130,10 +128,6 @@ export class TcpProxy {
     from.on('end', () => inTurn(() => to.end()))
     from.on('error', () => inTurn(() => to.resetAndDestroy()))
     from.on('close', () => this.#sockets.delete(from))
-  }
-
-  #comesThrough(direction: Direction): boolean {
-    return this.#mode === 'pass' || (this.#mode === 'drop-responses' && direction === 'request')
   }
 
   async #waiting(direction: Direction): Promise<void> {
