@@ -92,7 +92,6 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
   const plan = {
     seed,
     ...drawn,
-
     store: wishes.store ?? drawn.store,
     machines: Array.from({ length: wishes.nodes ?? nodes }, () => drawMachine(clocks, HOUR)),
     // The tokens of forgotten names start from the store's own wall clock, which is not stepped.
@@ -102,8 +101,6 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
   }
   return { ...plan, faults: planFaults(root.fork(streams.faults), wishes.faults ?? faultKinds, plan) }
 }
-
-type FaultlessPlan = Omit<SimulationPlan, 'faults'>
 
 function drawMachine(random: Random, largestSkew: number): MachinePlan {
   // Faults are most likely at the limits.
@@ -124,6 +121,8 @@ function drawTimeouts(random: Random, given: TimeoutOptions | undefined): Planne
   const strategy = given?.strategy ?? (others.chance(0.2) ? other : drawn)
   return { heartbeatTimeout, operationTimeout, heartbeatInterval, strategy }
 }
+
+type FaultlessPlan = Omit<SimulationPlan, 'faults'>
 
 function planFaults(
   random: Random,

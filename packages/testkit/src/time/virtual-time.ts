@@ -56,10 +56,7 @@ export class VirtualTime {
 
   /** Lets `duration` milliseconds pass, running each task at its instant. */
   async advance(duration: number): Promise<void> {
-    const end = this.#now + duration
-    await this.#settle()
-    while (this.step(end)) await this.#settle()
-    this.#now = end
+    await this.advanceUntil(() => false, duration)
   }
 
   /** Lets time pass until `isOver`, `longest` milliseconds at most; resolves with whether it is over. */
