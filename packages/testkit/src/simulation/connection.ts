@@ -25,14 +25,15 @@ export class Connection {
     return this.#requests.size
   }
 
-  call<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
+  /** Calls a method of the store: `execute` runs on the server, once for each arrival of the request. */
+  call<T>(method: string, call: StoreCall, execute: () => Promise<T>): Promise<T> {
     if (this.#underWay.has(call) && !call.aborted) {
       this.#simulation.monitor.fail('shared-call', `of ${this.#process.owner}`)
     }
     return this.#nonsense.answer(
       method,
-      () => this.#ask<T>(method, args, call),
-      () => this.#send(method, args, () => {}),
+      () => this.#ask(call, execute),
+      () => this.#send(execute, () => {}),
     )
   }
 
@@ -77,7 +78,7 @@ export class Connection {
     }
   }
 
-  #ask<T>(method: string, args: readonly unknown[], call: StoreCall): Promise<T> {
+  #ask<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
     this.#underWay.add(call)
     return new Promise<T>((resolve, reject) => {
       if (this.#process.isDead) return
@@ -93,7 +94,7 @@ export class Connection {
       const onAbort = (): void => settle(call.signal.reason, true)
       if (call.aborted) return onAbort()
       if (this.#simulation.plan.cancels) forget = call.onAbort(onAbort)
-      this.#send(method, args, settle)
+      this.#send(execute, settle)
     })
   }
 
@@ -114,14 +115,11 @@ export class Connection {
     for (const end of [...this.#streams]) end()
   }
 
-  #send(method: string, args: readonly unknown[], onAnswer: Settle): void {
+  #send(execute: () => Promise<unknown>, onAnswer: Settle): void {
     this.post((answer) => {
       const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
-      const { store } = this.#simulation
-      if (store.isDown) return reply(new Error('connection refused'), true)
-      const answering = store.methods[method]
-      if (answering === undefined) throw new TypeError(`the server has no method '${method}'`)
-      answering(...(args as never[])).then(
+      if (this.#simulation.store.isDown) return reply(new Error('connection refused'), true)
+      execute().then(
         (value) => reply(value, false),
         (error: unknown) => reply(error, true),
       )

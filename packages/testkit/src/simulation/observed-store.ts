@@ -8,7 +8,7 @@ import {
   casStore,
 } from '@leasehold/core/store'
 import type { Connection } from './connection.js'
-import type { ClientStore, Methods, SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { ClientStore, SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }
@@ -18,27 +18,27 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
  * process: only the challengers time the leases.
  */
 export class ObservedStore implements SimulatedStore {
-  readonly methods: Methods
   isDown = false
   readonly #server: SimulatedServer
   readonly #entries = new Map<string, CasEntry<number>>()
   readonly #listening = new Set<() => void>()
+  readonly #register: Pick<CasRegister<number>, 'read' | 'create' | 'replace'>
   readonly #operator: ReturnType<typeof casStore<number>>
   #version = 0
   #lastCreation = 0
 
   constructor(server: SimulatedServer) {
     this.#server = server
-    const methods: Pick<CasRegister<number>, 'read' | 'create' | 'replace'> = {
+    this.#register = {
       read: async (name) => this.#entries.get(name),
       create: async (name, record) => (this.#entries.has(name) ? undefined : this.#write(name, record)),
       replace: async (name, record, version) =>
         this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined,
     }
-    const list = async (prefix: string): Promise<readonly (CasEntry<number> & { name: string })[]> =>
-      [...this.#entries].flatMap(([name, entry]) => (name.startsWith(prefix) ? { name, ...entry } : []))
-    this.methods = { ...methods, list }
-    this.#operator = casStore({ kind: 'observed', forgets: true, ...methods }, { ...limits, clock: server.machine })
+    this.#operator = casStore(
+      { kind: 'observed', forgets: true, ...this.#register },
+      { ...limits, clock: server.machine },
+    )
   }
 
   get listeners(): number {
@@ -46,14 +46,18 @@ export class ObservedStore implements SimulatedStore {
   }
 
   open(connection: Connection, clock: Clock): ClientStore {
+    const { read, create, replace } = this.#register
+    const list = (prefix: string) =>
+      [...this.#entries].flatMap(([name, entry]) => (name.startsWith(prefix) ? { name, ...entry } : []))
     const register: CasRegister<number> = {
       kind: 'observed',
       forgets: true,
-      read: (name, call) => connection.call('read', [name], call),
-      create: (name, record, call) => connection.call('create', [name, record], call),
-      replace: (name, record, version, call) => connection.call('replace', [name, record, version], call),
+      read: (name, call) => connection.call('read', call, () => read(name, call)),
+      create: (name, record, call) => connection.call('create', call, () => create(name, record, call)),
+      replace: (name, record, version, call) =>
+        connection.call('replace', call, () => replace(name, record, version, call)),
       list: async function* (prefix, call) {
-        yield* await connection.call<readonly (CasEntry<number> & { name: string })[]>('list', [prefix], call)
+        yield* await connection.call('list', call, async () => list(prefix))
       },
       ...(this.#server.watched
         ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }

@@ -1,11 +1,10 @@
-import { type Clock, type Grant, type LeaseRecord, MemoryLeaseStore, type Metadata } from '@leasehold/core'
-import { AbortableCall, type AcquireOutcome, type AcquireRequest, type BreakOptions } from '@leasehold/core/store'
+import { type LeaseRecord, MemoryLeaseStore } from '@leasehold/core'
+import { AbortableCall, type AcquireOutcome, type BreakOptions } from '@leasehold/core/store'
 import type { Connection } from './connection.js'
-import type { ClientStore, Methods, SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { ClientStore, SimulatedServer, SimulatedStore } from './simulated-store.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
-  readonly methods: Methods
   isDown = false
   readonly #server: SimulatedServer
   readonly #store: MemoryLeaseStore
@@ -14,45 +13,36 @@ export class ServerTimedStore implements SimulatedStore {
   #listeners = 0
 
   constructor(server: SimulatedServer) {
-    const store = new MemoryLeaseStore({ clock: server.machine })
     this.#server = server
-    this.#store = store
-    this.methods = {
-      acquire: async (request: AcquireRequest) => this.#seen(await store.acquire(request)),
-      change: async (grant: Grant, to: { grantId: string; owner: string }) => this.#seen(await store.change(grant, to)),
-      renew: (grant: Grant) => store.renew(grant),
-      renewMany: (grants: readonly Grant[]) => store.renewMany(grants),
-      release: (grant: Grant, metadata?: Metadata) => store.release(grant, undefined, metadata),
-      update: (grant: Grant, metadata: Metadata) => store.update(grant, metadata),
-      read: (name: string) => store.read(name),
-      break: (name: string, options: BreakOptions) => this.#break(name, options),
-      withdraw: (name: string, grantId: string) => store.withdraw(name, grantId),
-      list: (prefix: string) => this.#list(prefix),
-    }
+    this.#store = new MemoryLeaseStore({ clock: server.machine })
   }
 
   get listeners(): number {
     return this.#listeners
   }
 
-  open(connection: Connection, _clock: Clock): ClientStore {
-    const { limits } = this.#store
+  open(connection: Connection): ClientStore {
+    const store = this.#store
     const { batched, watched } = this.#server
+    const list = (prefix: string) => this.#list(prefix)
     return {
       kind: 'server-timed',
-      limits,
-      acquire: (request, call) => connection.call('acquire', [request], call),
-      change: (grant, to, call) => connection.call('change', [grant, to], call),
-      renew: (grant, call) => connection.call('renew', [grant], call),
-      release: (grant, call, metadata) => connection.call('release', [grant, metadata], call),
-      update: (grant, metadata, call) => connection.call('update', [grant, metadata], call),
-      read: (name, call) => connection.call('read', [name], call),
-      break: (name, options, call) => connection.call('break', [name, options], call),
-      withdraw: (name, grantId, call) => connection.call('withdraw', [name, grantId], call),
+      limits: store.limits,
+      acquire: (request, call) => connection.call('acquire', call, () => this.#seen(store.acquire(request))),
+      change: (grant, to, call) => connection.call('change', call, () => this.#seen(store.change(grant, to))),
+      renew: (grant, call) => connection.call('renew', call, () => store.renew(grant)),
+      release: (grant, call, metadata) =>
+        connection.call('release', call, () => store.release(grant, undefined, metadata)),
+      update: (grant, metadata, call) => connection.call('update', call, () => store.update(grant, metadata)),
+      read: (name, call) => connection.call('read', call, () => store.read(name)),
+      break: (name, options, call) => connection.call('break', call, () => this.#break(name, options)),
+      withdraw: (name, grantId, call) => connection.call('withdraw', call, () => store.withdraw(name, grantId)),
       list: async function* (prefix, call) {
-        yield* await connection.call<readonly LeaseRecord[]>('list', [prefix], call)
+        yield* await connection.call('list', call, () => list(prefix))
       },
-      ...(batched ? { renewMany: (grants, call) => connection.call('renewMany', [grants], call) } : {}),
+      ...(batched
+        ? { renewMany: (grants, call) => connection.call('renewMany', call, () => store.renewMany(grants)) }
+        : {}),
       ...(watched
         ? { watch: (name, call, grantId) => connection.watch(call, (send) => this.#watch(name, grantId, send)) }
         : {}),
@@ -81,7 +71,8 @@ export class ServerTimedStore implements SimulatedStore {
     return broken
   }
 
-  #seen(outcome: AcquireOutcome): AcquireOutcome {
+  async #seen(answered: Promise<AcquireOutcome>): Promise<AcquireOutcome> {
+    const outcome = await answered
     if (outcome.granted) {
       this.#names.add(outcome.grant.name)
       this.#server.onGrant(outcome.grant)

@@ -11,15 +11,11 @@ export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batch
   readonly onBreak: (broken: SeenBreak) => void
 }
 
-export type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
-
 /** With the methods whose calls are observed. */
 export type ClientStore = LeaseStore & Required<Pick<LeaseStore, 'break' | 'change' | 'update'>>
 
 /** A store in a simulation: one server, and a client in each process. */
 export interface SimulatedStore {
-  /** The methods that clients call over the network. Each rejects where the store does. */
-  readonly methods: Methods
   /** Whether the server refuses connections. */
   isDown: boolean
   /** The client of one process, whose clock this is. */
