@@ -4,7 +4,7 @@ import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
 import { type Asked, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
 import { PreviousMonitor } from './previous-monitor.js'
 import { RunMonitor } from './run-monitor.js'
-import type { SeenGrant } from './seen-grant.js'
+import type { SeenBreak, SeenGrant } from './seen-grant.js'
 import type { Simulation } from './simulation.js'
 import { LEASE_NAME } from './workload.js'
 
@@ -17,6 +17,8 @@ export class Monitor {
   violation: Violation | undefined
   /** Every grant that the store has made so far. */
   readonly grants: SeenGrant[] = []
+  /** Every break that a store with a clock of its own has carried out so far, with its instant of true time. */
+  readonly breaks: (SeenBreak & { readonly at: number })[] = []
   losses = 0
   writes = 0
   /** Which faults have happened that can make a holder lose its lease for a reason of their own. */

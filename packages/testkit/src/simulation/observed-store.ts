@@ -7,8 +7,10 @@ import {
   type CasWritten,
   casStore,
 } from '@leasehold/core/store'
+import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection } from './connection.js'
-import type { ClientStore, SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { ClientStore, SimulatedStore } from './simulated-store.js'
+import type { Simulation } from './simulation.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }
@@ -19,7 +21,8 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
  */
 export class ObservedStore implements SimulatedStore {
   isDown = false
-  readonly #server: SimulatedServer
+  readonly #simulation: Simulation
+  readonly #machine: VirtualClock
   readonly #entries = new Map<string, CasEntry<number>>()
   readonly #listening = new Set<() => void>()
   readonly #register: Pick<CasRegister<number>, 'read' | 'create' | 'replace'>
@@ -27,18 +30,17 @@ export class ObservedStore implements SimulatedStore {
   #version = 0
   #lastCreation = 0
 
-  constructor(server: SimulatedServer) {
-    this.#server = server
+  /** `machine`: of the server. */
+  constructor(simulation: Simulation, machine: VirtualClock) {
+    this.#simulation = simulation
+    this.#machine = machine
     this.#register = {
       read: async (name) => this.#entries.get(name),
       create: async (name, record) => (this.#entries.has(name) ? undefined : this.#write(name, record)),
       replace: async (name, record, version) =>
         this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined,
     }
-    this.#operator = casStore(
-      { kind: 'observed', forgets: true, ...this.#register },
-      { ...limits, clock: server.machine },
-    )
+    this.#operator = casStore({ kind: 'observed', forgets: true, ...this.#register }, { ...limits, clock: machine })
   }
 
   get listeners(): number {
@@ -59,7 +61,7 @@ export class ObservedStore implements SimulatedStore {
       list: async function* (prefix, call) {
         yield* await connection.call('list', call, async () => list(prefix))
       },
-      ...(this.#server.watched
+      ...(this.#simulation.plan.watched
         ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }
         : {}),
     }
@@ -84,14 +86,14 @@ export class ObservedStore implements SimulatedStore {
     const createdAt = this.#entries.get(name)?.createdAt ?? this.#nextCreation()
     this.#entries.set(name, { record, version: this.#version, createdAt })
     const { owner, grantId, fencingToken } = record
-    if (owner !== '') this.#server.onGrant({ name, owner, grantId, fencingToken })
+    if (owner !== '') this.#simulation.monitor.onGrant({ name, owner, grantId, fencingToken })
     for (const wake of this.#listening) wake()
     return { version: this.#version, createdAt }
   }
 
   /** Creations have different milliseconds: a register that forgets needs that. */
   #nextCreation(): number {
-    this.#lastCreation = Math.max(Math.ceil(this.#server.machine.wall()), this.#lastCreation + 1)
+    this.#lastCreation = Math.max(Math.ceil(this.#machine.wall()), this.#lastCreation + 1)
     return this.#lastCreation
   }
 }

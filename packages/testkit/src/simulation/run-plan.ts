@@ -43,7 +43,6 @@ function reactions(): Promise<void> {
 
 class Run {
   readonly simulation: Simulation
-  readonly #plan: SimulationPlan
   /** The longest time for any wait, in milliseconds, once the store can be reached. */
   readonly #bound: number
   /** Whether to look for unhandled rejections, which Node reports between turns of the event loop. */
@@ -54,7 +53,6 @@ class Run {
 
   constructor(plan: SimulationPlan, scenario: Scenario) {
     this.simulation = new Simulation(plan, scenario)
-    this.#plan = plan
     this.#misbehaves = plan.faults.some(({ kind }) => kind === 'user-code' || kind === 'nonsense')
     const { heartbeatTimeout, heartbeatInterval, operationTimeout } = plan.timeouts
     this.#bound = 2.5 * heartbeatTimeout + heartbeatInterval + 10 * operationTimeout + 1_000
@@ -64,7 +62,7 @@ class Run {
     const { monitor } = this.simulation
     const onError = (error: unknown): void => monitor.fail('uncaught-error', show(error), error)
     // A lease emits a warning for each message that its logger fails to log: here that is noise.
-    const warned = this.#plan.faults.some((fault) => fault.kind === 'user-code' && fault.part === 'logger')
+    const warned = this.simulation.plan.faults.some((fault) => fault.kind === 'user-code' && fault.part === 'logger')
     const listeners = warned ? process.listeners('warning') : []
     process.on('unhandledRejection', onError)
     process.on('uncaughtException', onError)
@@ -80,12 +78,12 @@ class Run {
 
   async #carryOut(): Promise<number> {
     this.simulation.begin()
-    await this.#runFor(this.#plan.duration)
+    await this.#runFor(this.simulation.plan.duration)
     await this.#findHolder()
     const processes = this.simulation.processes
     await this.#stop(processes)
     await this.#admitNewcomer()
-    await this.#runFor(2.5 * this.#plan.timeouts.heartbeatTimeout + this.#bound)
+    await this.#runFor(2.5 * this.simulation.plan.timeouts.heartbeatTimeout + this.#bound)
     this.#lookForLeaks(processes)
     return this.#steps
   }
@@ -168,7 +166,7 @@ class Run {
       const [unreported] = userCode.unreported
       if (unreported !== undefined) monitor.fail('unreported-error', `of the ${unreported} of ${owner}`)
       if (machine.pending > 0) monitor.fail('leaked-timer', `${machine.pending} timers of ${owner}`)
-      if (this.#plan.cancels && connection.pending > 0)
+      if (this.simulation.plan.cancels && connection.pending > 0)
         monitor.fail('leaked-request', `${connection.pending} requests of ${owner}`)
       const listeners = getEventListeners(signal, 'abort').length
       if (listeners > 0) monitor.fail('leaked-listener', `${listeners} listeners on a signal of ${owner}`)

@@ -1,20 +1,23 @@
 import { type LeaseRecord, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type BreakOptions } from '@leasehold/core/store'
+import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection } from './connection.js'
-import type { ClientStore, SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { ClientStore, SimulatedStore } from './simulated-store.js'
+import type { Simulation } from './simulation.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
   isDown = false
-  readonly #server: SimulatedServer
+  readonly #simulation: Simulation
   readonly #store: MemoryLeaseStore
   /** Every name that was ever granted. */
   readonly #names = new Set<string>()
   #listeners = 0
 
-  constructor(server: SimulatedServer) {
-    this.#server = server
-    this.#store = new MemoryLeaseStore({ clock: server.machine })
+  /** `machine`: of the server. */
+  constructor(simulation: Simulation, machine: VirtualClock) {
+    this.#simulation = simulation
+    this.#store = new MemoryLeaseStore({ clock: machine })
   }
 
   get listeners(): number {
@@ -23,7 +26,7 @@ export class ServerTimedStore implements SimulatedStore {
 
   open(connection: Connection): ClientStore {
     const store = this.#store
-    const { batched, watched } = this.#server
+    const { batched, watched } = this.#simulation.plan
     const list = (prefix: string) => this.#list(prefix)
     return {
       kind: 'server-timed',
@@ -64,7 +67,8 @@ export class ServerTimedStore implements SimulatedStore {
     const broken = this.#store.break(name, options)
     const note = async (): Promise<void> => {
       const { fencingToken = 0n } = (await this.#store.read(name)) ?? {}
-      this.#server.onBreak({ name, fencingToken, period: options.period })
+      const { monitor, time } = this.#simulation
+      monitor.breaks.push({ name, fencingToken, period: options.period, at: time.now })
     }
     // Beside the answer, which must not come later for it.
     broken.then(note, () => {})
@@ -75,7 +79,7 @@ export class ServerTimedStore implements SimulatedStore {
     const outcome = await answered
     if (outcome.granted) {
       this.#names.add(outcome.grant.name)
-      this.#server.onGrant(outcome.grant)
+      this.#simulation.monitor.onGrant(outcome.grant)
     }
     return outcome
   }

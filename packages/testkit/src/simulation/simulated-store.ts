@@ -1,15 +1,5 @@
 import type { Clock, LeaseStore } from '@leasehold/core'
-import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection } from './connection.js'
-import type { SimulationPlan } from './plan.js'
-import type { SeenBreak, SeenGrant } from './seen-grant.js'
-
-export interface SimulatedServer extends Pick<SimulationPlan, 'watched' | 'batched'> {
-  readonly machine: VirtualClock
-  /** May report a grant again whenever it is written or answered. */
-  readonly onGrant: (grant: SeenGrant) => void
-  readonly onBreak: (broken: SeenBreak) => void
-}
 
 /** With the methods whose calls are observed. */
 export type ClientStore = LeaseStore & Required<Pick<LeaseStore, 'break' | 'change' | 'update'>>

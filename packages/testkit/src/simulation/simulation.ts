@@ -10,7 +10,7 @@ import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
 import { ServerTimedStore } from './server-timed-store.js'
-import type { SimulatedServer, SimulatedStore } from './simulated-store.js'
+import type { SimulatedStore } from './simulated-store.js'
 import { LEASE_NAME, type Scenario, type ScenarioView, type Workload } from './workload.js'
 
 /** Streams of the seed; those of the plan have smaller numbers. */
@@ -43,7 +43,6 @@ export class Simulation {
   readonly #scenario: Scenario
   readonly #random: Random
   readonly #offers: Random
-  readonly #breaks: ScenarioView['breaks'][number][] = []
   #downUntil = 0
 
   constructor(plan: SimulationPlan, scenario: Scenario) {
@@ -55,14 +54,8 @@ export class Simulation {
     this.misuse = this.#random.fork(streams.misuse)
     this.network = new Network(time, plan.faults, this.#random.fork(streams.network))
     this.monitor = new Monitor(this)
-    const server: SimulatedServer = {
-      machine: new VirtualClock({ time, ...plan.server }),
-      watched: plan.watched,
-      batched: plan.batched,
-      onGrant: (grant) => this.monitor.onGrant(grant),
-      onBreak: (broken) => this.#breaks.push({ ...broken, at: time.now }),
-    }
-    this.store = plan.store === 'observed' ? new ObservedStore(server) : new ServerTimedStore(server)
+    const server = new VirtualClock({ time, ...plan.server })
+    this.store = plan.store === 'observed' ? new ObservedStore(this, server) : new ServerTimedStore(this, server)
     this.#nodes = plan.machines.map((machine) => ({
       machine: new VirtualClock({ time, ...machine }),
       process: undefined,
@@ -97,7 +90,7 @@ export class Simulation {
       shared: this.shared,
       faults: this.plan.faults,
       grants: this.monitor.grants,
-      breaks: this.#breaks,
+      breaks: this.monitor.breaks,
       now: this.time.now,
     }
   }
