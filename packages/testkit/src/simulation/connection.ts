@@ -118,7 +118,7 @@ export class Connection {
   #send(execute: () => Promise<unknown>, onAnswer: Settle): void {
     this.post((answer) => {
       const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
-      if (this.#simulation.store.isDown) return reply(new Error('connection refused'), true)
+      if (this.#simulation.isServerDown) return reply(new Error('connection refused'), true)
       execute().then(
         (value) => reply(value, false),
         (error: unknown) => reply(error, true),

@@ -20,7 +20,6 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
  * process: only the challengers time the leases.
  */
 export class ObservedStore implements SimulatedStore {
-  isDown = false
   readonly #simulation: Simulation
   readonly #machine: VirtualClock
   readonly #entries = new Map<string, CasEntry<number>>()

@@ -7,7 +7,6 @@ import type { Simulation } from './simulation.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
-  isDown = false
   readonly #simulation: Simulation
   readonly #store: MemoryLeaseStore
   /** Every name that was ever granted. */

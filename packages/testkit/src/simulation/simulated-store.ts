@@ -6,8 +6,6 @@ export type ClientStore = LeaseStore & Required<Pick<LeaseStore, 'break' | 'chan
 
 /** A store in a simulation: one server, and a client in each process. */
 export interface SimulatedStore {
-  /** Whether the server refuses connections. */
-  isDown: boolean
   /** The client of one process, whose clock this is. */
   open(connection: Connection, clock: Clock): ClientStore
   /** An operator breaks the lease on a name, with the rest of its ttl as the period. Rejects if the name is free. */

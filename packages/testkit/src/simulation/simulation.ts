@@ -70,6 +70,11 @@ export class Simulation {
     return this.#nodes.flatMap(({ process }) => process ?? [])
   }
 
+  /** Whether the server refuses connections. */
+  get isServerDown(): boolean {
+    return this.time.now < this.#downUntil
+  }
+
   /** Checks the rules of the simulator, and those of the scenario. */
   look(): void {
     this.monitor.look()
@@ -144,7 +149,6 @@ export class Simulation {
         break
       case 'store-restart':
         this.#downUntil = Math.max(this.#downUntil, endOf(fault))
-        this.store.isDown = true
         for (const { connection } of this.processes) connection.reset()
         break
       case 'break':
@@ -176,8 +180,6 @@ export class Simulation {
       node.machine.resume()
       // checkLease must be right after a pause, before any timer has run.
       this.look()
-    } else if (fault.kind === 'store-restart') {
-      this.store.isDown = this.time.now < this.#downUntil
     }
   }
 
