@@ -47,7 +47,7 @@ export class Monitor {
     this.#isDisturbed = faults.some(({ kind }) => kind !== 'user-code')
     this.#isSpoilt = faults.some(({ kind }) => kind === 'nonsense')
     this.previous = new PreviousMonitor(faults)
-    this.#runs = new RunMonitor(simulation, this)
+    this.#runs = new RunMonitor(this)
   }
 
   note(actor: Actor, event: HistoryEvent, detail = ''): void {
@@ -143,7 +143,7 @@ export class Monitor {
     this.writes += 1
     const { name } = lease.settings
     const largest = this.#largestAccepted.get(name)
-    this.note(lease.node, 'wrote', `token ${fencingToken} ${isAccepted ? 'accepted' : 'refused'}`)
+    this.note(lease.process.node, 'wrote', `token ${fencingToken} ${isAccepted ? 'accepted' : 'refused'}`)
     if (isAccepted) {
       if (largest !== undefined && fencingToken < largest) {
         this.fail('stale-write', `token ${fencingToken} was accepted after ${largest}`)
@@ -157,23 +157,23 @@ export class Monitor {
   onAsked(asked: Asked): void {
     this.#asked.add(asked)
     this.#askedNames.add(asked.lease.settings.name)
-    this.note(asked.lease.node, 'acquire')
+    this.note(asked.lease.process.node, 'acquire')
   }
 
   onAnswered(asked: Asked): void {
     const { lease, outcome, fencingToken } = asked
     if (outcome !== 'granted') {
       this.#asked.delete(asked)
-      this.note(lease.node, outcome === 'refused' ? 'refused' : 'failed')
+      this.note(lease.process.node, outcome === 'refused' ? 'refused' : 'failed')
       return
     }
-    this.note(lease.node, 'acquired', `token ${fencingToken}`)
+    this.note(lease.process.node, 'acquired', `token ${fencingToken}`)
     if (!lease.checkLease()) this.fail('granted-but-not-held', of(lease))
   }
 
   onLost(asked: Asked, lost: LeaseLost): void {
     const { lease } = asked
-    this.note(lease.node, 'lost', lost.reason)
+    this.note(lease.process.node, 'lost', lost.reason)
     this.losses += 1
     if (asked.lost !== undefined) this.fail('callback-twice', `to ${of(lease)}: ${lost.reason}`)
     asked.lost = lost
@@ -183,7 +183,7 @@ export class Monitor {
   }
 
   onRelease(lease: ObservedLease): void {
-    this.note(lease.node, 'release')
+    this.note(lease.process.node, 'release')
     this.#runs.onRelease(lease)
     for (const asked of this.#asked) {
       if (asked.lease !== lease || asked.outcome !== 'granted' || asked.lost !== undefined) continue
@@ -192,27 +192,27 @@ export class Monitor {
   }
 
   onReleased(lease: ObservedLease, how: string): void {
-    this.note(lease.node, 'released', how)
+    this.note(lease.process.node, 'released', how)
   }
 
   onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void {
-    this.note(lease.node, 'updated', `token ${fencingToken}, ${JSON.stringify(metadata)}`)
+    this.note(lease.process.node, 'updated', `token ${fencingToken}, ${JSON.stringify(metadata)}`)
     this.previous.onConfirmed(lease.settings.name, fencingToken, metadata)
   }
 
   onRunAsked(run: ObservedRun): void {
     this.#askedNames.add(run.lease.settings.name)
-    this.note(run.lease.node, 'run')
+    this.note(run.lease.process.node, 'run')
     this.#runs.add(run)
   }
 
   onWorkBegun(run: ObservedRun): void {
-    this.note(run.lease.node, 'acquired', `token ${run.fencingToken}, by a run`)
+    this.note(run.lease.process.node, 'acquired', `token ${run.fencingToken}, by a run`)
     this.#runs.onWorkBegun(run)
   }
 
   onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void {
-    this.note(run.lease.node, 'ran', how)
+    this.note(run.lease.process.node, 'ran', how)
     this.#runs.onSettled(run, how, error)
   }
 
@@ -223,7 +223,7 @@ export class Monitor {
       if (outcome !== 'granted') continue
       if (lost !== undefined || released) {
         this.#asked.delete(asked)
-      } else if (this.#simulation.isAwake(lease) && lease.fencingToken !== fencingToken) {
+      } else if (lease.process.isAwake && lease.fencingToken !== fencingToken) {
         this.fail('loss-not-notified', `to ${of(lease)}, of token ${fencingToken}`)
       }
     }
@@ -243,13 +243,13 @@ export class Monitor {
   /** A validity that has ended does not return, and the holder is soon notified of the loss. */
   #lookAtEnd(lease: ObservedLease): void {
     const { fencingToken } = lease
-    if (fencingToken === undefined || !this.#simulation.isAwake(lease)) return
+    if (fencingToken === undefined || !lease.process.isAwake) return
     const { now } = this.#simulation.time
     const known = this.#over.get(lease)
     const over = known?.fencingToken === fencingToken ? known : { fencingToken, latest: Number.POSITIVE_INFINITY }
     this.#over.set(lease, over)
     // The timers of a suspended machine run late by the length of the suspend.
-    const isTimely = this.#simulation.isRunning(lease) && !this.happened.has('suspended')
+    const isTimely = lease.process.machine.isRunning && !this.happened.has('suspended')
     if (!isTimely) over.latest = Number.POSITIVE_INFINITY
     else if (over.latest === Number.POSITIVE_INFINITY) over.latest = now + LATEST_NOTICE
     else if (now > over.latest) {
@@ -259,7 +259,7 @@ export class Monitor {
 
   #isValid(lease: ObservedLease): boolean {
     const { state } = lease
-    return (state === 'held' || state === 'jeopardy') && this.#simulation.isAwake(lease) && lease.checkLease()
+    return (state === 'held' || state === 'jeopardy') && lease.process.isAwake && lease.checkLease()
   }
 
   /** Whether a caller of `acquire` holds the grant of a run as well. */

@@ -101,6 +101,11 @@ export class NodeProcess implements SimulatedProcess {
     void this.#work(work)
   }
 
+  /** Whether it can look at its clock. On a suspended machine it cannot; a stopped process can, as soon as it continues. */
+  get isAwake(): boolean {
+    return !this.isDead && !this.machine.isSuspended
+  }
+
   get signal(): AbortSignal {
     return this.#stop.signal
   }
@@ -133,7 +138,7 @@ export class NodeProcess implements SimulatedProcess {
       maxHold: plan.maxHold,
     })
     const environment = { clock: this.clock, logger: userCode.logger, random: userCode.randomOver(random) }
-    const lease = new ObservedLease(this.node, settings, this.store, environment, monitor, userCode.callBack)
+    const lease = new ObservedLease(this, settings, environment, monitor, userCode.callBack)
     userCode.listenTo(lease)
     this.leases.push(lease)
     monitor.watch(lease)

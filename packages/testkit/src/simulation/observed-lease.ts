@@ -5,12 +5,12 @@ import {
   type LeaseEnvironment,
   type LeaseLost,
   type LeaseSettings,
-  type LeaseStore,
   type Metadata,
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
 import type { Monitor } from './monitor.js'
+import type { NodeProcess } from './node-process.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */
 export interface Asked {
@@ -37,7 +37,7 @@ export interface ObservedRun {
 
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
-  readonly node: number
+  readonly process: NodeProcess
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   unended = 0
@@ -48,15 +48,14 @@ export class ObservedLease extends StoreLease {
 
   /** `onLost`: the user's part of the callback of each `acquire`. */
   constructor(
-    node: number,
+    process: NodeProcess,
     settings: LeaseSettings,
-    store: LeaseStore,
     environment: LeaseEnvironment,
     monitor: Monitor,
     onLost: (lost: LeaseLost) => unknown,
   ) {
-    super(settings, store, environment)
-    this.node = node
+    super(settings, process.store, environment)
+    this.process = process
     this.#monitor = monitor
     this.#onLost = onLost
     this.front = this.#createFront()
@@ -224,5 +223,5 @@ export class ObservedLease extends StoreLease {
 
 /** A lease in a message: its node, its owner and its token. */
 export function of(lease: ObservedLease): string {
-  return `node ${lease.node} (${lease.settings.owner}, token ${lease.fencingToken ?? 'none'})`
+  return `node ${lease.process.node} (${lease.settings.owner}, token ${lease.fencingToken ?? 'none'})`
 }

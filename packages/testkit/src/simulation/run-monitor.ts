@@ -1,11 +1,9 @@
 import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
 import type { Monitor } from './monitor.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
-import type { Simulation } from './simulation.js'
 
 /** Watches the runs of all leases from outside. */
 export class RunMonitor {
-  readonly #simulation: Simulation
   readonly #monitor: Monitor
   /** The runs whose promise or work has not ended, in the order of their calls. */
   readonly #runs = new Set<ObservedRun>()
@@ -17,8 +15,7 @@ export class RunMonitor {
   readonly #alone = new WeakSet<ObservedRun>()
   readonly #reasonChecked = new WeakSet<ObservedRun>()
 
-  constructor(simulation: Simulation, monitor: Monitor) {
-    this.#simulation = simulation
+  constructor(monitor: Monitor) {
     this.#monitor = monitor
   }
 
@@ -81,7 +78,7 @@ export class RunMonitor {
     const working = new Map<string, ObservedRun>()
     for (const run of this.#runs) {
       if (run.work === 'ended' && run.isSettled) this.#runs.delete(run)
-      if (run.work !== 'begun' || !this.#simulation.isAwake(run.lease)) continue
+      if (run.work !== 'begun' || !run.lease.process.isAwake) continue
       this.#lookAtSignal(run)
       if (!isUnderGrant(run)) continue
       const { name } = run.lease.settings
@@ -126,7 +123,7 @@ export class RunMonitor {
       }
       return
     }
-    if (!run.isSettled && this.#simulation.isRunning(lease))
+    if (!run.isSettled && lease.process.machine.isRunning)
       monitor.fail('run-not-aborted', `a run did not end with its grant: ${of(lease)}`)
     if (this.#reasonChecked.has(run)) return
     this.#reasonChecked.add(run)

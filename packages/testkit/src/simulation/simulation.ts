@@ -5,7 +5,6 @@ import { VirtualTime } from '../time/virtual-time.js'
 import { Monitor } from './monitor.js'
 import { Network } from './network.js'
 import { FencedResource, NodeProcess } from './node-process.js'
-import type { ObservedLease } from './observed-lease.js'
 import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
@@ -89,9 +88,8 @@ export class Simulation {
   }
 
   get #view(): ScenarioView {
-    const awake = this.processes.filter(({ machine }) => !machine.isSuspended)
     return {
-      active: awake.flatMap(({ active }) => active),
+      active: this.processes.filter(({ isAwake }) => isAwake).flatMap(({ active }) => active),
       shared: this.shared,
       faults: this.plan.faults,
       grants: this.monitor.grants,
@@ -198,20 +196,5 @@ export class Simulation {
         if (target.process !== undefined) target.process.offered = handOff
       })
     })
-  }
-
-  /**
-   * Whether the process of this lease is alive and can look at its clock. A suspended machine cannot; a stopped process can, as
-   * soon as it continues.
-   */
-  isAwake(lease: ObservedLease): boolean {
-    const node = this.#nodes[lease.node]
-    if (node === undefined) return true
-    return node.process?.leases.includes(lease) === true && !node.machine.isSuspended
-  }
-
-  /** Whether timers of the process of this lease run now. */
-  isRunning({ node }: ObservedLease): boolean {
-    return this.#nodes[node]?.machine.isRunning !== false
   }
 }
