@@ -95,19 +95,19 @@ export class TestLease extends Lease {
 
   /** Answers pending acquisitions: granted. */
   grant(): void {
-    const asking = this.#answered()
+    const asking = this.#asking.splice(0)
     this.#hold(asking.map(({ options }) => options))
     for (const { resolve } of asking) resolve(true)
   }
 
   /** Answers pending acquisitions: another owner holds the lease. */
   refuse(): void {
-    for (const { resolve } of this.#answered()) resolve(false)
+    for (const { resolve } of this.#asking.splice(0)) resolve(false)
   }
 
   /** Rejects pending acquisitions: the outcome is unknown. */
   fail(error: Error): void {
-    for (const { reject } of this.#answered()) reject(error)
+    for (const { reject } of this.#asking.splice(0)) reject(error)
   }
 
   /** Ends the validity without a notification, as a blocked event loop or a pause does. Follow it with `lose`. */
@@ -147,10 +147,6 @@ export class TestLease extends Lease {
   #lossOf(reason: LeaseLostReason, cause?: unknown): LeaseLostError {
     const { name: leaseName, owner } = this.settings
     return new LeaseLostError(`lease '${leaseName}' was lost: ${reason}`, { leaseName, owner, reason, cause })
-  }
-
-  #answered(): readonly Asking[] {
-    return this.#asking.splice(0)
   }
 
   #ask(options: AcquireOptions): Promise<boolean> {

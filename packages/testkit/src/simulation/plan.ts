@@ -132,7 +132,7 @@ function planFaults(
   if (typeof wished[0] === 'object') return wished as readonly PlannedFault[]
   const kinds = wished as readonly FaultKind[]
   // Some simulations have no faults: there, no lease may be lost.
-  if (kinds.length === 0 || random.chance(0.05)) return []
+  if (random.chance(0.05)) return []
   // Few kinds in each simulation, and many of each: combinations that are rare overall are then frequent in some.
   const few = kinds.filter(() => random.chance(0.4))
   const [first, ...others] = few.length > 0 ? few : kinds

@@ -89,7 +89,10 @@ export class VirtualClock implements Clock {
     const timer: Timer = { due: this.#monotonic() + wait, task, cancel: () => {} }
     this.#timers.add(timer)
     this.#arm(timer, wait)
-    return () => this.#cancel(timer)
+    return () => {
+      timer.cancel()
+      this.#timers.delete(timer)
+    }
   }
 
   /** Lets `duration` milliseconds of true time pass, for all clocks that share it, running each timer at its instant. */
@@ -196,10 +199,5 @@ export class VirtualClock implements Clock {
     }
     this.#timers.delete(timer)
     timer.task()
-  }
-
-  #cancel(timer: Timer): void {
-    timer.cancel()
-    this.#timers.delete(timer)
   }
 }
