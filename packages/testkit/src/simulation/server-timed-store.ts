@@ -9,8 +9,6 @@ import type { Simulation } from './simulation.js'
 export class ServerTimedStore implements SimulatedStore {
   readonly #simulation: Simulation
   readonly #store: MemoryLeaseStore
-  /** Every name that was ever granted. */
-  readonly #names = new Set<string>()
   #listeners = 0
 
   /** `machine`: of the server. */
@@ -76,17 +74,14 @@ export class ServerTimedStore implements SimulatedStore {
 
   async #seen(answered: Promise<AcquireOutcome>): Promise<AcquireOutcome> {
     const outcome = await answered
-    if (outcome.granted) {
-      this.#names.add(outcome.grant.name)
-      this.#simulation.monitor.onGrant(outcome.grant)
-    }
+    if (outcome.granted) this.#simulation.monitor.onGrant(outcome.grant)
     return outcome
   }
 
   /** The listing of the store itself takes turns of the event loop, which would not be the same in every run. */
   async #list(prefix: string): Promise<readonly LeaseRecord[]> {
     const records: LeaseRecord[] = []
-    for (const name of this.#names) {
+    for (const name of new Set(this.#simulation.monitor.grants.map(({ name }) => name))) {
       const record = name.startsWith(prefix) ? await this.#store.read(name) : undefined
       if (record !== undefined) records.push(record)
     }
