@@ -1,21 +1,41 @@
 import type { StoreCall } from '@leasehold/core/store'
-import type { NodeProcess } from './node-process.js'
+import type { VirtualClock } from '../time/virtual-clock.js'
+import type { Monitor } from './monitor.js'
+import type { Network } from './network.js'
 import type { Nonsense } from './nonsense.js'
-import type { Simulation } from './simulation.js'
+import type { SimulationPlan } from './plan.js'
+
+/** The process of a connection. */
+export interface Client {
+  readonly node: number
+  readonly owner: string
+  readonly machine: VirtualClock
+  /** Messages no longer reach it. */
+  readonly isDead: boolean
+}
+
+/** The simulation, from the side of a connection. */
+export interface Line {
+  readonly plan: SimulationPlan
+  readonly network: Network
+  readonly monitor: Monitor
+  /** Whether the server refuses connections. */
+  readonly isServerDown: boolean
+}
 
 /** Ends a request with an answer or a failure; has no effect on one that has ended. */
 type Settle = (value: unknown, isFailure: boolean) => void
 
 /** The connection of one process to the store: requests and answers are messages of the network. */
 export class Connection {
-  readonly #process: NodeProcess
-  readonly #simulation: Simulation
+  readonly #process: Client
+  readonly #simulation: Line
   readonly #nonsense: Nonsense
   readonly #requests = new Set<Settle>()
   readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
 
-  constructor(process: NodeProcess, simulation: Simulation, nonsense: Nonsense) {
+  constructor(process: Client, simulation: Line, nonsense: Nonsense) {
     this.#process = process
     this.#simulation = simulation
     this.#nonsense = nonsense

@@ -1,18 +1,19 @@
 import type { Grant, LeaseLost, Metadata } from '@leasehold/core'
+import type { VirtualTime } from '../time/virtual-time.js'
 import type { CheckName, Violation } from './checks.js'
 import type { Actor, HistoryEntry, HistoryEvent } from './history.js'
-import { type Asked, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import { type Asked, type LeaseObserver, type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+import type { SimulationPlan } from './plan.js'
 import { PreviousMonitor } from './previous-monitor.js'
-import { RunMonitor } from './run-monitor.js'
+import { RunMonitor, type RunObserver } from './run-monitor.js'
 import type { SeenBreak, SeenGrant } from './seen-grant.js'
-import type { Simulation } from './simulation.js'
 import { LEASE_NAME } from './workload.js'
 
 /** How long after the end of validity a holder is notified at the latest, in milliseconds. */
 const LATEST_NOTICE = 250
 
 /** Watches a run from outside, in true time, and notes the first rule that it breaks. */
-export class Monitor {
+export class Monitor implements LeaseObserver, RunObserver {
   readonly history: HistoryEntry[] = []
   violation: Violation | undefined
   /** Every grant that the store has made so far. */
@@ -24,7 +25,8 @@ export class Monitor {
   /** Which faults have happened that can make a holder lose its lease for a reason of their own. */
   readonly happened = new Set<'broken' | 'deleted' | 'suspended' | 'closed'>()
   readonly previous: PreviousMonitor
-  readonly #simulation: Simulation
+  readonly #plan: SimulationPlan
+  readonly #time: VirtualTime
   /** Whether anything in the run can make a lease be lost. Faulty user code must not cost a lease. */
   readonly #isDisturbed: boolean
   /** Whether a client of the store answers with nonsense: it can then spoil records as well. */
@@ -41,9 +43,10 @@ export class Monitor {
   readonly #largestAccepted = new Map<string, bigint>()
   readonly #runs: RunMonitor
 
-  constructor(simulation: Simulation) {
-    const { faults } = simulation.plan
-    this.#simulation = simulation
+  constructor(plan: SimulationPlan, time: VirtualTime) {
+    const { faults } = plan
+    this.#plan = plan
+    this.#time = time
     this.#isDisturbed = faults.some(({ kind }) => kind !== 'user-code')
     this.#isSpoilt = faults.some(({ kind }) => kind === 'nonsense')
     this.previous = new PreviousMonitor(faults)
@@ -51,13 +54,13 @@ export class Monitor {
   }
 
   note(actor: Actor, event: HistoryEvent, detail = ''): void {
-    this.history.push({ at: this.#simulation.time.now, actor, event, detail })
+    this.history.push({ at: this.#time.now, actor, event, detail })
   }
 
   /** Notes a violation; the first one counts. */
   fail(check: CheckName, message: string, cause?: unknown): void {
     if (this.violation !== undefined) return
-    this.violation = { check, at: this.#simulation.time.now, message, cause }
+    this.violation = { check, at: this.#time.now, message, cause }
     this.note('check', 'violation', `${check}: ${message}`)
   }
 
@@ -244,7 +247,7 @@ export class Monitor {
   #lookAtEnd(lease: ObservedLease): void {
     const { fencingToken } = lease
     if (fencingToken === undefined || !lease.process.isAwake) return
-    const { now } = this.#simulation.time
+    const { now } = this.#time
     const known = this.#over.get(lease)
     const over = known?.fencingToken === fencingToken ? known : { fencingToken, latest: Number.POSITIVE_INFINITY }
     this.#over.set(lease, over)
@@ -274,7 +277,7 @@ export class Monitor {
     const grantId = this.#grantIds.get(`${lease.settings.name} ${fencingToken}`)
     if (reason === 'broken' && grantId !== undefined && this.#broken.has(grantId)) return
     // Grants that are renewed only by hand expire where nobody does.
-    const isManual = this.#simulation.plan.timeouts.strategy === 'manual'
+    const isManual = this.#plan.timeouts.strategy === 'manual'
     if (!this.#isDisturbed && !(isManual && reason === 'expired')) this.fail('needless-loss', loss)
     if (reason === 'expired') return
     const last = this.#lastGrant.get(lease.settings.name)

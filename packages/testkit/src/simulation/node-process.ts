@@ -12,13 +12,13 @@ import { AbortableCall, pause } from '@leasehold/core/store'
 import type { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
-import { Connection } from './connection.js'
+import type { VirtualTime } from '../time/virtual-time.js'
+import { Connection, type Line } from './connection.js'
 import { Nonsense } from './nonsense.js'
 import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
 import type { PlannedTimeouts } from './plan.js'
-import type { ClientStore } from './simulated-store.js'
-import type { Simulation } from './simulation.js'
+import type { ClientStore, SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
 import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
 
@@ -33,6 +33,19 @@ export class FencedResource {
     this.#largest.set(name, fencingToken)
     return true
   }
+}
+
+/** The simulation, from the side of a process. */
+export interface World extends Line {
+  /** True time. */
+  readonly time: VirtualTime
+  readonly store: SimulatedStore
+  readonly resource: FencedResource
+  readonly shared: Map<string, unknown>
+  /** Draws the faults of users and clients. */
+  readonly misuse: Random
+  ownerOf(node: number): string
+  offer(node: number, handOff: HandOff): void
 }
 
 /** The stream of randomness of leases that a workload makes itself. */
@@ -58,12 +71,12 @@ export class NodeProcess implements SimulatedProcess {
   readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
   /** Messages no longer reach it. */
   isDead = false
-  readonly #simulation: Simulation
+  readonly #simulation: World
   readonly #activities: Activity[] = []
   readonly #stop = new AbortableCall()
 
   constructor(
-    simulation: Simulation,
+    simulation: World,
     node: number,
     machine: VirtualClock,
     incarnation: number,
@@ -74,7 +87,7 @@ export class NodeProcess implements SimulatedProcess {
     this.node = node
     this.machine = machine
     this.random = random
-    const { plan, time, store, misuse } = simulation
+    const { plan, time, store, monitor, misuse } = simulation
     this.nodes = plan.machines.length
     this.owner = `node-${node}.${incarnation}`
     // The same code reads the clocks as in production.
@@ -88,7 +101,7 @@ export class NodeProcess implements SimulatedProcess {
     const nonsense = new Nonsense(node, plan.faults, time, misuse.fork(2 * stream + 1))
     this.connection = new Connection(this, simulation, nonsense)
     this.store = store.open(this.connection, this.clock)
-    observeCalls(this, simulation)
+    observeCalls(this, monitor, plan)
     const leaseRandom = this.random.fork(OWN_LEASES)
     this.leaseOptions = {
       owner: this.owner,

@@ -1,13 +1,21 @@
 import type { Grant } from '@leasehold/core'
 import type { RenewOutcome } from '@leasehold/core/store'
-import type { NodeProcess } from './node-process.js'
-import type { Simulation } from './simulation.js'
+import type { Monitor } from './monitor.js'
+import type { ObservedLease } from './observed-lease.js'
+import type { SimulationPlan } from './plan.js'
+import type { ClientStore } from './simulated-store.js'
+
+export interface Caller {
+  readonly store: ClientStore
+  readonly owner: string
+  readonly leases: readonly ObservedLease[]
+}
 
 /**
  * Reports the calls that the leases of one process make to their store. Batched heartbeats are not observed: a
  * batch is sent in a later turn, and a release may come first. The answers of the store are passed on unchanged.
  */
-export function observeCalls({ store, owner, leases }: NodeProcess, { monitor, plan }: Simulation): void {
+export function observeCalls({ store, owner, leases }: Caller, monitor: Monitor, plan: SimulationPlan): void {
   const { acquire, renew, release, update, change, break: breaks } = store
   const { previous } = monitor
   // Otherwise a heartbeat that was given up is still in flight.

@@ -5,12 +5,12 @@ import {
   type LeaseEnvironment,
   type LeaseLost,
   type LeaseSettings,
+  type LeaseStore,
   type Metadata,
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
-import type { Monitor } from './monitor.js'
-import type { NodeProcess } from './node-process.js'
+import type { VirtualClock } from '../time/virtual-clock.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */
 export interface Asked {
@@ -35,23 +35,45 @@ export interface ObservedRun {
   signal: AbortSignal | undefined
 }
 
+/** Observes the calls of users, and their outcomes. */
+export interface LeaseObserver {
+  onAsked(asked: Asked): void
+  onAnswered(asked: Asked): void
+  onLost(asked: Asked, lost: LeaseLost): void
+  onRelease(lease: ObservedLease): void
+  onReleased(lease: ObservedLease, how: string): void
+  onUpdated(lease: ObservedLease, fencingToken: bigint, metadata: Metadata): void
+  onRunAsked(run: ObservedRun): void
+  onWorkBegun(run: ObservedRun): void
+  onRunSettled(run: ObservedRun, how: 'resolved' | 'rejected', error?: unknown): void
+}
+
+/** The process of a lease. */
+export interface LeaseHost {
+  readonly node: number
+  readonly machine: VirtualClock
+  readonly store: LeaseStore
+  /** Whether it can look at its clock. */
+  readonly isAwake: boolean
+}
+
 /** The unmodified lease. Users get its {@link ObservedLease.front}, which reports their calls to the simulator. */
 export class ObservedLease extends StoreLease {
-  readonly process: NodeProcess
+  readonly process: LeaseHost
   /** The same lease for users. Their calls are observed; calls that the lease makes on itself, as in `run`, are not. */
   readonly front: StoreLease
   unended = 0
-  readonly #monitor: Monitor
+  readonly #monitor: LeaseObserver
   readonly #onLost: (lost: LeaseLost) => unknown
   /** The ids of its grants so far. */
   readonly #grants = new Set<string>()
 
   /** `onLost`: the user's part of the callback of each `acquire`. */
   constructor(
-    process: NodeProcess,
+    process: LeaseHost,
     settings: LeaseSettings,
     environment: LeaseEnvironment,
-    monitor: Monitor,
+    monitor: LeaseObserver,
     onLost: (lost: LeaseLost) => unknown,
   ) {
     super(settings, process.store, environment)

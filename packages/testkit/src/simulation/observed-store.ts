@@ -9,8 +9,9 @@ import {
 } from '@leasehold/core/store'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection } from './connection.js'
+import type { Monitor } from './monitor.js'
+import type { SimulationPlan } from './plan.js'
 import type { ClientStore, SimulatedStore } from './simulated-store.js'
-import type { Simulation } from './simulation.js'
 
 /** The smallest and the largest ttl of a run. */
 const limits = { minTtl: 100, maxTtl: 3_600_000 }
@@ -20,7 +21,8 @@ const limits = { minTtl: 100, maxTtl: 3_600_000 }
  * process: only the challengers time the leases.
  */
 export class ObservedStore implements SimulatedStore {
-  readonly #simulation: Simulation
+  readonly #plan: SimulationPlan
+  readonly #monitor: Monitor
   readonly #machine: VirtualClock
   readonly #entries = new Map<string, CasEntry<number>>()
   readonly #listening = new Set<() => void>()
@@ -30,8 +32,9 @@ export class ObservedStore implements SimulatedStore {
   #lastCreation = 0
 
   /** `machine`: of the server. */
-  constructor(simulation: Simulation, machine: VirtualClock) {
-    this.#simulation = simulation
+  constructor(plan: SimulationPlan, monitor: Monitor, machine: VirtualClock) {
+    this.#plan = plan
+    this.#monitor = monitor
     this.#machine = machine
     this.#register = {
       read: async (name) => this.#entries.get(name),
@@ -60,7 +63,7 @@ export class ObservedStore implements SimulatedStore {
       list: async function* (prefix, call) {
         yield* await connection.call('list', call, async () => list(prefix))
       },
-      ...(this.#simulation.plan.watched
+      ...(this.#plan.watched
         ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }
         : {}),
     }
@@ -85,7 +88,7 @@ export class ObservedStore implements SimulatedStore {
     const createdAt = this.#entries.get(name)?.createdAt ?? this.#nextCreation()
     this.#entries.set(name, { record, version: this.#version, createdAt })
     const { owner, grantId, fencingToken } = record
-    if (owner !== '') this.#simulation.monitor.onGrant({ name, owner, grantId, fencingToken })
+    if (owner !== '') this.#monitor.onGrant({ name, owner, grantId, fencingToken })
     for (const wake of this.#listening) wake()
     return { version: this.#version, createdAt }
   }

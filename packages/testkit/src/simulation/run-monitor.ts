@@ -1,10 +1,19 @@
 import { LeaseHeldError, LeaseLostError } from '@leasehold/core'
-import type { Monitor } from './monitor.js'
+import type { CheckName } from './checks.js'
 import { type ObservedLease, type ObservedRun, of } from './observed-lease.js'
+
+/** Gets the reports of the monitor of runs. */
+export interface RunObserver {
+  fail(check: CheckName, message: string): void
+  /** Whether a caller of `acquire` holds the grant of a run as well. */
+  isKept(run: ObservedRun): boolean
+  /** Checks that a grant can have been lost for this reason. */
+  checkReason(lease: ObservedLease, fencingToken: bigint | undefined, reason: string): void
+}
 
 /** Watches the runs of all leases from outside. */
 export class RunMonitor {
-  readonly #monitor: Monitor
+  readonly #monitor: RunObserver
   /** The runs whose promise or work has not ended, in the order of their calls. */
   readonly #runs = new Set<ObservedRun>()
   /** For each work that began since the last check: the earlier runs that had not begun. */
@@ -15,7 +24,7 @@ export class RunMonitor {
   readonly #alone = new WeakSet<ObservedRun>()
   readonly #reasonChecked = new WeakSet<ObservedRun>()
 
-  constructor(monitor: Monitor) {
+  constructor(monitor: RunObserver) {
     this.#monitor = monitor
   }
 

@@ -2,18 +2,23 @@ import { type LeaseRecord, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type BreakOptions } from '@leasehold/core/store'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import type { Connection } from './connection.js'
+import type { Monitor } from './monitor.js'
+import type { SimulationPlan } from './plan.js'
 import type { ClientStore, SimulatedStore } from './simulated-store.js'
-import type { Simulation } from './simulation.js'
 
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
-  readonly #simulation: Simulation
+  readonly #plan: SimulationPlan
+  readonly #monitor: Monitor
+  readonly #machine: VirtualClock
   readonly #store: MemoryLeaseStore
   #listeners = 0
 
   /** `machine`: of the server. */
-  constructor(simulation: Simulation, machine: VirtualClock) {
-    this.#simulation = simulation
+  constructor(plan: SimulationPlan, monitor: Monitor, machine: VirtualClock) {
+    this.#plan = plan
+    this.#monitor = monitor
+    this.#machine = machine
     this.#store = new MemoryLeaseStore({ clock: machine })
   }
 
@@ -23,7 +28,7 @@ export class ServerTimedStore implements SimulatedStore {
 
   open(connection: Connection): ClientStore {
     const store = this.#store
-    const { batched, watched } = this.#simulation.plan
+    const { batched, watched } = this.#plan
     const list = (prefix: string) => this.#list(prefix)
     return {
       kind: 'server-timed',
@@ -64,8 +69,7 @@ export class ServerTimedStore implements SimulatedStore {
     const broken = this.#store.break(name, options)
     const note = async (): Promise<void> => {
       const { fencingToken = 0n } = (await this.#store.read(name)) ?? {}
-      const { monitor, time } = this.#simulation
-      monitor.breaks.push({ name, fencingToken, period: options.period, at: time.now })
+      this.#monitor.breaks.push({ name, fencingToken, period: options.period, at: this.#machine.time.now })
     }
     // Beside the answer, which must not come later for it.
     broken.then(note, () => {})
@@ -74,14 +78,14 @@ export class ServerTimedStore implements SimulatedStore {
 
   async #seen(answered: Promise<AcquireOutcome>): Promise<AcquireOutcome> {
     const outcome = await answered
-    if (outcome.granted) this.#simulation.monitor.onGrant(outcome.grant)
+    if (outcome.granted) this.#monitor.onGrant(outcome.grant)
     return outcome
   }
 
   /** The listing of the store itself takes turns of the event loop, which would not be the same in every run. */
   async #list(prefix: string): Promise<readonly LeaseRecord[]> {
     const records: LeaseRecord[] = []
-    for (const name of new Set(this.#simulation.monitor.grants.map(({ name }) => name))) {
+    for (const name of new Set(this.#monitor.grants.map(({ name }) => name))) {
       const record = name.startsWith(prefix) ? await this.#store.read(name) : undefined
       if (record !== undefined) records.push(record)
     }

@@ -4,7 +4,7 @@ import { VirtualClock } from '../time/virtual-clock.js'
 import { VirtualTime } from '../time/virtual-time.js'
 import { Monitor } from './monitor.js'
 import { Network } from './network.js'
-import { FencedResource, NodeProcess } from './node-process.js'
+import { FencedResource, NodeProcess, type World } from './node-process.js'
 import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
@@ -27,7 +27,7 @@ interface Node {
 }
 
 /** The machines, the network, the store and the processes of one run. */
-export class Simulation {
+export class Simulation implements World {
   /** True time. */
   readonly time = new VirtualTime()
   readonly resource = new FencedResource()
@@ -52,9 +52,12 @@ export class Simulation {
     this.#offers = this.#random.fork(streams.offers)
     this.misuse = this.#random.fork(streams.misuse)
     this.network = new Network(time, plan.faults, this.#random.fork(streams.network))
-    this.monitor = new Monitor(this)
+    this.monitor = new Monitor(plan, time)
     const server = new VirtualClock({ time, ...plan.server })
-    this.store = plan.store === 'observed' ? new ObservedStore(this, server) : new ServerTimedStore(this, server)
+    this.store =
+      plan.store === 'observed'
+        ? new ObservedStore(plan, this.monitor, server)
+        : new ServerTimedStore(plan, this.monitor, server)
     this.#nodes = plan.machines.map((machine) => ({
       machine: new VirtualClock({ time, ...machine }),
       process: undefined,
