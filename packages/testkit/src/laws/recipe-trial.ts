@@ -184,10 +184,10 @@ export class RecipeTrial<Recipe, Options> {
 }
 
 /** Returns a function that makes laws of one recipe. `given`: what each check gets after its trial. */
-export function recipeLawsWith<Recipe, Options, Given extends readonly unknown[] = readonly []>(
-  given: (trial: RecipeTrial<Recipe, Options>) => Given,
+export function recipeLawsWith<Recipe, Options, Given extends readonly unknown[] | []>(
+  given: (trial: RecipeTrial<Recipe, Options>) => Promise<Given>,
 ) {
-  const lawsOf = lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, Given>(async (trial) => given(trial))
+  const lawsOf = lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, Given>(given)
   return (
     needs: readonly StoreAbility[],
     checks: Parameters<typeof lawsOf>[2],

@@ -49,9 +49,7 @@ async function assertFree(trial: Trial, names: readonly string[]): Promise<void>
   }
 }
 
-const lawsOf = recipeLawsWith<AllOfUnderLaw, AllOfLawOptions, readonly [ReturnType<typeof namesOf>]>((trial) => [
-  namesOf(trial),
-])
+const lawsOf = recipeLawsWith(async (trial: Trial) => [namesOf(trial)])
 
 /** The laws of `allOf`. The leases are those of the place, with the names that the options give. */
 export const allOfLaws = [

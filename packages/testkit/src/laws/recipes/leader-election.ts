@@ -82,7 +82,7 @@ function onlyWorkOf(works: readonly Work[]): Work {
   return work
 }
 
-const lawsOf = recipeLawsWith<ElectionUnderLaw, ElectionLawOptions>(() => [])
+const lawsOf = recipeLawsWith(async (_: Trial) => [])
 
 const termLaws = lawsOf([], {
   async 'one of several candidates leads, and each later term has a larger number'(trial) {

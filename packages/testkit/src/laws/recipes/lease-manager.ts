@@ -27,7 +27,7 @@ export interface LeaseManagerUnderLaw {
 
 type Trial = RecipeTrial<LeaseManagerUnderLaw, { readonly concurrency?: number }>
 
-const lawsOf = recipeLawsWith<LeaseManagerUnderLaw, { readonly concurrency?: number }>(() => [])
+const lawsOf = recipeLawsWith(async (_: Trial) => [])
 
 function namesOf(trial: Trial, count: number): string[] {
   return Array.from({ length: count }, (_, place) => `${trial.name}/${place}`)

@@ -99,7 +99,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-const lawsOf = recipeLawsWith<PartitionGroupUnderTest, PartitionGroupLawOptions>(() => [])
+const lawsOf = recipeLawsWith(async (_: Trial) => [])
 
 /** The rules of groups that share partitions. */
 export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, PartitionGroupLawOptions>[] = [

@@ -76,7 +76,7 @@ class Runs {
 
 const endless = (): Promise<never> => new Promise(() => {})
 
-const lawsOf = recipeLawsWith<ScheduleUnderLaw, ScheduleLawOptions, readonly [Runs]>(() => [new Runs()])
+const lawsOf = recipeLawsWith(async (_: Trial) => [new Runs()])
 
 /** The laws of `Schedule`, over a store that keeps metadata. */
 export const scheduleLaws = lawsOf(['metadata'], {
