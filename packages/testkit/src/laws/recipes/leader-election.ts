@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
+import { PendingWork } from '../pending-work.js'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** The leader, as an election reports it. */
@@ -31,21 +32,32 @@ export interface ElectionLawOptions {
 
 type Trial = RecipeTrial<ElectionUnderLaw, ElectionLawOptions>
 
+interface Term {
+  readonly term: bigint
+  readonly signal: AbortSignal
+}
+
+/** The options of a candidate; `work` is done in its terms, which otherwise last until it resigns or loses the lease. */
+interface CandidateOptions extends Omit<ElectionLawOptions, 'onElected'> {
+  readonly work?: PendingWork<Term>
+}
+
 interface Candidate {
   readonly election: ElectionUnderLaw
   readonly place: RecipePlace
 }
 
 /** A started candidate in a place of its own; it is stopped at the end. */
-async function candidate(trial: Trial, options: ElectionLawOptions = {}): Promise<Candidate> {
+async function candidate(trial: Trial, { work, ...options }: CandidateOptions = {}): Promise<Candidate> {
   const place = await trial.place()
-  const election = await trial.create({ stopTimeout: trial.ttl / 2, ...options }, place)
+  const working = work && { onElected: (term: bigint, signal: AbortSignal) => work.run({ term, signal }) }
+  const election = await trial.create({ stopTimeout: trial.ttl / 2, ...working, ...options }, place)
   trial.atEnd(() => election.stop())
   election.start()
   return { election, place }
 }
 
-async function leading(trial: Trial, options: ElectionLawOptions = {}): Promise<Candidate> {
+async function leading(trial: Trial, options?: CandidateOptions): Promise<Candidate> {
   const made = await candidate(trial, options)
   await trial.until('the first candidate leads', () => made.election.isLeader)
   return made
@@ -59,30 +71,8 @@ async function untilTakenOver(trial: Trial, next: ElectionUnderLaw, last: Electi
   })
 }
 
-/** Work that ends when the law says so. */
-function heldWork(): { onElected: (term: bigint, signal: AbortSignal) => Promise<void>; works: Work[] } {
-  const works: Work[] = []
-  const onElected = (term: bigint, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      works.push({ term, signal, end: resolve, fail: reject })
-    })
-  return { onElected, works }
-}
-
-interface Work {
-  readonly term: bigint
-  readonly signal: AbortSignal
-  end(): void
-  fail(error: Error): void
-}
-
-function onlyWorkOf(works: readonly Work[]): Work {
-  const [work] = works
-  assert(work !== undefined && works.length === 1, `${works.length} works instead of one`)
-  return work
-}
-
-const lawsOf = recipeLawsWith(async (_: Trial) => [])
+/** The laws get a work for the terms of one candidate. */
+const lawsOf = recipeLawsWith(async (_: Trial) => [new PendingWork<Term>()])
 
 const termLaws = lawsOf([], {
   async 'one of several candidates leads, and each later term has a larger number'(trial) {
@@ -96,48 +86,43 @@ const termLaws = lawsOf([], {
     await untilTakenOver(trial, second.election, first.election)
     assert(second.election.term !== undefined && second.election.term > term)
   },
-  async 'a leader without the store stops leading by itself, its signal aborts, and another one leads'(trial) {
-    const { onElected, works } = heldWork()
-    const first = await leading(trial, { onElected })
+  async 'a leader without the store stops leading by itself, its signal aborts, and another one leads'(trial, work) {
+    const first = await leading(trial, { work })
     const second = await candidate(trial)
     first.place.cutOff()
     await untilTakenOver(trial, second.election, first.election)
-    const work = onlyWorkOf(works)
-    assert.equal(work.signal.aborted, true)
+    assert.equal(work.only.held.signal.aborted, true)
     assert.equal(first.election.term, undefined)
-    work.end()
+    work.only.end()
   },
-  async 'a new term does not begin in a process before the work of the last one has ended'(trial) {
-    const { onElected, works } = heldWork()
-    const { place } = await leading(trial, { onElected, resignPause: 0 })
+  async 'a new term does not begin in a process before the work of the last one has ended'(trial, work) {
+    const { place } = await leading(trial, { work, resignPause: 0 })
     place.cutOff()
-    await trial.until('the work is to end', () => onlyWorkOf(works).signal.aborted)
+    await trial.until('the work is to end', () => work.only.held.signal.aborted)
     place.heal()
     await trial.pass(2 * trial.ttl)
-    const last = onlyWorkOf(works)
+    const last = work.only
     last.end()
-    await trial.until('a new term begins', () => works.length === 2)
-    assert(works[1] !== undefined && works[1].term > last.term)
-    works[1].end()
+    await trial.until('a new term begins', () => work.calls.length === 2)
+    assert(work.calls[1] !== undefined && work.calls[1].held.term > last.held.term)
+    work.calls[1].end()
   },
-  async 'a term ends when its work returns, and the next campaign begins after the pause'(trial) {
-    const { onElected, works } = heldWork()
-    const { election } = await leading(trial, { onElected, resignPause: trial.ttl / 2 })
-    onlyWorkOf(works).end()
+  async 'a term ends when its work returns, and the next campaign begins after the pause'(trial, work) {
+    const { election } = await leading(trial, { work, resignPause: trial.ttl / 2 })
+    work.only.end()
     await trial.until('it does not lead', () => !election.isLeader)
     await trial.pass(trial.ttl / 4)
-    assert.equal(works.length, 1)
-    await trial.until('it leads again', () => works.length === 2)
-    works[1]?.end()
+    assert.equal(work.calls.length, 1)
+    await trial.until('it leads again', () => work.calls.length === 2)
+    work.calls[1]?.end()
   },
-  async 'a term ends when its work fails, and the next campaign begins after the pause'(trial) {
-    const { onElected, works } = heldWork()
-    const { election } = await leading(trial, { onElected, resignPause: trial.ttl / 4 })
-    onlyWorkOf(works).fail(new Error('of the work'))
+  async 'a term ends when its work fails, and the next campaign begins after the pause'(trial, work) {
+    const { election } = await leading(trial, { work, resignPause: trial.ttl / 4 })
+    work.only.fail(new Error('of the work'))
     await trial.until('it does not lead', () => !election.isLeader)
-    await trial.until('it leads again', () => works.length === 2)
+    await trial.until('it leads again', () => work.calls.length === 2)
     assert.equal(election.isLeader, true)
-    works[1]?.end()
+    work.calls[1]?.end()
   },
 })
 
@@ -159,15 +144,14 @@ const endLaws = lawsOf([], {
     await trial.until('it leads again', () => election.isLeader)
     assert(term !== undefined && election.term !== undefined && election.term > term)
   },
-  async 'a leader that resigns keeps the lease until its work has ended'(trial) {
-    const { onElected, works } = heldWork()
-    const first = await leading(trial, { onElected, stopTimeout: 3 * trial.ttl, resignPause: trial.ttl })
+  async 'a leader that resigns keeps the lease until its work has ended'(trial, work) {
+    const first = await leading(trial, { work, stopTimeout: 3 * trial.ttl, resignPause: trial.ttl })
     const second = await candidate(trial)
     const resigned = first.election.resign()
-    assert.equal(onlyWorkOf(works).signal.aborted, true)
+    assert.equal(work.only.held.signal.aborted, true)
     await trial.pass(1.5 * trial.ttl)
     assert.deepEqual([first.election.isLeader, second.election.isLeader], [true, false])
-    onlyWorkOf(works).end()
+    work.only.end()
     await trial.during(resigned)
     await untilTakenOver(trial, second.election, first.election)
   },
@@ -178,28 +162,26 @@ const endLaws = lawsOf([], {
     await trial.during(first.election.stop())
     await untilTakenOver(trial, second.election, first.election)
   },
-  async 'stop waits for the work to end, then frees the name'(trial) {
-    const { onElected, works } = heldWork()
-    const first = await leading(trial, { onElected, stopTimeout: 3 * trial.ttl })
+  async 'stop waits for the work to end, then frees the name'(trial, work) {
+    const first = await leading(trial, { work, stopTimeout: 3 * trial.ttl })
     let isStopped = false
     const stopped = first.election.stop().then(() => {
       isStopped = true
     })
     await trial.pass(trial.ttl / 4)
     assert.equal(isStopped, false)
-    onlyWorkOf(works).end()
+    work.only.end()
     await trial.during(stopped)
     assert.equal(first.election.isLeader, false)
     await leading(trial)
   },
-  async 'stop rejects if the work goes on past the deadline, and the lease is held until it ends'(trial) {
-    const { onElected, works } = heldWork()
-    const first = await leading(trial, { onElected, stopTimeout: trial.ttl / 5 })
+  async 'stop rejects if the work goes on past the deadline, and the lease is held until it ends'(trial, work) {
+    const first = await leading(trial, { work, stopTimeout: trial.ttl / 5 })
     const second = await candidate(trial)
     await assert.rejects(trial.during(first.election.stop()), { name: 'LeaseTimeoutError' })
     await trial.pass(1.5 * trial.ttl)
     assert.deepEqual([first.election.isLeader, second.election.isLeader], [true, false])
-    onlyWorkOf(works).end()
+    work.only.end()
     await untilTakenOver(trial, second.election, first.election)
     await trial.during(first.election.stop())
   },
@@ -214,15 +196,14 @@ const endLaws = lawsOf([], {
     assert.equal(second.election.isLeader, false)
     await leading(trial)
   },
-  async 'is unhealthy while work goes on for longer than a ttl after the last heartbeat'(trial) {
-    const { onElected, works } = heldWork()
-    const { election, place } = await leading(trial, { onElected })
+  async 'is unhealthy while work goes on for longer than a ttl after the last heartbeat'(trial, work) {
+    const { election, place } = await leading(trial, { work })
     place.cutOff()
     await trial.pass(trial.ttl / 2)
     assert.equal(election.healthy, true)
     await trial.until('it is unhealthy', () => !election.healthy, 2 * trial.ttl)
     assert.equal(election.isLeader, false)
-    onlyWorkOf(works).end()
+    work.only.end()
     await trial.until('it is healthy', () => election.healthy)
   },
 })
@@ -301,16 +282,15 @@ const clockLaws = lawsOf([], {
     await trial.pass(trial.ttl)
     assert.deepEqual([first.election.isLeader, second.election.isLeader], [false, true])
   },
-  async 'an operator who breaks the lease ends the term'(trial) {
-    const { onElected, works } = heldWork()
-    const { election, place } = await leading(trial, { onElected })
+  async 'an operator who breaks the lease ends the term'(trial, work) {
+    const { election, place } = await leading(trial, { work })
     if (place.store.break === undefined) return
     await place.store.break(place.name, { period: 0 }, new AbortableCall())
-    await trial.until('the work is to end', () => onlyWorkOf(works).signal.aborted)
+    await trial.until('the work is to end', () => work.only.held.signal.aborted)
     assert.equal(election.isLeader, false)
-    onlyWorkOf(works).end()
-    await trial.until('a new term begins', () => works.length === 2)
-    works[1]?.end()
+    work.only.end()
+    await trial.until('a new term begins', () => work.calls.length === 2)
+    work.calls[1]?.end()
   },
 })
 

@@ -24,8 +24,7 @@ const forever = { wait: Number.POSITIVE_INFINITY }
 
 const notAgain = (): never => assert.fail('the work was done again')
 
-/** Work that lasts, of a holder. */
-const pendingWork = () => new PendingWork<Parameters<Parameters<OnceUnderLaw['run']>[1]>>()
+const pendingWork = () => new PendingWork<Parameters<Parameters<OnceUnderLaw['run']>[1]>[0]>()
 
 /** The laws get two callers in processes of their own, and the place of the first one. */
 const lawsOf = recipeLawsWith(async (trial: RecipeTrial<OnceUnderLaw, Record<never, never>>) => {
@@ -101,7 +100,7 @@ export const onceLaws = [
     ) => {
       const { run, begun } = pendingWork()
       const rejected = assert.rejects(holder.run(trial.name, run), LeaseLostError)
-      const [held] = (await trial.during(begun)).given
+      const { held } = await trial.during(begun)
       const next = waiter.run(
         trial.name,
         async ({ fencingToken }) => {
@@ -178,7 +177,7 @@ export const onceLaws = [
     'closing aborts the work, and leaves the key to the next caller at once': async (trial, holder, other) => {
       const { run, begun } = pendingWork()
       const rejected = assert.rejects(holder.run(trial.name, run), LeaseLostError)
-      const [{ signal }] = (await trial.during(begun)).given
+      const { signal } = (await trial.during(begun)).held
       await trial.during(holder.close())
       await trial.during(rejected)
       assert.equal(signal.aborted, true)
