@@ -7,6 +7,7 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
+import { PendingWork } from '../pending-work.js'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** The part of `LeaseManager` that its laws use. */
@@ -27,8 +28,6 @@ export interface LeaseManagerUnderLaw {
 
 type Trial = RecipeTrial<LeaseManagerUnderLaw, { readonly concurrency?: number }>
 
-const lawsOf = recipeLawsWith(async (_: Trial) => [])
-
 function namesOf(trial: Trial, count: number): string[] {
   return Array.from({ length: count }, (_, place) => `${trial.name}/${place}`)
 }
@@ -46,13 +45,17 @@ function work(trial: Trial, { leaseOptions: { clock = systemClock } }: RecipePla
   return new Promise((resolve) => clock.schedule(trial.ttl / 10, resolve))
 }
 
-const endless = (): Promise<never> => new Promise(() => {})
+const pendingJob = () => new PendingWork<Parameters<Parameters<LeaseManagerUnderLaw['processEach']>[1]>[1]>()
+
+const notAgain = (): never => assert.fail('the job was done again')
+
+/** The laws get two managers, each in a place of its own. */
+const lawsOf = recipeLawsWith(async (trial: Trial) => [await open(trial), await open(trial)])
 
 /** The laws of `LeaseManager`. A lease has the name that it is asked for by, and the ttl of the place. */
 export const leaseManagerLaws = [
   ...lawsOf([], {
-    'many names are held at once, and stay held for many ttls': async (trial) => {
-      const { manager } = await open(trial)
+    'many names are held at once, and stay held for many ttls': async (trial, { manager }) => {
       const names = namesOf(trial, 20)
       const leases = await trial.during(Promise.all(names.map((name) => manager.acquireWithAutoRenew(name))))
       assert(leases.every((lease) => lease?.checkLease() === true))
@@ -66,8 +69,7 @@ export const leaseManagerLaws = [
       assert.deepEqual(manager.names, names.slice(1))
     },
 
-    'a name that another holds is refused, and can be waited for': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial)]
+    'a name that another holds is refused, and can be waited for': async (trial, one, other) => {
       assert(await trial.during(one.manager.acquireWithAutoRenew(trial.name)))
       assert.equal(await trial.during(other.manager.acquireWithAutoRenew(trial.name)), undefined)
       const waiting = other.manager.acquireWithAutoRenew(trial.name, { wait: Number.POSITIVE_INFINITY })
@@ -75,16 +77,15 @@ export const leaseManagerLaws = [
       assert.equal((await trial.during(waiting))?.checkLease(), true)
     },
 
-    'waiters do not keep other names from being asked for': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial, { concurrency: 1 })]
+    'waiters do not keep other names from being asked for': async (trial, one) => {
+      const other = await open(trial, { concurrency: 1 })
       assert(await trial.during(one.manager.acquireWithAutoRenew(trial.name)))
       const waiting = other.manager.acquireWithAutoRenew(trial.name, { wait: Number.POSITIVE_INFINITY })
       waiting.catch(() => {})
       assert(await trial.during(other.manager.acquireWithAutoRenew(`${trial.name}/2`), trial.ttl))
     },
 
-    'claimFirst gets one free name, and each call another one': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial)]
+    'claimFirst gets one free name, and each call another one': async (trial, one, other) => {
       const names = namesOf(trial, 3)
       const claims = [
         one.manager.claimFirst(names),
@@ -100,8 +101,7 @@ export const leaseManagerLaws = [
       assert.equal((await trial.during(waiting))?.settings.name, free)
     },
 
-    'a loss is one event, with the name': async (trial) => {
-      const { manager, place } = await open(trial)
+    'a loss is one event, with the name': async (trial, { manager, place }) => {
       const losses: string[] = []
       manager.on('lost', (name, { reason }) => losses.push(`${name} ${reason}`))
       const names = namesOf(trial, 3)
@@ -115,8 +115,7 @@ export const leaseManagerLaws = [
       assert.deepEqual(manager.names, [])
     },
 
-    'close ends all leases at once, frees the names, and ends waiters': async (trial) => {
-      const [{ manager }, other] = [await open(trial), await open(trial)]
+    'close ends all leases at once, frees the names, and ends waiters': async (trial, { manager }, other) => {
       const names = namesOf(trial, 5)
       for (const name of names) assert(await trial.during(manager.acquireWithAutoRenew(name)))
       assert(await trial.during(other.manager.acquireWithAutoRenew(trial.name)))
@@ -131,8 +130,7 @@ export const leaseManagerLaws = [
       await assert.rejects(manager.acquireWithAutoRenew(trial.name), LeaseUnavailableError)
     },
 
-    'close settles within its deadline when the store does not answer': async (trial) => {
-      const { manager, place } = await open(trial)
+    'close settles within its deadline when the store does not answer': async (trial, { manager, place }) => {
       for (const name of namesOf(trial, 3)) assert(await trial.during(manager.acquireWithAutoRenew(name)))
       place.cutOff()
       // Shorter than the time limit of one request. In real time a busy machine needs more.
@@ -143,9 +141,9 @@ export const leaseManagerLaws = [
   }),
 
   ...lawsOf(['metadata'], {
-    'three processes do each job of a list once': async (trial) => {
+    'three processes do each job of a list once': async (trial, one, other) => {
       const jobs = namesOf(trial, 9)
-      const members = [await open(trial), await open(trial), await open(trial)]
+      const members = [one, other, await open(trial)]
       const did: string[] = []
       const each = members.map(({ manager, place }) =>
         manager.processEach(
@@ -163,9 +161,8 @@ export const leaseManagerLaws = [
       for (const { done, doneElsewhere } of results) assert.deepEqual([...done, ...doneElsewhere].toSorted(), jobs)
     },
 
-    'a list that is done is not done again, unless in another run': async (trial) => {
+    'a list that is done is not done again, unless in another run': async (trial, first) => {
       const jobs = namesOf(trial, 3)
-      const first = await open(trial)
       const did: string[] = []
       const worker = async (job: string): Promise<void> => void did.push(job)
       await trial.during(first.manager.processEach(jobs, worker, { run: 'monday' }))
@@ -178,8 +175,7 @@ export const leaseManagerLaws = [
       assert.equal(did.length, 6)
     },
 
-    'no more jobs than the concurrency are in progress at the same time': async (trial) => {
-      const { manager, place } = await open(trial)
+    'no more jobs than the concurrency are in progress at the same time': async (trial, { manager, place }) => {
       let [inProgress, most] = [0, 0]
       const worker = async (): Promise<void> => {
         inProgress += 1
@@ -191,37 +187,30 @@ export const leaseManagerLaws = [
       assert.equal(most, 3)
     },
 
-    'the job of a process that died is done again, under a larger token': async (trial) => {
-      const [dying, other] = [await open(trial), await open(trial)]
+    'the job of a process that died is done again, under a larger token': async (trial, dying, other) => {
       const jobs = namesOf(trial, 3)
-      const tokens: bigint[] = []
-      let lost: AbortSignal | undefined
-      const dead = dying.manager.processEach(jobs, (_, { fencingToken, signal }) => {
-        tokens.push(fencingToken)
-        lost = signal
-        return endless()
-      })
-      dead.catch(() => {})
-      await trial.until('a job is begun', () => tokens.length > 0)
+      const { run, begun } = pendingJob()
+      dying.manager.processEach(jobs, (_, held) => run(held)).catch(() => {})
+      const { held } = await trial.during(begun)
       dying.place.cutOff()
+      let token = 0n
       const finished = other.manager.processEach(jobs, async (job, { fencingToken }) => {
         if (job !== jobs[0]) return
-        assert.equal(lost?.aborted, true)
-        tokens.push(fencingToken)
+        assert.equal(held.signal.aborted, true)
+        token = fencingToken
       })
       assert.deepEqual((await trial.during(finished)).done, jobs)
-      assert(tokens[0] !== undefined && tokens[1] !== undefined && tokens[0] < tokens[1])
+      assert(held.fencingToken < token)
     },
 
-    'the name of a job is not free before its mark is confirmed': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial)]
+    'the name of a job is not free before its mark is confirmed': async (trial, one, other) => {
       let isOver = false
       const marking = one.manager.processEach([trial.name], async () => {
         one.place.cutOff()
         isOver = true
       })
       await trial.until('the work is over', () => isOver)
-      const waiting = other.manager.processEach([trial.name], () => assert.fail('the job was done again'))
+      const waiting = other.manager.processEach([trial.name], notAgain)
       await trial.pass(trial.ttl / 10)
       one.place.heal()
       const results = await trial.during(Promise.all([marking, waiting]))
@@ -231,8 +220,7 @@ export const leaseManagerLaws = [
       )
     },
 
-    'a mark that was written although its answer was lost counts': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial)]
+    'a mark that was written although its answer was lost counts': async (trial, one, other) => {
       one.place.store.inject({ kind: 'fail-after' }, 'update')
       let works = 0
       const worker = async (): Promise<void> => {
@@ -243,9 +231,8 @@ export const leaseManagerLaws = [
       assert.equal(works, 1)
     },
 
-    'a worker that fails does not stop the others, and leaves its job to others': async (trial) => {
+    'a worker that fails does not stop the others, and leaves its job to others': async (trial, { manager }, other) => {
       const jobs = namesOf(trial, 4)
-      const { manager } = await open(trial)
       const failure = new Error('no paper')
       const failing = manager.processEach(jobs, async (job) => {
         if (job === jobs[1]) throw failure
@@ -255,41 +242,32 @@ export const leaseManagerLaws = [
         assert.deepEqual(error.errors, [failure])
         return true
       })
-      const other = await open(trial)
       assert.deepEqual((await trial.during(other.manager.processEach(jobs, async () => {}))).done, [jobs[1]])
     },
 
-    'a store that fails for a while delays the jobs': async (trial) => {
-      const { manager, place } = await open(trial)
+    'a store that fails for a while delays the jobs': async (trial, { manager, place }) => {
       const jobs = namesOf(trial, 3)
       for (let call = 0; call < 3; call += 1) place.store.inject({ kind: 'fail-before' }, 'read')
       assert.deepEqual((await trial.during(manager.processEach(jobs, async () => {}))).done, jobs)
     },
 
-    'close aborts the jobs in progress, which others do at once': async (trial) => {
-      const [one, other] = [await open(trial), await open(trial)]
-      let signal: AbortSignal | undefined
-      const ended = assert.rejects(
-        one.manager.processEach([trial.name], (_, held) => {
-          signal = held.signal
-          return endless()
-        }),
-        LeaseUnavailableError,
-      )
-      await trial.until('the job is begun', () => signal !== undefined)
+    'close aborts the jobs in progress, which others do at once': async (trial, one, other) => {
+      const { run, begun } = pendingJob()
+      const processed = one.manager.processEach([trial.name], (_, held) => run(held))
+      const ended = assert.rejects(processed, LeaseUnavailableError)
+      const { signal } = (await trial.during(begun)).held
       await trial.during(Promise.all([one.manager.close(), ended]))
-      assert.equal(signal?.aborted, true)
+      assert.equal(signal.aborted, true)
       const next = other.manager.processEach([trial.name], async () => {})
       assert.deepEqual((await trial.during(next, trial.ttl)).done, [trial.name])
     },
 
-    'a later holder of the name keeps the mark': async (trial) => {
-      const { manager, place } = await open(trial)
+    'a later holder of the name keeps the mark': async (trial, { manager, place }) => {
       await trial.during(manager.processEach([trial.name], async () => {}))
       const lease = createLease(place.store, trial.name, place.leaseOptions)
       assert.equal(await trial.during(lease.acquire()), true)
       await trial.during(lease.release())
-      const again = manager.processEach([trial.name], () => assert.fail('the job was done again'))
+      const again = manager.processEach([trial.name], notAgain)
       assert.deepEqual((await trial.during(again)).doneElsewhere, [trial.name])
     },
   }),
