@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createLease } from '@leasehold/core'
+import { PendingWork } from '../pending-work.js'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 
 /** One run of the work of a schedule, as its record keeps it. */
@@ -32,8 +33,17 @@ export interface ScheduleLawOptions {
 
 type Trial = RecipeTrial<ScheduleUnderLaw, ScheduleLawOptions>
 
+type Options = Partial<ScheduleLawOptions> & { readonly place?: RecipePlace }
+
+/** A schedule that was started, and its place. */
+interface Instance {
+  readonly schedule: ScheduleUnderLaw
+  readonly place: RecipePlace
+}
+
 /** The ticks of the trial that were run, in the order of their starts. */
 class Runs {
+  readonly #trial: Trial
   readonly ticks: {
     readonly due: number
     readonly owner: string
@@ -41,15 +51,13 @@ class Runs {
     readonly signal: AbortSignal
   }[] = []
 
+  constructor(trial: Trial) {
+    this.#trial = trial
+  }
+
   /** Starts a schedule in a place of its own, whose work is counted and then does `work`. */
-  async start(
-    trial: Trial,
-    {
-      work = () => undefined,
-      place: given,
-      ...options
-    }: Partial<ScheduleLawOptions> & { readonly place?: RecipePlace },
-  ): Promise<{ readonly schedule: ScheduleUnderLaw; readonly place: RecipePlace }> {
+  async start({ work = () => undefined, place: given, ...options }: Options = {}): Promise<Instance> {
+    const trial = this.#trial
     const place = given ?? (await trial.place())
     const { owner } = place.leaseOptions
     const counted: ScheduleLawOptions['work'] = (tick) => {
@@ -63,6 +71,13 @@ class Runs {
     return { schedule, place }
   }
 
+  /** Starts the first schedule, and lets time pass until its first tick is run. */
+  async begin(options: Options): Promise<Instance> {
+    const instance = await this.start(options)
+    await this.#trial.until('the first tick', () => this.ticks.length === 1)
+    return instance
+  }
+
   /** Each tick was run once, in order, under growing tokens, and none was left out. */
   check(every: number): void {
     for (const [place, { due, token }] of this.ticks.entries()) {
@@ -74,31 +89,42 @@ class Runs {
   }
 }
 
-const endless = (): Promise<never> => new Promise(() => {})
+/** The first tick, which one of two instances runs, takes longer than the next two take to become due. */
+async function overrun(trial: Trial, runs: Runs, every: number, missed: 'skip' | 'run-once'): Promise<void> {
+  const first = new PendingWork<unknown>()
+  const work = (tick: unknown): unknown => (runs.ticks.length === 1 ? first.run(tick) : undefined)
+  await runs.start({ every, missed, work })
+  await runs.begin({ every, missed, work })
+  await trial.pass(2.5 * every)
+  first.only.end()
+}
 
-const lawsOf = recipeLawsWith(async (_: Trial) => [new Runs()])
+/** The laws get the runs of the trial, and a work that lasts. */
+const lawsOf = recipeLawsWith(async (trial: Trial) => [new Runs(trial), new PendingWork<unknown>()])
 
 /** The laws of `Schedule`, over a store that keeps metadata. */
 export const scheduleLaws = lawsOf(['metadata'], {
   'each tick is run once by one of several instances, and none is left out': async (trial, runs) => {
-    for (let instance = 0; instance < 3; instance += 1) await runs.start(trial, {})
+    for (let instance = 0; instance < 3; instance += 1) await runs.start()
     await trial.until('five ticks', () => runs.ticks.length >= 5)
     runs.check(trial.ttl / 2)
   },
 
   'clocks that are an hour apart run no tick twice': async (trial, runs) => {
-    for (const skew of [0, 3_600_000, -3_600_000]) await runs.start(trial, { place: await trial.place({ skew }) })
+    for (const skew of [0, 3_600_000, -3_600_000]) await runs.start({ place: await trial.place({ skew }) })
     await trial.until('six ticks', () => runs.ticks.length >= 6)
     // The fast clock may have overtaken the others after the first tick.
     runs.ticks.shift()
     runs.check(trial.ttl / 2)
   },
 
-  'a tick whose holder dies in the middle is interrupted, not run again, and the next one is run': async (trial) => {
-    const runs = new Runs()
-    const { place } = await runs.start(trial, { work: endless })
-    await trial.until('the work has begun', () => runs.ticks.length === 1)
-    const { schedule } = await runs.start(trial, {})
+  'a tick whose holder dies in the middle is interrupted, not run again, and the next one is run': async (
+    trial,
+    runs,
+    { run: work },
+  ) => {
+    const { place } = await runs.begin({ work })
+    const { schedule } = await runs.start()
     place.cutOff()
     await trial.until('the next tick', () => runs.ticks.length >= 2)
     const [first, second] = runs.ticks
@@ -109,9 +135,8 @@ export const scheduleLaws = lawsOf(['metadata'], {
     assert.equal(last?.owner, second.owner)
   },
 
-  'the run of a holder that died is shown as interrupted': async (trial, runs) => {
-    const { place } = await runs.start(trial, { work: endless })
-    await trial.until('the work has begun', () => runs.ticks.length === 1)
+  'the run of a holder that died is shown as interrupted': async (trial, runs, { run: work }) => {
+    const { place } = await runs.begin({ work })
     place.cutOff()
     const reader = await trial.create({ every: 600_000, work: () => undefined })
     const other = await trial.place()
@@ -133,11 +158,11 @@ export const scheduleLaws = lawsOf(['metadata'], {
       return await update?.apply(place.store, args)
     }
     Object.assign(place.store, { update: cut })
-    await runs.start(trial, { place, every })
+    await runs.start({ place, every })
     const other = await trial.place()
     // The first one is granted the lease.
     other.store.inject({ kind: 'delay', duration: trial.ttl / 10 }, 'acquire')
-    await runs.start(trial, { place: other, every })
+    await runs.start({ place: other, every })
     await trial.until('a holder that cannot record', () => isCut)
     assert.equal(runs.ticks.length, 0)
     // Before the next tick.
@@ -151,7 +176,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
     for (const part of [100, 25]) {
       const place = await trial.place()
       place.store.inject({ kind: 'delay', duration: trial.ttl / part }, 'acquire')
-      await runs.start(trial, { place, every })
+      await runs.start({ place, every })
     }
     await trial.until('the tick', () => runs.ticks.length > 0)
     await trial.pass(trial.ttl)
@@ -160,12 +185,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'ticks that a work overruns are skipped, and do not pile up': async (trial, runs) => {
     const every = trial.ttl / 2
-    let end = (): void => {}
-    const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
-    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, work })
-    await trial.until('the first tick', () => runs.ticks.length === 1)
-    await trial.pass(2.5 * every)
-    end()
+    await overrun(trial, runs, every, 'skip')
     await trial.until('three ticks', () => runs.ticks.length >= 3)
     const [first, second, third] = runs.ticks.map(({ due }) => due)
     assert(first !== undefined && second !== undefined && third !== undefined)
@@ -176,12 +196,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'with run-once, the latest tick that a work overran is run late, and only that': async (trial, runs) => {
     const every = trial.ttl / 2
-    let end = (): void => {}
-    const work = (): unknown => (runs.ticks.length === 1 ? new Promise<void>((resolve) => (end = resolve)) : undefined)
-    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, work, missed: 'run-once' })
-    await trial.until('the first tick', () => runs.ticks.length === 1)
-    await trial.pass(2.5 * every)
-    end()
+    await overrun(trial, runs, every, 'run-once')
     await trial.until('the late tick', () => runs.ticks.length >= 2, every)
     const [first, second] = runs.ticks.map(({ due }) => due)
     assert(first !== undefined && second !== undefined && second - first >= 2 * every)
@@ -189,12 +204,11 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'after a time without instances, missed ticks are skipped': async (trial, runs) => {
     const every = 2 * trial.ttl
-    const { schedule } = await runs.start(trial, { every })
-    await trial.until('a tick', () => runs.ticks.length === 1)
+    const { schedule } = await runs.begin({ every })
     await trial.during(schedule.stop())
     await trial.pass(1.2 * every)
     const place = await trial.place()
-    await runs.start(trial, { every, place })
+    await runs.start({ every, place })
     await trial.until('the next tick', () => runs.ticks.length === 2)
     const [first, second] = runs.ticks.map(({ due }) => due)
     assert.equal(Number(second) - Number(first), 2 * every)
@@ -202,11 +216,10 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'after a time without instances, run-once runs the latest missed tick once': async (trial, runs) => {
     const every = trial.ttl
-    const { schedule } = await runs.start(trial, { every, missed: 'run-once' })
-    await trial.until('a tick', () => runs.ticks.length === 1)
+    const { schedule } = await runs.begin({ every, missed: 'run-once' })
     await trial.during(schedule.stop())
     await trial.pass(2.3 * every)
-    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, missed: 'run-once' })
+    for (let instance = 0; instance < 2; instance += 1) await runs.start({ every, missed: 'run-once' })
     await trial.until('the late tick and the next', () => runs.ticks.length === 3)
     const [first, late, next] = runs.ticks.map(({ due }) => due)
     assert.equal(Number(late) - Number(first), 2 * every)
@@ -217,43 +230,45 @@ export const scheduleLaws = lawsOf(['metadata'], {
     const every = 20 * trial.ttl
     const reader = await trial.create({ every, work: () => undefined })
     const { next } = await trial.during(reader.read())
-    const { place } = await runs.start(trial, { every, missed: 'run-once' })
+    const { place } = await runs.start({ every, missed: 'run-once' })
     await trial.until('the record was read', () => place.calls.includes('read'))
     await trial.pass(trial.ttl / 2)
     // The next tick may be due by now: ticks are at fixed instants of the clock.
     for (const { due } of runs.ticks) assert(due >= Number(next), `${due} is before ${next?.getTime()}`)
   },
 
-  'any instance can read the next, the running and the last run': async (trial, runs) => {
+  'any instance can read the next, the running and the last run': async (trial, runs, second) => {
     const every = trial.ttl
-    let end = (): void => {}
-    const work = (): unknown =>
-      runs.ticks.length === 1 ? Promise.reject(new Error('no paper')) : new Promise<void>((resolve) => (end = resolve))
-    const { place } = await runs.start(trial, { every, work })
+    const work = (tick: unknown): unknown =>
+      runs.ticks.length === 1 ? Promise.reject(new Error('no paper')) : second.run(tick)
+    const { place } = await runs.start({ every, work })
     const reader = await trial.create({ every, work: () => undefined })
     assert.deepEqual((await trial.during(reader.read())).last, undefined)
     await trial.until('the second tick', () => runs.ticks.length === 2)
-    const [first, second] = runs.ticks.map(({ due }) => due)
+    const [failed, running] = runs.ticks.map(({ due }) => due)
     const status = await trial.during(reader.read())
     const { owner } = place.leaseOptions
     assert.deepEqual(
       [status.last, status.running].map((run) => run && [run.due, run.owner, run.outcome, run.error]),
       [
-        [new Date(Number(first)).toISOString(), owner, 'failed', 'no paper'],
-        [new Date(Number(second)).toISOString(), owner, 'running', undefined],
+        [new Date(Number(failed)).toISOString(), owner, 'failed', 'no paper'],
+        [new Date(Number(running)).toISOString(), owner, 'running', undefined],
       ],
     )
-    assert.equal(status.next?.getTime(), Number(second) + every)
-    end()
+    assert.equal(status.next?.getTime(), Number(running) + every)
+    second.only.end()
     await trial.until('it is released', () => place.calls.at(-1) === 'release')
     const ended = await trial.during(reader.read())
     assert.deepEqual([ended.running, ended.last?.outcome], [undefined, 'done'])
   },
 
-  'a work that takes longer than atMostFor is aborted, and the next tick is run': async (trial, runs) => {
+  'a work that takes longer than atMostFor is aborted, and the next tick is run': async (
+    trial,
+    runs,
+    { run: work },
+  ) => {
     const every = 2 * trial.ttl
-    const { schedule } = await runs.start(trial, { every, atMostFor: trial.ttl / 2, work: endless })
-    await trial.until('the work has begun', () => runs.ticks.length === 1)
+    const { schedule } = await runs.begin({ every, atMostFor: trial.ttl / 2, work })
     await trial.until('it is aborted', () => runs.ticks[0]?.signal.aborted === true, trial.ttl)
     await trial.until('the next tick', () => runs.ticks.length === 2)
     const { last } = await trial.during(schedule.read())
@@ -261,10 +276,13 @@ export const scheduleLaws = lawsOf(['metadata'], {
     runs.check(every)
   },
 
-  'stopping aborts the work, records it as interrupted, and leaves the schedule to others': async (trial, runs) => {
-    const { schedule, place } = await runs.start(trial, { work: endless })
-    await trial.until('the work has begun', () => runs.ticks.length === 1)
-    const { schedule: other } = await runs.start(trial, {})
+  'stopping aborts the work, records it as interrupted, and leaves the schedule to others': async (
+    trial,
+    runs,
+    { run: work },
+  ) => {
+    const { schedule, place } = await runs.begin({ work })
+    const { schedule: other } = await runs.start()
     await trial.during(schedule.stop(), trial.ttl)
     assert.equal(runs.ticks[0]?.signal.aborted, true)
     await trial.until('the next tick', () => runs.ticks.length >= 2)
@@ -272,15 +290,12 @@ export const scheduleLaws = lawsOf(['metadata'], {
     assert.notEqual((await trial.during(other.read())).next, undefined)
   },
 
-  'stopping waits for the work as long as it is asked to': async (trial, runs) => {
-    let end = (): void => {}
-    const work = (): unknown => new Promise<void>((resolve) => (end = resolve))
-    const { schedule } = await runs.start(trial, { work })
-    await trial.until('the work has begun', () => runs.ticks.length === 1)
+  'stopping waits for the work as long as it is asked to': async (trial, runs, pending) => {
+    const { schedule } = await runs.begin({ work: pending.run })
     const stopped = schedule.stop({ wait: 3 * trial.ttl })
     await trial.pass(trial.ttl / 4)
     assert.equal(runs.ticks[0]?.signal.aborted, false)
-    end()
+    pending.only.end()
     await trial.during(stopped, trial.ttl)
     assert.equal((await trial.during(schedule.read())).last?.outcome, 'done')
   },
