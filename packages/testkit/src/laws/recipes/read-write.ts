@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AcquireOptions, Lease } from '@leasehold/core'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { endedBefore } from '../succession.js'
 
 /** A read-write lease as the laws see it. */
 export interface ReadWriteUnderTest {
@@ -91,14 +92,9 @@ const inAnyOrder = lawsOf(['metadata'], {
     const { signal } = reader.shared
     place.cutOff()
     const writer = await open(trial)
-    let isWriting = false
-    const writing = writer.exclusive.acquire({ wait: forEver }).then((isHeld) => {
-      assert.equal(reader.shared.checkLease(), false)
-      isWriting = isHeld
-    })
-    await trial.until('the writer writes', () => isWriting, 5 * trial.ttl)
+    const writing = endedBefore(reader.shared, writer.exclusive.acquire({ wait: forEver }))
+    assert.equal(await trial.during(writing, 5 * trial.ttl), true)
     assert.equal(signal.aborted, true)
-    await writing
   },
 
   'a waiting writer is not overtaken by readers that come later': async (trial) => {
