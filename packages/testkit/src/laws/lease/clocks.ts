@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict'
 import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type OpenOptions } from '../lease-trial.js'
+import { endsBeforeTheNext } from '../succession.js'
 
 const HOUR = 3_600_000
 
 /** Half of the drift that a lease allows for: the drifts of holder and challenger add up. */
 const DRIFT = 0.005
 
-/** A holder is cut off; at the moment at which a challenger is granted the name, it no longer believes in its lease. */
+/** A holder is cut off, and taken over by a challenger whose clock differs. */
 async function takesOver(trial: LeaseTrial, holder: OpenOptions, challenger: OpenOptions): Promise<void> {
   const held = await trial.openHeld(holder)
-  const other = await trial.open(challenger)
-  const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
-  const seen = granted.then(() => held.lease.checkLease())
-  await trial.pass(trial.interval * 1.5)
-  await held.cutOff()
-  assert.equal(await trial.during(granted), true)
-  assert.equal(await seen, false)
+  await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval * 1.5), challenger)
   await trial.pass(trial.ttl)
   assert.equal(held.losses.length, 1)
 }

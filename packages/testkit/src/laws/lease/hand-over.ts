@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
 import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, type TrialLease } from '../lease-trial.js'
+import { endsBeforeTheNext } from '../succession.js'
 
-/** Hands a lease off and adopts it; the record then has the ttl and the token of the adopter. */
+/** Hands a lease off and adopts it. */
+async function handOver(trial: LeaseTrial, from: TrialLease, to: TrialLease) {
+  const handOff = await trial.during(from.storeLease.handOff({ owner: to.lease.settings.owner }))
+  assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+  return handOff
+}
+
+/** As `handOver`; the record then has the ttl and the token of the adopter. */
 async function pass(trial: LeaseTrial, from: TrialLease, to: TrialLease): Promise<void> {
   const { owner, timeouts } = to.lease.settings
-  const handOff = await trial.during(from.storeLease.handOff({ owner }))
-  assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+  const handOff = await handOver(trial, from, to)
   const record = await trial.outside.read(trial.name, new AbortableCall())
   assert.equal(record?.owner, owner)
   assert.equal(record.fencingToken, to.lease.fencingToken)
@@ -14,67 +21,52 @@ async function pass(trial: LeaseTrial, from: TrialLease, to: TrialLease): Promis
   assert(to.lease.fencingToken !== undefined && to.lease.fencingToken > BigInt(handOff.fencingToken))
 }
 
-/** When a waiter is granted the name of an adopter that is cut off, the adopter no longer considers itself the holder. */
-async function endsBeforeTheNext(trial: LeaseTrial, adopter: TrialLease): Promise<void> {
-  const other = await trial.open({ owner: 'other' })
-  const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
-  const seen = granted.then(() => adopter.lease.checkLease())
-  await adopter.cutOff()
-  assert.equal(await trial.during(granted, 2 * trial.takeover), true)
-  assert.equal(await seen, false)
-}
-
-const passed: readonly LeaseLaw[] = heldLeaseLawsOf('change', ['store', 'change'], {
-  async 'a lease is handed off and adopted without being free in between'(trial, from) {
-    const to = await trial.open({ owner: 'to' })
-    const other = await trial.open({ owner: 'other' })
-    const token = from.lease.fencingToken
-    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-    assert.equal(from.lease.checkLease(), false)
-    assert.equal(await trial.during(other.acquire()), false)
-    assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-    assert.equal(to.lease.checkLease(), true)
-    assert(token !== undefined && to.lease.fencingToken !== undefined && to.lease.fencingToken > token)
-    assert.equal(await trial.during(other.acquire()), false)
-    assert.deepEqual(from.losses, [])
-  },
-  async 'a hand-off is adopted once'(trial, from) {
-    const [one, other] = [await trial.open({ owner: 'to' }), await trial.open({ owner: 'to' })]
-    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-    const adopted = await trial.during(Promise.all([one.storeLease.adopt(handOff), other.storeLease.adopt(handOff)]))
-    assert.equal(adopted.filter(Boolean).length, 1)
-    assert.equal([one, other].filter(({ lease }) => lease.checkLease()).length, 1)
-  },
-  async 'an adopted lease is renewed'(trial, from) {
-    const to = await trial.open({ owner: 'to' })
-    await trial.during(to.storeLease.adopt(await trial.during(from.storeLease.handOff({ owner: 'to' }))))
-    await trial.pass(3 * trial.ttl)
-    assert.equal(to.lease.checkLease(), true)
-    assert.equal(await trial.during(from.acquire()), false)
-  },
-  async 'a hand-off expires if it is not adopted'(trial, from) {
-    await trial.during(from.storeLease.handOff({ owner: 'absent' }))
-    const other = await trial.openRefused()
-    assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
-  },
-  async 'a hand-off whose answer is lost is settled'(trial, from) {
-    const to = await trial.open({ owner: 'to' })
-    from.store.inject({ kind: 'fail-after' }, 'change')
-    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-    assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-  },
-  async 'an adoption whose answer is lost is repeated under the same token'(trial, from) {
-    const to = await trial.open({ owner: 'to' })
-    const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
-    to.store.inject({ kind: 'fail-after' }, 'change')
-    assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
-    const record = await trial.outside.read(trial.name, new AbortableCall())
-    assert.equal(record?.fencingToken, to.lease.fencingToken)
-  },
-})
-
-const ofOtherDurations: readonly LeaseLaw[] = [
+export const leaseHandOverLaws: readonly LeaseLaw[] = [
   ...heldLeaseLawsOf('change', ['store', 'change'], {
+    async 'a lease is handed off and adopted without being free in between'(trial, from) {
+      const to = await trial.open({ owner: 'to' })
+      const other = await trial.open({ owner: 'other' })
+      const token = from.lease.fencingToken
+      const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
+      assert.equal(from.lease.checkLease(), false)
+      assert.equal(await trial.during(other.acquire()), false)
+      assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+      assert.equal(to.lease.checkLease(), true)
+      assert(token !== undefined && to.lease.fencingToken !== undefined && to.lease.fencingToken > token)
+      assert.equal(await trial.during(other.acquire()), false)
+      assert.deepEqual(from.losses, [])
+    },
+    async 'a hand-off is adopted once'(trial, from) {
+      const [one, other] = [await trial.open({ owner: 'to' }), await trial.open({ owner: 'to' })]
+      const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
+      const adopted = await trial.during(Promise.all([one.storeLease.adopt(handOff), other.storeLease.adopt(handOff)]))
+      assert.equal(adopted.filter(Boolean).length, 1)
+      assert.equal([one, other].filter(({ lease }) => lease.checkLease()).length, 1)
+    },
+    async 'an adopted lease is renewed'(trial, from) {
+      const to = await trial.open({ owner: 'to' })
+      await handOver(trial, from, to)
+      await trial.pass(3 * trial.ttl)
+      assert.equal(to.lease.checkLease(), true)
+      assert.equal(await trial.during(from.acquire()), false)
+    },
+    async 'a hand-off expires if it is not adopted'(trial, from) {
+      await trial.during(from.storeLease.handOff({ owner: 'absent' }))
+      const other = await trial.openRefused()
+      assert.equal(await trial.during(other.acquire({ wait: trial.takeover })), true)
+    },
+    async 'a hand-off whose answer is lost is settled'(trial, from) {
+      const to = await trial.open({ owner: 'to' })
+      from.store.inject({ kind: 'fail-after' }, 'change')
+      await handOver(trial, from, to)
+    },
+    async 'an adoption whose answer is lost is repeated under the same token'(trial, from) {
+      const to = await trial.open({ owner: 'to' })
+      to.store.inject({ kind: 'fail-after' }, 'change')
+      await handOver(trial, from, to)
+      const record = await trial.outside.read(trial.name, new AbortableCall())
+      assert.equal(record?.fencingToken, to.lease.fencingToken)
+    },
     async 'an adopted lease has the ttl of its adopter, longer or shorter than before'(trial, from) {
       const longer = await trial.open({ owner: 'longer', ttl: 2 * trial.ttl })
       const shorter = await trial.open({ owner: 'shorter' })
@@ -105,10 +97,9 @@ const ofOtherDurations: readonly LeaseLaw[] = [
     },
     async 'an adopter whose longer ttl the store never saw ends before another owner is granted the name'(trial, from) {
       const to = await trial.open({ owner: 'to', ttl: 2 * trial.ttl })
-      const handOff = await trial.during(from.storeLease.handOff({ owner: 'to' }))
       to.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'change')
       for (let count = 0; count < 3; count += 1) to.store.inject({ kind: 'fail-before' }, 'acquire')
-      assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+      await handOver(trial, from, to)
       assert(to.storeLease.remaining < trial.ttl)
       await endsBeforeTheNext(trial, to)
     },
@@ -119,9 +110,8 @@ const ofOtherDurations: readonly LeaseLaw[] = [
       const longer = await trial.open({ owner: 'longer', ttl: 2 * trial.ttl })
       await pass(trial, from, longer)
       const to = await trial.open({ owner: 'to' })
-      const handOff = await trial.during(longer.storeLease.handOff({ owner: 'to' }))
       to.store.inject({ kind: 'fail-after' }, 'acquire')
-      assert.equal(await trial.during(to.storeLease.adopt(handOff)), true)
+      await handOver(trial, longer, to)
       assert(to.storeLease.remaining < trial.ttl)
       await endsBeforeTheNext(trial, to)
     },
@@ -138,5 +128,3 @@ const ofOtherDurations: readonly LeaseLaw[] = [
     },
   }),
 ]
-
-export const leaseHandOverLaws: readonly LeaseLaw[] = [...passed, ...ofOtherDurations]

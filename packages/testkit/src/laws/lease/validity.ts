@@ -1,19 +1,6 @@
 import assert from 'node:assert/strict'
-import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
-
-/**
- * A challenger waits for the lease while its holder is cut off. When the challenger is granted the lease, the holder
- * no longer considers itself the holder. `before`: an event of the holder in between.
- */
-async function endsBeforeTheNext(trial: LeaseTrial, held: TrialLease, before = async () => {}): Promise<void> {
-  const other = await trial.open()
-  const granted = other.acquire({ wait: Number.POSITIVE_INFINITY })
-  const seen = granted.then(() => held.lease.checkLease())
-  await before()
-  await held.cutOff()
-  assert.equal(await trial.during(granted), true)
-  assert.equal(await seen, false)
-}
+import { heldLeaseLawsOf, type LeaseLaw, openLeaseLawsOf } from '../lease-trial.js'
+import { endsBeforeTheNext } from '../succession.js'
 
 export const leaseValidityLaws: readonly LeaseLaw[] = [
   ...heldLeaseLawsOf('expiry', ['store', 'wait'], {
@@ -29,15 +16,13 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       await endsBeforeTheNext(trial, held, () => trial.pass(trial.interval))
     },
   }),
-  ...leaseLawsOf('expiry', ['store', 'wait'], {
-    async 'validity counts from the sending of a claim, not from its answer'(trial) {
-      const held = await trial.open()
+  ...openLeaseLawsOf('expiry', ['store', 'wait'], {
+    async 'validity counts from the sending of a claim, not from its answer'(trial, held) {
       held.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
       assert.equal(await trial.during(held.acquire()), true)
       await endsBeforeTheNext(trial, held)
     },
-    async 'validity counts from the first of several claims with an unknown outcome'(trial) {
-      const held = await trial.open()
+    async 'validity counts from the first of several claims with an unknown outcome'(trial, held) {
       // The store executes the first without an answer; the second never arrives, and the read then finds the grant.
       held.store.inject({ kind: 'hang', applied: true }, 'acquire')
       held.store.inject({ kind: 'fail-before' }, 'acquire')
