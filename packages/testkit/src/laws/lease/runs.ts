@@ -1,24 +1,9 @@
 import assert from 'node:assert/strict'
-import { LeaseConflictError, LeaseHeldError, LeaseLostError } from '@leasehold/core'
+import { LeaseConflictError } from '@leasehold/core'
 import { type LeaseLaw, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
+import { PendingWork } from '../pending-work.js'
 
-/** Work that lasts until the law ends it. */
-function pendingWork(): {
-  work: (held: { signal: AbortSignal }) => Promise<void>
-  started: AbortSignal[]
-  end: () => void
-} {
-  const started: AbortSignal[] = []
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  const work = ({ signal }: { signal: AbortSignal }): Promise<void> => {
-    started.push(signal)
-    return ended
-  }
-  return { work, started, end }
-}
+const pendingWork = () => new PendingWork<{ readonly signal: AbortSignal }>()
 
 const waitForTurn = { wait: Number.POSITIVE_INFINITY }
 
@@ -43,42 +28,38 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert.equal(lease.checkLease(), false)
     },
     async 'a run without wait rejects during another run, and names its own owner'(trial, { lease }) {
-      const first = pendingWork()
-      const firstRun = lease.run(first.work)
-      const error = await trial.during(lease.run(first.work).catch((reason: unknown) => reason))
-      assert(error instanceof LeaseHeldError)
-      assert.equal(error.holder, lease.settings.owner)
-      first.end()
+      const { run, begun, calls } = pendingWork()
+      const firstRun = lease.run(run)
+      const holder = lease.settings.owner
+      await assert.rejects(trial.during(lease.run(run)), { name: 'LeaseHeldError', holder })
+      const { end } = await trial.during(begun)
+      end()
       await trial.during(firstRun)
-      assert.equal(first.started.length, 1)
+      assert.equal(calls.length, 1)
     },
     async 'a run inside its own work rejects instead of waiting for itself'(trial, { lease }) {
       const run = lease.run(async () => {
-        await assert.rejects(
-          lease.run(async () => {}, waitForTurn),
-          LeaseConflictError,
-        )
+        const inner = lease.run(async () => {}, waitForTurn)
+        await assert.rejects(inner, LeaseConflictError)
       })
       await trial.during(run)
     },
     async 'a release during a run aborts its work, and another owner may hold the name'(trial, { lease }) {
-      const { work, started } = pendingWork()
-      const run = lease.run(work).catch((reason: unknown) => reason)
-      while (started.length === 0) await trial.pass(trial.interval / 10)
+      const { run, begun } = pendingWork()
+      const rejected = assert.rejects(lease.run(run), { name: 'LeaseLostError', reason: 'released' })
+      const { signal } = (await trial.during(begun)).held
       assert.equal(await trial.during(lease.release()), true)
-      const error = await trial.during(run)
-      assert(error instanceof LeaseLostError)
-      assert.equal(error.reason, 'released')
-      assert.equal(started[0]?.aborted, true)
+      await trial.during(rejected)
+      assert.equal(signal.aborted, true)
       await trial.openHeld()
     },
     async 'a run that ended does not free a later grant of its object'(trial, { lease }) {
-      const { work, started } = pendingWork()
-      const run = lease.run(work).catch(() => {})
-      while (started.length === 0) await trial.pass(trial.interval / 10)
+      const { run, begun } = pendingWork()
+      const ended = lease.run(run).catch(() => {})
+      await trial.during(begun)
       const released = lease.release()
       const acquired = lease.acquire(waitForTurn)
-      await trial.during(Promise.all([run, released]))
+      await trial.during(Promise.all([ended, released]))
       assert.equal(await trial.during(acquired), true)
       await trial.pass(trial.interval)
       assert.equal(lease.checkLease(), true)
@@ -95,10 +76,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
         assert.equal(lease.signal.aborted, true)
       }
       assert.notEqual(signals[0], signals[1])
-      assert.deepEqual(
-        signals.map(({ aborted }) => aborted),
-        [false, false],
-      )
+      assert(signals.every(({ aborted }) => !aborted))
     },
   }),
   ...leaseLawsOf('runs', [], {
@@ -115,10 +93,8 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       await trial.openHeld({ owner: 'holder' })
       const other = await trial.open({ owner: 'other' })
       for (const wait of [0, trial.interval]) {
-        const error = await trial.during(other.lease.run(async () => {}, { wait }).catch((reason: unknown) => reason))
-        assert(error instanceof LeaseHeldError)
-        assert.equal(error.holder, 'holder')
-        assert.equal(error.owner, 'other')
+        const run = trial.during(other.lease.run(async () => {}, { wait }))
+        await assert.rejects(run, { name: 'LeaseHeldError', holder: 'holder', owner: 'other' })
       }
     },
   }),
