@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
+import {
+  heldLeaseLawsOf,
+  type LeaseLaw,
+  type LeaseTrial,
+  leaseLawsOf,
+  openLeaseLawsOf,
+  type TrialLease,
+} from '../lease-trial.js'
 
 const call = new AbortableCall()
 
@@ -49,23 +56,20 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.equal(other.lease.checkLease(), true)
     },
   }),
-  ...leaseLawsOf('loss', ['store'], {
-    async 'checkLease is false when a loss is notified'(trial) {
-      const held = await trial.open()
+  ...openLeaseLawsOf('loss', ['store'], {
+    async 'checkLease is false when a loss is notified'(trial, held) {
       const seen: boolean[] = []
       await trial.during(held.lease.acquire({ onLost: () => seen.push(held.lease.checkLease()) }))
       await outlive(trial, held)
       assert.deepEqual(seen, [false])
     },
-    async 'each caller that was granted the lease is notified of its loss'(trial) {
-      const held = await trial.open()
+    async 'each caller that was granted the lease is notified of its loss'(trial, held) {
       await trial.during(Promise.all([held.acquire(), held.acquire()]))
       await trial.during(held.acquire())
       await outlive(trial, held)
       assert.deepEqual(held.reasons, ['expired', 'expired', 'expired'])
     },
-    async 'a callback that throws does not keep others from being called'(trial) {
-      const held = await trial.open()
+    async 'a callback that throws does not keep others from being called'(trial, held) {
       const onLost = (): void => {
         throw new Error('of the callback')
       }
@@ -76,22 +80,22 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.deepEqual(held.reasons, ['expired'])
       assert.equal(errors.length, 1)
     },
-    async 'a lease is held for maxHold at most'(trial) {
-      const held = await trial.open({ maxHold: 1.5 * trial.ttl })
-      await trial.during(held.acquire())
-      await trial.pass(1.2 * trial.ttl)
-      assert.equal(held.lease.checkLease(), true)
-      await trial.pass(0.4 * trial.ttl)
-      assert.deepEqual(held.reasons, ['max-hold'])
-      await trial.openHeld()
-    },
-    async 'run ends with a LeaseLostError at once, even if its work goes on'(trial) {
-      const held = await trial.open()
+    async 'run ends with a LeaseLostError at once, even if its work goes on'(trial, held) {
       const running = held.storeLease.run(() => new Promise(() => {}))
       const rejected = assert.rejects(running, LeaseLostError)
       await trial.pass(trial.interval)
       await outlive(trial, held)
       await rejected
+    },
+  }),
+  ...leaseLawsOf('loss', ['store'], {
+    async 'a lease is held for maxHold at most'(trial) {
+      const held = await trial.openHeld({ maxHold: 1.5 * trial.ttl })
+      await trial.pass(1.2 * trial.ttl)
+      assert.equal(held.lease.checkLease(), true)
+      await trial.pass(0.4 * trial.ttl)
+      assert.deepEqual(held.reasons, ['max-hold'])
+      await trial.openHeld()
     },
   }),
   ...heldLeaseLawsOf('loss', ['store', 'deletion'], {
@@ -130,8 +134,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   }),
   ...leaseLawsOf('infinite', ['store', 'infinite'], {
     async 'a lease without expiry outlives any outage'(trial) {
-      const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
-      assert.equal(await trial.during(held.acquire()), true)
+      const held = await trial.openHeld({ ttl: Number.POSITIVE_INFINITY })
       await held.cutOff()
       await trial.pass((trial.time.isVirtual ? 100 : 2) * trial.ttl)
       assert.equal(held.lease.checkLease(), true)
@@ -141,8 +144,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
   }),
   ...leaseLawsOf('infinite', ['store', 'infinite', 'break'], {
     async 'the holder of a lease without expiry is notified of a break'(trial) {
-      const held = await trial.open({ ttl: Number.POSITIVE_INFINITY })
-      await trial.during(held.acquire())
+      const held = await trial.openHeld({ ttl: Number.POSITIVE_INFINITY })
       await trial.outside.break?.(trial.name, {}, call)
       await trial.pass(trial.interval + trial.operationTimeout)
       assert.deepEqual(held.reasons, ['broken'])

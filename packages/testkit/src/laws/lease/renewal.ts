@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import type { Fault } from '../../faults/fault.js'
-import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
+import {
+  heldLeaseLawsOf,
+  type LeaseLaw,
+  type LeaseTrial,
+  leaseLawsOf,
+  openLeaseLawsOf,
+  type TrialLease,
+} from '../lease-trial.js'
 
 /** These happen to the next heartbeats, and the lease stays held. */
-function outlives(...faults: Fault[]): (trial: LeaseTrial) => Promise<void> {
-  return async (trial) => {
-    const held = await trial.openHeld()
+function outlives(...faults: Fault[]): (trial: LeaseTrial, held: TrialLease) => Promise<void> {
+  return async (trial, held) => {
     for (const fault of faults) held.disturbHeartbeat(fault)
     await trial.pass(2 * trial.ttl)
     assert.equal(held.lease.checkLease(), true)
@@ -29,7 +35,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       assert.deepEqual(losses, [])
     },
   }),
-  ...leaseLawsOf('renewal', ['store'], {
+  ...heldLeaseLawsOf('renewal', ['store'], {
     'one heartbeat that fails drops no lease': outlives({ kind: 'fail-before' }),
     'a heartbeat that hangs is given up in time, and repeated': outlives({ kind: 'hang' }),
     'a heartbeat whose answer is lost is repeated': outlives({ kind: 'fail-after' }, { kind: 'hang', applied: true }),
@@ -38,8 +44,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       { kind: 'duplicate' },
       { kind: 'duplicate' },
     ),
-    async 'an outage shorter than the remaining validity does not end the lease'(trial) {
-      const held = await trial.openHeld()
+    async 'an outage shorter than the remaining validity does not end the lease'(trial, held) {
       const other = await trial.open()
       await trial.pass(trial.interval)
       await held.cutOff()
@@ -51,8 +56,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       assert.equal(await trial.during(other.acquire()), false)
       assert.deepEqual(held.losses, [])
     },
-    async 'a failed heartbeat begins jeopardy, which is notified once, and ends recovered'(trial) {
-      const held = await trial.openHeld()
+    async 'a failed heartbeat begins jeopardy, which is notified once, and ends recovered'(trial, held) {
       const events: string[] = []
       for (const event of ['jeopardy', 'recovered', 'lost'] as const)
         held.storeLease.on(event, () => events.push(event))
@@ -68,6 +72,8 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       })
       assert.equal(events.includes('lost'), false)
     },
+  }),
+  ...leaseLawsOf('renewal', ['store'], {
     async 'a claim whose answer is lost is settled: it is held, under one grant'(trial) {
       for (const fault of [{ kind: 'fail-after' }, { kind: 'hang', applied: true }] as const) {
         const { lease, store } = await trial.open({ name: `${trial.name}-${fault.kind}` })

@@ -41,16 +41,14 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
       await assert.rejects(trial.during(later), LeaseUnavailableError)
     },
   }),
-  ...leaseLawsOf('shutdown', ['store', 'virtual-time'], {
-    async 'a lease that was released leaves no timer behind'(trial) {
-      const { lease, machine } = await trial.openHeld()
+  ...heldLeaseLawsOf('shutdown', ['store', 'virtual-time'], {
+    async 'a lease that was released leaves no timer behind'(trial, { lease, machine }) {
       await trial.pass(trial.ttl)
       await trial.during(lease.release())
       await trial.pass(trial.ttl)
       assert.equal(machine.pending, 0)
     },
-    async 'a lease that was lost leaves no timer behind'(trial) {
-      const held = await trial.openHeld()
+    async 'a lease that was lost leaves no timer behind'(trial, held) {
       await held.cutOff()
       await trial.pass(4 * trial.ttl)
       await held.heal()
