@@ -19,14 +19,12 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
       // Jitter too is the same in every trial.
       const random = new Random(1)
       const clients = new Map<Lease, LeaseStore>()
-      const opened = new Set([outside])
       return {
         abilities: abilitiesOf({ subject, backend, client: outside }),
         outside,
         open: async ({ name, owner, timeouts, maxHold, parent, clock: own, disturb }) => {
           await backend.prepare?.(name)
           const client = await backend.open(own)
-          opened.add(client)
           const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
           const lease = new StoreLease(settings, disturb(client), {
             clock: own,
@@ -37,10 +35,10 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
           clients.set(lease, client)
           return lease
         },
-        ...(backend.delete === undefined ? {} : { delete: (name: string) => backend.delete?.(name) }),
+        delete: (name) => backend.delete?.(name),
         ...linksOf(backend, clients),
         stop: async () => {
-          for (const client of opened) await client.close()
+          for (const client of new Set([outside, ...clients.values()])) await client.close()
           await backend.stop?.()
         },
       }
@@ -62,13 +60,8 @@ function linksOf(
   clients: ReadonlyMap<Lease, LeaseStore>,
 ): Pick<LeaseBackend, 'cutOff' | 'heal'> {
   if (backend.cutOff === undefined) return {}
-  const clientOf = (lease: Lease): LeaseStore => {
-    const client = clients.get(lease)
-    if (client === undefined) throw new TypeError('this lease is not of this trial')
-    return client
-  }
   return {
-    cutOff: (lease) => backend.cutOff?.(clientOf(lease)),
-    heal: (lease) => backend.heal?.(clientOf(lease)),
+    cutOff: (lease) => backend.cutOff?.(clients.get(lease) as LeaseStore),
+    heal: (lease) => backend.heal?.(clients.get(lease) as LeaseStore),
   }
 }
