@@ -3,12 +3,14 @@ import type { Grant, LeaseStore } from '@leasehold/core'
 import type { AcquireOutcome } from '@leasehold/core/store'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
-async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
+/** Asks to pass a grant on to the owner `target`. */
+export async function change(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<AcquireOutcome> {
   assert(client.change !== undefined)
   return await client.change(grant, { grantId: trial.guid('target'), owner: 'target' }, trial.call)
 }
 
-async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
+/** The grant of the owner `target`, to whom a grant in force is passed on. */
+export async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
   const outcome = await change(trial, client, grant)
   assert(outcome.granted, 'the change of the grant in force was refused')
   return outcome.grant

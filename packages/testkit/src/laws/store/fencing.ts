@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { changed } from './change.js'
 
 /** Takes and releases the name. Resolves with the token, which must be larger than the last one. */
 async function nextToken(trial: StoreTrial, client: LeaseStore, last: bigint): Promise<bigint> {
@@ -83,15 +84,14 @@ export const storeFencingLaws: readonly StoreLaw[] = [
   ...grantedStoreLawsOf('fencing', ['restoration', 'change'], {
     async 'tokens do not repeat in a change after an older record returns'(trial, grant, client) {
       const putBack = await trial.copy()
-      const changed = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
-      assert(changed?.granted)
+      const passed = await changed(trial, client, grant)
       await trial.pass(10)
       await putBack()
       // A backend that keeps the holder apart from the record refuses the request: that is no grant either.
       const again = await client.change?.(grant, { grantId: trial.guid('last'), owner: 'last' }, trial.call)
       if (again?.granted !== true) return
       const { fencingToken } = again.grant
-      assert(fencingToken > changed.grant.fencingToken, `${fencingToken} after ${changed.grant.fencingToken}`)
+      assert(fencingToken > passed.fencingToken, `${fencingToken} after ${passed.fencingToken}`)
     },
   }),
   ...grantedStoreLawsOf('fencing', ['restart'], {

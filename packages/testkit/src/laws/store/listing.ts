@@ -34,14 +34,12 @@ export const storeListingLaws: readonly StoreLaw[] = [
   ...storeLawsOf('listing', ['list'], {
     async 'yields the record of each name with the prefix once, held or not'(trial, client) {
       const names = Array.from({ length: 20 }, (_, place) => `${trial.name}-a-${place}`)
-      await fill(trial, client, [...names, `${trial.name}-b`, trial.name])
+      const all = [...names, `${trial.name}-b`, trial.name]
+      await fill(trial, client, all)
       const records = await listed(trial, client, `${trial.name}-a`)
       assert.deepEqual(namesOf(records), [...names].sort())
       for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
-      assert.deepEqual(
-        namesOf(await listed(trial, client, trial.name)),
-        [...names, `${trial.name}-b`, trial.name].sort(),
-      )
+      assert.deepEqual(namesOf(await listed(trial, client, trial.name)), all.sort())
     },
     async 'yields nothing where no name has the prefix'(trial, client) {
       await trial.granted(client)

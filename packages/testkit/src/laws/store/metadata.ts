@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
 import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { change } from './change.js'
 
 /** The metadata that the next holder finds; the name must be free. */
 async function found(trial: StoreTrial, client: LeaseStore): Promise<Metadata | undefined> {
@@ -129,8 +130,8 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
   ...storeLawsOf('metadata', ['metadata', 'change'], {
     async 'a handed-over lease keeps its metadata'(trial, client) {
       const grant = await trial.granted(client, { metadata: { step: '1' } })
-      const outcome = await client.change?.(grant, { grantId: trial.guid('next'), owner: 'next' }, trial.call)
-      assert(outcome?.granted === true)
+      const outcome = await change(trial, client, grant)
+      assert(outcome.granted)
       assert.deepEqual(outcome.previous, { step: '1' })
       assert.deepEqual((await trial.read(client))?.metadata, { step: '1' })
     },
