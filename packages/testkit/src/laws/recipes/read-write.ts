@@ -19,9 +19,7 @@ type Trial = RecipeTrial<ReadWriteUnderTest, ReadWriteLawOptions>
 
 const forEver = Number.POSITIVE_INFINITY
 
-const READERS = 3
-
-async function open(trial: Trial, place?: RecipePlace, readers = READERS): Promise<ReadWriteUnderTest> {
+async function open(trial: Trial, place?: RecipePlace, readers = 3): Promise<ReadWriteUnderTest> {
   const both = await trial.create({ readers }, place)
   trial.atEnd(() => both.close())
   return both
@@ -36,31 +34,23 @@ async function assertConflict(trial: Trial, lease: Lease): Promise<void> {
   await assert.rejects(trial.during(lease.acquire({ wait: forEver })), { code: 'conflict' })
 }
 
-const lawsOf = recipeLawsWith(async (_: Trial) => [])
+/** The laws get two of one name, each in a place of its own. */
+const lawsOf = recipeLawsWith(async (trial: Trial) => [await open(trial), await open(trial)])
 
 const inAnyOrder = lawsOf(['metadata'], {
-  'readers read together, up to the stated number': async (trial) => {
-    const all: ReadWriteUnderTest[] = []
-    for (let count = 0; count < READERS; count += 1) {
-      const both = await open(trial)
-      await acquire(trial, both.shared)
-      all.push(both)
-    }
+  'readers read together, up to the stated number': async (trial, first, other) => {
+    const others = [other, await open(trial)]
+    for (const { shared } of [first, ...others]) await acquire(trial, shared)
     const late = await open(trial)
     assert.equal(await trial.during(late.shared.acquire()), false)
     const waiting = late.shared.acquire({ wait: forEver })
-    await trial.during(all[0]?.shared.release() ?? Promise.resolve(false))
+    await trial.during(first.shared.release())
     assert.equal(await trial.during(waiting), true)
-    assert.equal(
-      all.slice(1).every(({ shared }) => shared.checkLease()),
-      true,
-    )
+    assert(others.every(({ shared }) => shared.checkLease()))
   },
 
-  'a writer is alone': async (trial) => {
-    const writer = await open(trial)
+  'a writer is alone': async (trial, writer, other) => {
     await acquire(trial, writer.exclusive)
-    const other = await open(trial)
     assert.equal(await trial.during(other.shared.acquire()), false)
     assert.equal(await trial.during(other.exclusive.acquire()), false)
     const reading = other.shared.acquire({ wait: forEver })
@@ -70,8 +60,7 @@ const inAnyOrder = lawsOf(['metadata'], {
     assert.equal(await trial.during(reading), true)
   },
 
-  'a writer waits until every reader has left': async (trial) => {
-    const readers = [await open(trial), await open(trial)]
+  'a writer waits until every reader has left': async (trial, ...readers) => {
     for (const { shared } of readers) await acquire(trial, shared)
     const writer = await open(trial)
     assert.equal(await trial.during(writer.exclusive.acquire()), false)
@@ -85,22 +74,19 @@ const inAnyOrder = lawsOf(['metadata'], {
     assert.equal(await trial.during(writing), true)
   },
 
-  'a writer waits for the end of the validity of a reader that is cut off': async (trial) => {
+  'a writer waits for the end of the validity of a reader that is cut off': async (trial, writer) => {
     const place = await trial.place()
     const reader = await open(trial, place)
     await acquire(trial, reader.shared)
     const { signal } = reader.shared
     place.cutOff()
-    const writer = await open(trial)
     const writing = endedBefore(reader.shared, writer.exclusive.acquire({ wait: forEver }))
     assert.equal(await trial.during(writing, 5 * trial.ttl), true)
     assert.equal(signal.aborted, true)
   },
 
-  'a waiting writer is not overtaken by readers that come later': async (trial) => {
-    const reader = await open(trial)
+  'a waiting writer is not overtaken by readers that come later': async (trial, reader, writer) => {
     await acquire(trial, reader.shared)
-    const writer = await open(trial)
     const writing = writer.exclusive.acquire({ wait: forEver })
     await trial.pass(trial.ttl / 10)
     const late = await open(trial)
@@ -138,8 +124,7 @@ const inAnyOrder = lawsOf(['metadata'], {
     await trial.during(reading)
   },
 
-  'a reader cannot become a writer, nor a writer a reader': async (trial) => {
-    const both = await open(trial)
+  'a reader cannot become a writer, nor a writer a reader': async (trial, both) => {
     await acquire(trial, both.shared)
     await assertConflict(trial, both.exclusive)
     await trial.during(both.shared.release())
@@ -149,9 +134,7 @@ const inAnyOrder = lawsOf(['metadata'], {
     await acquire(trial, both.shared)
   },
 
-  'fencing tokens are larger for every later entry, of readers and writers alike': async (trial) => {
-    const one = await open(trial)
-    const other = await open(trial)
+  'fencing tokens are larger for every later entry, of readers and writers alike': async (trial, one, other) => {
     const tokens: bigint[] = []
     for (const lease of [one.shared, other.exclusive, other.shared, one.exclusive]) {
       await acquire(trial, lease)
@@ -161,8 +144,7 @@ const inAnyOrder = lawsOf(['metadata'], {
     for (const [place, token] of tokens.entries()) if (place > 0) assert(token > (tokens[place - 1] ?? 0n))
   },
 
-  'instances that disagree about the number of readers are refused, with both numbers': async (trial) => {
-    const one = await open(trial)
+  'instances that disagree about the number of readers are refused, with both numbers': async (trial, one) => {
     await acquire(trial, one.shared)
     const other = await open(trial, undefined, 8)
     for (const lease of [other.shared, other.exclusive]) {
