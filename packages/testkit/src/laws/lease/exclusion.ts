@@ -27,10 +27,8 @@ export const leaseExclusionLaws: readonly LeaseLaw[] = [
       const leases = await contenders(trial)
       for (const holder of leases) {
         assert.equal(await trial.during(holder.acquire()), true)
-        assert.deepEqual(
-          leases.filter(({ lease }) => lease.checkLease()),
-          [holder],
-        )
+        const holders = leases.filter(({ lease }) => lease.checkLease())
+        assert.deepEqual(holders, [holder])
         assert.equal(await trial.during(holder.lease.release()), true)
       }
     },

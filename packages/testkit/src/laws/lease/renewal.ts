@@ -111,10 +111,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       const cause = new Error('ECONNREFUSED')
       store.inject({ kind: 'fail-before', error: cause }, 'acquire')
       store.inject({ kind: 'fail-before', error: cause }, 'read')
-      const rejected = await trial.during(lease.acquire()).then(
-        () => undefined,
-        (error: unknown) => error,
-      )
+      const rejected = await trial.during(lease.acquire()).catch((error: unknown) => error)
       assert(rejected instanceof LeaseUnavailableError)
       assert.equal(rejected.cause, cause)
       assert.equal(rejected.leaseName, trial.name)

@@ -63,6 +63,11 @@ async function leading(trial: Trial, options?: CandidateOptions): Promise<Candid
   return made
 }
 
+/** A leader, and a candidate that waits. */
+async function rivals(trial: Trial, options?: CandidateOptions): Promise<readonly [Candidate, Candidate]> {
+  return [await leading(trial, options), await candidate(trial)]
+}
+
 /** Lets time pass until the election leads; fails if both lead at any time. */
 async function untilTakenOver(trial: Trial, next: ElectionUnderLaw, last: ElectionUnderLaw): Promise<void> {
   await trial.until('the next candidate leads', () => {
@@ -76,8 +81,7 @@ const lawsOf = recipeLawsWith(async (_: Trial) => [new PendingWork<Term>()])
 
 const termLaws = lawsOf([], {
   async 'one of several candidates leads, and each later term has a larger number'(trial) {
-    const first = await leading(trial)
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial)
     await trial.pass(trial.ttl / 2)
     assert.deepEqual([first.election.isLeader, second.election.isLeader], [true, false])
     const { term } = first.election
@@ -87,8 +91,7 @@ const termLaws = lawsOf([], {
     assert(second.election.term !== undefined && second.election.term > term)
   },
   async 'a leader without the store stops leading by itself, its signal aborts, and another one leads'(trial, work) {
-    const first = await leading(trial, { work })
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial, { work })
     first.place.cutOff()
     await untilTakenOver(trial, second.election, first.election)
     assert.equal(work.only.held.signal.aborted, true)
@@ -128,8 +131,7 @@ const termLaws = lawsOf([], {
 
 const endLaws = lawsOf([], {
   async 'resign passes the leadership on to another candidate'(trial) {
-    const first = await leading(trial, { resignPause: trial.ttl })
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial, { resignPause: trial.ttl })
     await trial.pass(trial.ttl / 5)
     await trial.during(first.election.resign())
     assert.equal(first.election.isLeader, false)
@@ -145,8 +147,7 @@ const endLaws = lawsOf([], {
     assert(term !== undefined && election.term !== undefined && election.term > term)
   },
   async 'a leader that resigns keeps the lease until its work has ended'(trial, work) {
-    const first = await leading(trial, { work, stopTimeout: 3 * trial.ttl, resignPause: trial.ttl })
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial, { work, stopTimeout: 3 * trial.ttl, resignPause: trial.ttl })
     const resigned = first.election.resign()
     assert.equal(work.only.held.signal.aborted, true)
     await trial.pass(1.5 * trial.ttl)
@@ -156,8 +157,7 @@ const endLaws = lawsOf([], {
     await untilTakenOver(trial, second.election, first.election)
   },
   async 'resign of a candidate that does not lead has no effect'(trial) {
-    const first = await leading(trial)
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial)
     await trial.during(second.election.resign())
     await trial.during(first.election.stop())
     await untilTakenOver(trial, second.election, first.election)
@@ -176,8 +176,7 @@ const endLaws = lawsOf([], {
     await leading(trial)
   },
   async 'stop rejects if the work goes on past the deadline, and the lease is held until it ends'(trial, work) {
-    const first = await leading(trial, { work, stopTimeout: trial.ttl / 5 })
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial, { work, stopTimeout: trial.ttl / 5 })
     await assert.rejects(trial.during(first.election.stop()), { name: 'LeaseTimeoutError' })
     await trial.pass(1.5 * trial.ttl)
     assert.deepEqual([first.election.isLeader, second.election.isLeader], [true, false])
@@ -210,8 +209,7 @@ const endLaws = lawsOf([], {
 
 const observerLaws = lawsOf(['metadata'], {
   async 'everyone learns who leads, with the metadata of this leader'(trial) {
-    const first = await leading(trial, { metadata: { address: 'first' } })
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial, { metadata: { address: 'first' } })
     const observer = await trial.create({})
     const leader = await trial.during(observer.leader())
     const { term } = first.election
@@ -272,8 +270,7 @@ const clockLaws = lawsOf([], {
   },
   async 'a leader that was paused past its ttl does not lead when it continues, before any timer has run'(trial) {
     if (!trial.time.isVirtual) return
-    const first = await leading(trial)
-    const second = await candidate(trial)
+    const [first, second] = await rivals(trial)
     first.place.machine.pause()
     await trial.until('the next candidate leads', () => second.election.isLeader)
     assert.equal(first.election.isLeader, false)

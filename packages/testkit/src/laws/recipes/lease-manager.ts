@@ -61,10 +61,8 @@ export const leaseManagerLaws = [
       assert(leases.every((lease) => lease?.checkLease() === true))
       await trial.pass(3 * trial.ttl)
       assert.deepEqual(manager.names, names)
-      assert.deepEqual(
-        names.map((name) => manager.get(name)),
-        leases,
-      )
+      const managed = names.map((name) => manager.get(name))
+      assert.deepEqual(managed, leases)
       assert.equal(await trial.during(manager.release(names[0] ?? '')), true)
       assert.deepEqual(manager.names, names.slice(1))
     },
@@ -108,10 +106,8 @@ export const leaseManagerLaws = [
       for (const name of names) assert(await trial.during(manager.acquireWithAutoRenew(name)))
       place.cutOff()
       await trial.pass(3 * trial.ttl)
-      assert.deepEqual(
-        losses.sort(),
-        names.map((name) => `${name} expired`),
-      )
+      const expected = names.map((name) => `${name} expired`)
+      assert.deepEqual(losses.sort(), expected)
       assert.deepEqual(manager.names, [])
     },
 
@@ -213,11 +209,8 @@ export const leaseManagerLaws = [
       const waiting = other.manager.processEach([trial.name], notAgain)
       await trial.pass(trial.ttl / 10)
       one.place.heal()
-      const results = await trial.during(Promise.all([marking, waiting]))
-      assert.deepEqual(
-        results.map(({ done }) => done),
-        [[trial.name], []],
-      )
+      const [marked, waited] = await trial.during(Promise.all([marking, waiting]))
+      assert.deepEqual([marked.done, waited.done], [[trial.name], []])
     },
 
     'a mark that was written although its answer was lost counts': async (trial, one, other) => {

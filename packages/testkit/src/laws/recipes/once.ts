@@ -177,10 +177,8 @@ export const onceLaws = [
       await trial.during(holder.close())
       await trial.during(rejected)
       assert.equal(signal.aborted, true)
-      await assert.rejects(
-        holder.run(trial.name, async () => 'late'),
-        LeaseUnavailableError,
-      )
+      const late = holder.run(trial.name, async () => 'late')
+      await assert.rejects(late, LeaseUnavailableError)
       const next = other.run(trial.name, async () => 'next')
       assert.equal(await trial.during(next, trial.ttl), 'next')
     },

@@ -87,10 +87,8 @@ const inAnyOrder = lawsOf(['metadata'], {
     assert.equal(await trial.during(permits[1]?.release() ?? Promise.resolve(false)), true)
     const next = await trial.during(waiting)
     assert.equal(next?.slot, 1)
-    assert.deepEqual(
-      permits.map((permit) => permit.checkLease()),
-      [true, false, true],
-    )
+    const held = permits.filter((permit) => permit.checkLease())
+    assert.deepEqual(held, [permits[0], permits[2]])
   },
 
   'one instance gets several permits at the same time': async (trial) => {
