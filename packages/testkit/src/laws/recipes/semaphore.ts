@@ -42,195 +42,188 @@ async function enter(trial: Trial, semaphore: SemaphoreUnderTest, options?: Acqu
   return permit
 }
 
-/** Calls per hand-over while so many wait. */
-async function callsWhile(trial: Trial, waiters: number): Promise<number> {
-  const name = `${trial.name}-${waiters}`
-  const holderPlace = await trial.place({ name })
-  const places = [holderPlace]
-  const first = await enter(trial, await semaphoreAt(trial, 1, holderPlace))
-  let served = 0
+/** Lets so many wait for one permit, in this order; each leaves soon after it has been served. */
+async function queueUp(trial: Trial, waiters: number, name = trial.name) {
+  const places: RecipePlace[] = []
   const turns: Promise<void>[] = []
-  for (let count = 0; count < waiters; count += 1) {
+  const served: number[] = []
+  for (let waiter = 0; waiter < waiters; waiter += 1) {
     const place = await trial.place({ name })
-    places.push(place)
     const semaphore = await semaphoreAt(trial, 1, place)
+    places.push(place)
     turns.push(
       semaphore.acquire({ wait: forEver }).then(async (permit) => {
-        served += 1
+        served.push(waiter)
         // The next one has to wait for the slot.
         await new Promise<void>((end) => place.leaseOptions.clock?.schedule(trial.ttl / 400, end))
         await permit?.release()
       }),
     )
-    await trial.until('the waiter has asked for its turn', () => place.calls.length > 0)
+    const hasItsPlace = (): boolean => place.calls.length > 0 && place.store.inProgress === 0
+    await trial.until('the waiter has its place in the queue', hasItsPlace)
   }
   // The first waiter has looked at the slot, and waits for it.
   await trial.pass(trial.ttl / 20)
-  const sum = (): number => places.reduce((total, { calls }) => total + calls.length, 0)
+  return { places, turns: Promise.all(turns), served }
+}
+
+/** Calls per hand-over while so many wait. */
+async function callsWhile(trial: Trial, waiters: number): Promise<number> {
+  const name = `${trial.name}-${waiters}`
+  const place = await trial.place({ name })
+  const first = await enter(trial, await semaphoreAt(trial, 1, place))
+  const { places, turns, served } = await queueUp(trial, waiters, name)
+  const sum = (): number => [place, ...places].reduce((total, { calls }) => total + calls.length, 0)
   const before = sum()
-  await trial.during(Promise.all([first.release(), ...turns]))
-  assert.equal(served, waiters)
+  await trial.during(Promise.all([first.release(), turns]))
+  assert.equal(served.length, waiters)
   return (sum() - before) / waiters
 }
 
 const lawsOf = recipeLawsWith(async (_: Trial) => [])
 
-const inAnyOrder = lawsOf(['metadata'], {
-  'at most as many permits are held as there are, and a release lets the next one in': async (trial) => {
-    const permits: PermitUnderTest[] = []
-    for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, await semaphoreAt(trial, 3)))
-    assert.deepEqual(permits.map(({ slot }) => slot).sort(), [0, 1, 2])
-    const late = await semaphoreAt(trial, 3)
-    assert.equal(await trial.during(late.acquire()), undefined)
-    const waiting = late.acquire({ wait: forEver })
-    await trial.pass(trial.ttl / 2)
-    assert.equal(await trial.during(permits[1]?.release() ?? Promise.resolve(false)), true)
-    const next = await trial.during(waiting)
-    assert.equal(next?.slot, 1)
-    const held = permits.filter((permit) => permit.checkLease())
-    assert.deepEqual(held, [permits[0], permits[2]])
-  },
-
-  'one instance gets several permits at the same time': async (trial) => {
-    const semaphore = await semaphoreAt(trial, 2)
-    const [one, other] = await trial.during(
-      Promise.all([semaphore.acquire({ wait: forEver }), semaphore.acquire({ wait: forEver })]),
-    )
-    assert.deepEqual([one?.slot, other?.slot].sort(), [0, 1])
-    assert.equal(await trial.during(semaphore.acquire()), undefined)
-  },
-
-  'attempts without a wait that come at the same time get all free permits': async (trial) => {
-    const semaphores = [await semaphoreAt(trial, 3), await semaphoreAt(trial, 3), await semaphoreAt(trial, 3)]
-    const permits = await trial.during(Promise.all(semaphores.map((semaphore) => semaphore.acquire())))
-    assert.equal(permits.filter((permit) => permit?.checkLease()).length, 3)
-  },
-
-  'a permit whose holder is cut off is given to the next, after its validity has ended': async (trial) => {
-    const place = await trial.place()
-    const lost: string[] = []
-    const onLost = ({ reason }: { readonly reason: string }): unknown => lost.push(reason)
-    const dying = await enter(trial, await semaphoreAt(trial, 2, place), { onLost })
-    const other = await enter(trial, await semaphoreAt(trial, 2))
-    const { signal } = dying
-    place.cutOff()
-    const waiting = endedBefore(dying, (await semaphoreAt(trial, 2)).acquire({ wait: forEver }))
-    const heir = await trial.during(waiting, 5 * trial.ttl)
-    assert.equal(dying.checkLease(), false)
-    assert.equal(signal.aborted, true)
-    assert.deepEqual(lost, ['expired'])
-    assert.equal(other.checkLease(), true)
-    assert((heir?.fencingToken ?? 0n) > (dying.fencingToken ?? 0n))
-  },
-
-  'fencing tokens are larger for every later permit': async (trial) => {
-    const tokens: bigint[] = []
-    const semaphores = [await semaphoreAt(trial, 2), await semaphoreAt(trial, 2)]
-    for (let round = 0; round < 2; round += 1) {
-      for (const semaphore of semaphores) {
-        const permit = await enter(trial, semaphore)
-        tokens.push(permit.fencingToken ?? 0n)
-        await trial.during(permit.release())
-        assert.equal(permit.fencingToken, undefined)
-      }
-    }
-    for (const [place, token] of tokens.entries()) if (place > 0) assert(token > (tokens[place - 1] ?? 0n))
-  },
-
-  'instances that disagree about the number of permits are refused, with both numbers': async (trial) => {
-    const held = await enter(trial, await semaphoreAt(trial, 3))
-    const other = await semaphoreAt(trial, 5)
-    await assert.rejects(trial.during(other.acquire({ wait: forEver })), {
-      code: 'configuration',
-      message: /(?=.*\b3\b).*\b5\b/s,
-    })
-    assert.equal(held.checkLease(), true)
-  },
-
-  'a smaller number is reached when the highest slots are empty, and no permit is taken away': async (trial) => {
-    const semaphore = await semaphoreAt(trial, 3)
-    const permits: PermitUnderTest[] = []
-    for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, semaphore))
-    let isResized = false
-    const resizing = semaphore.resize(1).then(() => {
-      isResized = true
-    })
-    await trial.pass(trial.ttl)
-    assert.equal(permits.filter((permit) => permit.checkLease()).length, 3)
-    const [lowest, middle, highest] = permits
-    await trial.during(middle?.release() ?? Promise.resolve(false))
-    assert.equal(await trial.during(semaphore.acquire()), undefined)
-    await trial.pass(trial.ttl / 10)
-    assert.equal(isResized, false)
-    await trial.during(highest?.release() ?? Promise.resolve(false))
-    await trial.during(resizing)
-    assert.equal(await trial.during(semaphore.acquire()), undefined)
-    await trial.during(lowest?.release() ?? Promise.resolve(false))
-    assert.equal((await enter(trial, semaphore)).slot, 0)
-  },
-
-  'a larger number lets more in, in every instance, but not before leftover slots are empty': async (trial) => {
-    const semaphore = await semaphoreAt(trial, 4)
-    const other = await semaphoreAt(trial, 4)
-    const permits: PermitUnderTest[] = []
-    for (let count = 0; count < 4; count += 1) permits.push(await enter(trial, count === 0 ? other : semaphore))
-    const shrinking = semaphore.resize(1)
-    shrinking.catch(() => {})
-    await trial.pass(trial.ttl / 5)
-    // One more would be a fourth valid permit, although 1 and 3 are the numbers.
-    const growing = other.resize(3)
-    await trial.during(permits.find(({ slot }) => slot === 1)?.release() ?? Promise.resolve(false))
-    await trial.pass(trial.ttl / 5)
-    assert.equal(await trial.during(other.acquire()), undefined)
-    await trial.during(permits.find(({ slot }) => slot === 3)?.release() ?? Promise.resolve(false))
-    await trial.during(growing)
-    assert.equal((await enter(trial, other)).slot, 1)
-    assert.equal(await trial.during(semaphore.acquire()), undefined)
-    assert.equal(semaphore.permits, 3)
-  },
-
-  'closing releases the permits, and ends the waits': async (trial) => {
-    const semaphore = await trial.create({ permits: 1 })
-    const permit = await enter(trial, semaphore)
-    const waiting = assert.rejects(semaphore.acquire({ wait: forEver }))
-    await trial.pass(trial.ttl / 10)
-    await trial.during(semaphore.close())
-    await trial.during(waiting)
-    assert.equal(permit.checkLease(), false)
-    await enter(trial, await semaphoreAt(trial, 1))
-  },
-})
-
-const inOrder = lawsOf(['metadata', 'queue', 'watch'], {
-  'waiters are served first come, first served': async (trial) => {
-    const permit = await enter(trial, await semaphoreAt(trial, 1))
-    const served: number[] = []
-    const turns: Promise<void>[] = []
-    for (let waiter = 0; waiter < 5; waiter += 1) {
-      const place = await trial.place()
-      const semaphore = await semaphoreAt(trial, 1, place)
-      turns.push(
-        semaphore.acquire({ wait: forEver }).then(async (own) => {
-          served.push(waiter)
-          await own?.release()
-        }),
-      )
-      const hasItsPlace = (): boolean => place.calls.length > 0 && place.store.inProgress === 0
-      await trial.until('the waiter has its place in the queue', hasItsPlace)
-    }
-    await trial.pass(trial.ttl / 20)
-    await trial.during(permit.release())
-    await trial.during(Promise.all(turns))
-    assert.deepEqual(served, [0, 1, 2, 3, 4])
-  },
-
-  'a hand-over costs the same number of store calls, however many wait': async (trial) => {
-    for (const waiters of [1, 8, 32]) {
-      const calls = await callsWhile(trial, waiters)
-      assert(calls <= CALLS_OF_A_HAND_OVER, `${calls} calls for each hand-over while ${waiters} wait`)
-    }
-  },
-})
-
 /** The rules that every semaphore has to keep. */
-export const semaphoreLaws = [...inAnyOrder, ...inOrder]
+export const semaphoreLaws = [
+  ...lawsOf(['metadata'], {
+    'at most as many permits are held as there are, and a release lets the next one in': async (trial) => {
+      const permits: PermitUnderTest[] = []
+      for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, await semaphoreAt(trial, 3)))
+      assert.deepEqual(permits.map(({ slot }) => slot).sort(), [0, 1, 2])
+      const late = await semaphoreAt(trial, 3)
+      assert.equal(await trial.during(late.acquire()), undefined)
+      const waiting = late.acquire({ wait: forEver })
+      await trial.pass(trial.ttl / 2)
+      assert.equal(await trial.during(permits[1]?.release() ?? Promise.resolve(false)), true)
+      const next = await trial.during(waiting)
+      assert.equal(next?.slot, 1)
+      const held = permits.filter((permit) => permit.checkLease())
+      assert.deepEqual(held, [permits[0], permits[2]])
+    },
+
+    'one instance gets several permits at the same time': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 2)
+      const [one, other] = await trial.during(
+        Promise.all([semaphore.acquire({ wait: forEver }), semaphore.acquire({ wait: forEver })]),
+      )
+      assert.deepEqual([one?.slot, other?.slot].sort(), [0, 1])
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+    },
+
+    'attempts without a wait that come at the same time get all free permits': async (trial) => {
+      const semaphores = [await semaphoreAt(trial, 3), await semaphoreAt(trial, 3), await semaphoreAt(trial, 3)]
+      const permits = await trial.during(Promise.all(semaphores.map((semaphore) => semaphore.acquire())))
+      assert.equal(permits.filter((permit) => permit?.checkLease()).length, 3)
+    },
+
+    'a permit whose holder is cut off is given to the next, after its validity has ended': async (trial) => {
+      const place = await trial.place()
+      const lost: string[] = []
+      const onLost = ({ reason }: { readonly reason: string }): unknown => lost.push(reason)
+      const dying = await enter(trial, await semaphoreAt(trial, 2, place), { onLost })
+      const other = await enter(trial, await semaphoreAt(trial, 2))
+      const { signal } = dying
+      place.cutOff()
+      const waiting = endedBefore(dying, (await semaphoreAt(trial, 2)).acquire({ wait: forEver }))
+      const heir = await trial.during(waiting, 5 * trial.ttl)
+      assert.equal(dying.checkLease(), false)
+      assert.equal(signal.aborted, true)
+      assert.deepEqual(lost, ['expired'])
+      assert.equal(other.checkLease(), true)
+      assert((heir?.fencingToken ?? 0n) > (dying.fencingToken ?? 0n))
+    },
+
+    'fencing tokens are larger for every later permit': async (trial) => {
+      const tokens: bigint[] = []
+      const semaphores = [await semaphoreAt(trial, 2), await semaphoreAt(trial, 2)]
+      for (let round = 0; round < 2; round += 1) {
+        for (const semaphore of semaphores) {
+          const permit = await enter(trial, semaphore)
+          tokens.push(permit.fencingToken ?? 0n)
+          await trial.during(permit.release())
+          assert.equal(permit.fencingToken, undefined)
+        }
+      }
+      for (const [place, token] of tokens.entries()) if (place > 0) assert(token > (tokens[place - 1] ?? 0n))
+    },
+
+    'instances that disagree about the number of permits are refused, with both numbers': async (trial) => {
+      const held = await enter(trial, await semaphoreAt(trial, 3))
+      const other = await semaphoreAt(trial, 5)
+      await assert.rejects(trial.during(other.acquire({ wait: forEver })), {
+        code: 'configuration',
+        message: /(?=.*\b3\b).*\b5\b/s,
+      })
+      assert.equal(held.checkLease(), true)
+    },
+
+    'a smaller number is reached when the highest slots are empty, and no permit is taken away': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 3)
+      const permits: PermitUnderTest[] = []
+      for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, semaphore))
+      let isResized = false
+      const resizing = semaphore.resize(1).then(() => {
+        isResized = true
+      })
+      await trial.pass(trial.ttl)
+      assert.equal(permits.filter((permit) => permit.checkLease()).length, 3)
+      const [lowest, middle, highest] = permits
+      await trial.during(middle?.release() ?? Promise.resolve(false))
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+      await trial.pass(trial.ttl / 10)
+      assert.equal(isResized, false)
+      await trial.during(highest?.release() ?? Promise.resolve(false))
+      await trial.during(resizing)
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+      await trial.during(lowest?.release() ?? Promise.resolve(false))
+      assert.equal((await enter(trial, semaphore)).slot, 0)
+    },
+
+    'a larger number lets more in, in every instance, but not before leftover slots are empty': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 4)
+      const other = await semaphoreAt(trial, 4)
+      const permits: PermitUnderTest[] = []
+      for (let count = 0; count < 4; count += 1) permits.push(await enter(trial, count === 0 ? other : semaphore))
+      const shrinking = semaphore.resize(1)
+      shrinking.catch(() => {})
+      await trial.pass(trial.ttl / 5)
+      // One more would be a fourth valid permit, although 1 and 3 are the numbers.
+      const growing = other.resize(3)
+      await trial.during(permits.find(({ slot }) => slot === 1)?.release() ?? Promise.resolve(false))
+      await trial.pass(trial.ttl / 5)
+      assert.equal(await trial.during(other.acquire()), undefined)
+      await trial.during(permits.find(({ slot }) => slot === 3)?.release() ?? Promise.resolve(false))
+      await trial.during(growing)
+      assert.equal((await enter(trial, other)).slot, 1)
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+      assert.equal(semaphore.permits, 3)
+    },
+
+    'closing releases the permits, and ends the waits': async (trial) => {
+      const semaphore = await trial.create({ permits: 1 })
+      const permit = await enter(trial, semaphore)
+      const waiting = assert.rejects(semaphore.acquire({ wait: forEver }))
+      await trial.pass(trial.ttl / 10)
+      await trial.during(semaphore.close())
+      await trial.during(waiting)
+      assert.equal(permit.checkLease(), false)
+      await enter(trial, await semaphoreAt(trial, 1))
+    },
+  }),
+
+  ...lawsOf(['metadata', 'queue', 'watch'], {
+    'waiters are served first come, first served': async (trial) => {
+      const permit = await enter(trial, await semaphoreAt(trial, 1))
+      const { turns, served } = await queueUp(trial, 5)
+      await trial.during(permit.release())
+      await trial.during(turns)
+      assert.deepEqual(served, [0, 1, 2, 3, 4])
+    },
+
+    'a hand-over costs the same number of store calls, however many wait': async (trial) => {
+      for (const waiters of [1, 8, 32]) {
+        const calls = await callsWhile(trial, waiters)
+        assert(calls <= CALLS_OF_A_HAND_OVER, `${calls} calls for each hand-over while ${waiters} wait`)
+      }
+    },
+  }),
+]
