@@ -16,7 +16,7 @@ import { FaultyStore } from '../faults/faulty-store.js'
 import type { VirtualClock, VirtualClockOptions } from '../time/virtual-clock.js'
 import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
-import { type Machine, type PassingTime, realTime, virtualTime, waitForBackend } from './passing-time.js'
+import { type Machine, type PassingTime, timeOf } from './passing-time.js'
 import { ttlOf } from './store-trial.js'
 
 /** A rule that a `Lease` has to keep. */
@@ -159,9 +159,7 @@ export class LeaseTrial {
 
   static async begin(subject: LeaseSubject): Promise<LeaseTrial> {
     const disturbed: FaultyStore[] = []
-    const isBusy = (): boolean => disturbed.some(({ inProgress }) => inProgress > 0)
-    const waitOutside = subject.remote === true ? waitForBackend : undefined
-    const time = subject.time === 'virtual' ? virtualTime({ isBusy, waitOutside }) : realTime
+    const time = timeOf(subject, () => disturbed.some(({ inProgress }) => inProgress > 0))
     return new LeaseTrial(subject, time, await subject.start(time.createMachine().clock), disturbed)
   }
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, createSystemClock, systemClock } from '@leasehold/core'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
-import { VirtualTime, type VirtualTimeOptions } from '../time/virtual-time.js'
+import { VirtualTime } from '../time/virtual-time.js'
+import type { StoreSubject } from './store-subject.js'
 
 /** For how many milliseconds a law in virtual time waits at most for a backend in another process. */
 const PATIENCE = 10_000
@@ -24,9 +25,10 @@ export interface PassingTime {
   until<T>(promise: Promise<T>, longest: number): Promise<T>
 }
 
-/** Time that stands still while a store is at work. */
-export function virtualTime(options: VirtualTimeOptions = {}): PassingTime {
-  const time = new VirtualTime(options)
+/** The time of a trial. Virtual time stands still while a store is at work. */
+export function timeOf(subject: Pick<StoreSubject, 'time' | 'remote'>, isBusy?: () => boolean): PassingTime {
+  if (subject.time === 'real') return realTime
+  const time = new VirtualTime({ isBusy, waitOutside: subject.remote === true ? waitForBackend : undefined })
   return {
     isVirtual: true,
     createMachine: (options) => {
@@ -48,14 +50,14 @@ export function virtualTime(options: VirtualTimeOptions = {}): PassingTime {
 }
 
 /** Waits a moment for a backend that is at work; resolves with whether to look again. */
-export async function waitForBackend(looks: number): Promise<boolean> {
+async function waitForBackend(looks: number): Promise<boolean> {
   if (looks >= PATIENCE) return false
   await sleep(1)
   return true
 }
 
 /** The time of this machine. Letting it pass waits, and keeps the process alive. */
-export const realTime: PassingTime = {
+const realTime: PassingTime = {
   isVirtual: false,
   createMachine: () => ({ clock: systemClock, virtual: undefined }),
   pass: (duration) => sleep(duration),

@@ -7,7 +7,7 @@ import { Random } from '../random.js'
 import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock } from '../time/virtual-clock.js'
 import { checkIn, type Law, type LawOutcome, lawsWith } from './law.js'
-import { type Machine, type PassingTime, realTime, virtualTime, waitForBackend } from './passing-time.js'
+import { type Machine, type PassingTime, timeOf } from './passing-time.js'
 import { storeAbilities } from './store-abilities.js'
 import type { StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
 import { ttlOf } from './store-trial.js'
@@ -111,9 +111,7 @@ export class RecipeTrial<Recipe, Options> {
 
   static async begin<Recipe, Options>(subject: RecipeSubject<Recipe, Options>): Promise<RecipeTrial<Recipe, Options>> {
     const places: RecipePlace[] = []
-    const isBusy = (): boolean => places.some(({ store }) => store.inProgress > 0)
-    const waitOutside = subject.store.remote === true ? waitForBackend : undefined
-    const time = subject.store.time === 'virtual' ? virtualTime({ isBusy, waitOutside }) : realTime
+    const time = timeOf(subject.store, () => places.some(({ store }) => store.inProgress > 0))
     const backend = await subject.store.start(time.createMachine().clock)
     return new RecipeTrial(subject, time, backend, places)
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { type Law, lawsWith } from './law.js'
-import { type PassingTime, realTime, virtualTime } from './passing-time.js'
+import { type PassingTime, timeOf } from './passing-time.js'
 import { storeAbilities } from './store-abilities.js'
 import type { HolderElsewhere, StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
 
@@ -55,7 +55,7 @@ export class StoreTrial {
   }
 
   static async begin(subject: StoreSubject): Promise<StoreTrial> {
-    const time = subject.time === 'virtual' ? virtualTime() : realTime
+    const time = timeOf(subject)
     const { clock } = time.createMachine()
     return new StoreTrial(subject, time, clock, await subject.start(clock))
   }
