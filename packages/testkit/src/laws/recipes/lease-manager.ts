@@ -141,16 +141,13 @@ export const leaseManagerLaws = [
       const jobs = namesOf(trial, 9)
       const members = [one, other, await open(trial)]
       const did: string[] = []
-      const each = members.map(({ manager, place }) =>
-        manager.processEach(
-          jobs,
-          async (job) => {
-            did.push(job)
-            await work(trial, place)
-          },
-          { concurrency: 2 },
-        ),
-      )
+      const each = members.map(({ manager, place }) => {
+        const worker = async (job: string): Promise<void> => {
+          did.push(job)
+          await work(trial, place)
+        }
+        return manager.processEach(jobs, worker, { concurrency: 2 })
+      })
       const results = await trial.during(Promise.all(each), 11 * trial.ttl)
       assert.deepEqual(did.toSorted(), jobs)
       assert.deepEqual(results.flatMap(({ done }) => done).toSorted(), jobs)

@@ -97,15 +97,12 @@ export const onceLaws = [
       const { run, begun } = pendingWork()
       const rejected = assert.rejects(holder.run(trial.name, run), LeaseLostError)
       const { held } = await trial.during(begun)
-      const next = waiter.run(
-        trial.name,
-        async ({ fencingToken }) => {
-          assert.equal(held.signal.aborted, true)
-          assert(held.fencingToken < fencingToken)
-          return 'by the next'
-        },
-        forever,
-      )
+      const work = async ({ fencingToken }: typeof held): Promise<string> => {
+        assert.equal(held.signal.aborted, true)
+        assert(held.fencingToken < fencingToken)
+        return 'by the next'
+      }
+      const next = waiter.run(trial.name, work, forever)
       place.cutOff()
       assert.equal(await trial.during(next), 'by the next')
       await trial.during(rejected)
