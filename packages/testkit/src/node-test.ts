@@ -3,12 +3,7 @@ import { describersFor } from './laws/families.js'
 
 const describers = describersFor({
   group: (title, sideBySide, tests) => void describe(title, { concurrency: sideBySide }, tests),
-  test: (title, longest, check) => {
-    void it(title, longest === undefined ? {} : { timeout: longest }, async (test) => {
-      const outcome = await check()
-      if (!outcome.kept) test.skip(outcome.skipped)
-    })
-  },
+  test: (title, limit, check) => void it(title, limit, (test) => check((reason) => test.skip(reason))),
 })
 
 /** A test of `node:test` for each law of stores. Laws that the store cannot run are skipped, with the reason. */

@@ -3,12 +3,7 @@ import { describersFor } from './laws/families.js'
 
 const describers = describersFor({
   group: (title, sideBySide, tests) => void (sideBySide ? describe.concurrent : describe)(title, tests),
-  test: (title, longest, check) => {
-    it(title, longest === undefined ? {} : { timeout: longest }, async ({ skip }) => {
-      const outcome = await check()
-      if (!outcome.kept) skip(outcome.skipped)
-    })
-  },
+  test: (title, limit, check) => it(title, limit, ({ skip }) => check(skip)),
 })
 
 /** A vitest test for each law of stores. Laws that the store cannot run are skipped, with the reason. */

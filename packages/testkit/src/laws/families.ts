@@ -17,8 +17,8 @@ const LONGEST = 12
 export interface LawRunner {
   /** A group of tests, side by side or one after the other. */
   group(title: string, sideBySide: boolean, tests: () => void): void
-  /** One test. `check` returns why it was skipped, if it was. In real time, `timeout` is its limit in milliseconds. */
-  test(title: string, longest: number | undefined, check: () => Promise<LawOutcome>): void
+  /** One test. `check` calls `skip` with the reason if it was skipped. In real time, it has a limit in milliseconds. */
+  test(title: string, limit: { timeout?: number }, check: (skip: (reason: string) => void) => Promise<void>): void
 }
 
 /** A test for each law of a subject, by family. Tests in real time run concurrently, because they wait. */
@@ -29,12 +29,17 @@ function describeLaws<L extends Law<never, string>, S extends Pick<StoreSubject,
   check: (law: L, subject: S) => Promise<LawOutcome>,
 ): void {
   const sideBySide = subject.time === 'real'
-  const longest = sideBySide ? Math.max(LONGEST * ttlOf(subject), 30_000) : undefined
+  const limit = sideBySide ? { timeout: Math.max(LONGEST * ttlOf(subject), 30_000) } : {}
   const byFamily = new Map<LawFamily, L[]>()
   for (const law of laws) byFamily.set(law.family, [...(byFamily.get(law.family) ?? []), law])
   for (const [family, members] of byFamily) {
     runner.group(`${subject.name}: ${family}`, sideBySide, () => {
-      for (const law of members) runner.test(law.name, longest, () => check(law, subject))
+      for (const law of members) {
+        runner.test(law.name, limit, async (skip) => {
+          const outcome = await check(law, subject)
+          if (!outcome.kept) skip(outcome.skipped)
+        })
+      }
     })
   }
 }
