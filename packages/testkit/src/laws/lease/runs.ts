@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError } from '@leasehold/core'
-import { type LeaseLaw, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
+import { heldLeaseLawsOf, type LeaseLaw, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
 import { PendingWork } from '../pending-work.js'
 
 const pendingWork = () => new PendingWork<{ readonly signal: AbortSignal }>()
@@ -79,9 +79,8 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       assert(signals.every(({ aborted }) => !aborted))
     },
   }),
-  ...leaseLawsOf('runs', [], {
-    async 'a run under an acquire of the same object leaves the lease held'(trial) {
-      const { lease } = await trial.openHeld()
+  ...heldLeaseLawsOf('runs', [], {
+    async 'a run under an acquire of the same object leaves the lease held'(trial, { lease }) {
       const { fencingToken } = lease
       assert.equal(await trial.during(lease.run(async (held) => held.fencingToken)), fencingToken)
       assert.equal(lease.checkLease(), true)

@@ -17,9 +17,8 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
       assert.deepEqual(lease.losses, [])
     },
   }),
-  ...leaseLawsOf('shutdown', ['store', 'wait'], {
+  ...heldLeaseLawsOf('shutdown', ['store', 'wait'], {
     async 'close ends the wait of waiters'(trial) {
-      await trial.openHeld()
       const waiter = await trial.open()
       const waited = waiter.acquire({ wait: Number.POSITIVE_INFINITY }).catch(() => false)
       await trial.pass(trial.interval / 5)
@@ -56,9 +55,8 @@ export const leaseShutdownLaws: readonly LeaseLaw[] = [
       assert.equal(held.machine.pending, 0)
     },
   }),
-  ...leaseLawsOf('shutdown', ['store', 'virtual-time', 'wait'], {
+  ...heldLeaseLawsOf('shutdown', ['store', 'virtual-time', 'wait'], {
     async 'a wait that was given up leaves no timer behind'(trial) {
-      await trial.openHeld()
       const waiter = await trial.open()
       await trial.during(waiter.acquire({ wait: trial.ttl }))
       await trial.pass(trial.ttl)

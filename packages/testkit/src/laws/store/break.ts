@@ -91,6 +91,23 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       await client.release(grant, trial.call)
       await trial.granted(client)
     },
+    async 'of one grant breaks that grant'(trial, { grantId }, one, other) {
+      assert((await breaks(trial, other, { grantId })) > 0)
+      assert.equal((await trial.read(one))?.state, 'breaking')
+    },
+    async 'of one grant rejects with a LeaseConflictError where another one follows, and changes nothing'(
+      trial,
+      earlier,
+      one,
+      other,
+    ) {
+      await one.release(earlier, trial.call)
+      const grant = await trial.granted(one)
+      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId }), LeaseConflictError)
+      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId, period: 0 }), LeaseConflictError)
+      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
+      assert.equal((await trial.read(one))?.state, 'leased')
+    },
   }),
   ...storeLawsOf('break', ['break'], {
     async 'shows in the record, with its reason'(trial, one, other) {
@@ -100,24 +117,6 @@ export const storeBreakLaws: readonly StoreLaw[] = [
       assert.equal(record?.state, 'breaking')
       assert.equal(record.metadata.breakReason, 'maintenance')
       assert.equal(record.metadata.host, 'a')
-    },
-    async 'of one grant breaks that grant'(trial, one, other) {
-      const { grantId } = await trial.granted(one)
-      assert((await breaks(trial, other, { grantId })) > 0)
-      assert.equal((await trial.read(one))?.state, 'breaking')
-    },
-    async 'of one grant rejects with a LeaseConflictError where another one follows, and changes nothing'(
-      trial,
-      one,
-      other,
-    ) {
-      const earlier = await trial.granted(one)
-      await one.release(earlier, trial.call)
-      const grant = await trial.granted(one)
-      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId }), LeaseConflictError)
-      await assert.rejects(breaks(trial, other, { grantId: earlier.grantId, period: 0 }), LeaseConflictError)
-      assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
-      assert.equal((await trial.read(one))?.state, 'leased')
     },
     async 'of a free name rejects with a LeaseConflictError'(trial, client) {
       await assert.rejects(breaks(trial, client), LeaseConflictError)

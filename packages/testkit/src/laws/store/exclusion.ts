@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LeaseStore } from '@leasehold/core'
-import { type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 const CONTENDERS = 30
 
@@ -89,23 +89,12 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
       assert.equal(await contend(trial, clients), 1)
     },
   }),
-  ...storeLawsOf('re-entrancy', [], {
-    async 'a request under the grant id in force succeeds again, with the same token'(trial, client) {
-      const grant = await trial.granted(client)
+  ...grantedStoreLawsOf('re-entrancy', [], {
+    async 'a request under the grant id in force succeeds again, with the same token'(trial, grant, client) {
       const again = await trial.granted(client, { grantId: grant.grantId })
       assert.deepEqual(again, grant)
     },
-    async 'concurrent requests under one grant id get the same token'(trial, one, other) {
-      const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
-      const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
-      const tokens = answers.flatMap((answer) =>
-        answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],
-      )
-      assert(tokens.length >= 1)
-      assert.equal(new Set(tokens).size, 1)
-    },
-    async 'a request under the grant id in force restarts the ttl'(trial, one, other) {
-      const grant = await trial.granted(one)
+    async 'a request under the grant id in force restarts the ttl'(trial, grant, one, other) {
       await trial.refused(other)
       await trial.pass(trial.ttl * 0.7)
       await trial.granted(one, { grantId: grant.grantId })
@@ -114,10 +103,10 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
     },
     async 'a request under the grant id in force sets another ttl, longer or shorter, under the same token'(
       trial,
+      grant,
       one,
       other,
     ) {
-      const grant = await trial.granted(one)
       const longer = await trial.granted(one, { grantId: grant.grantId, ttl: 2 * trial.ttl })
       assert.equal(longer.ttl, 2 * trial.ttl)
       assert.equal(longer.fencingToken, grant.fencingToken)
@@ -130,6 +119,17 @@ export const storeExclusionLaws: readonly StoreLaw[] = [
       assert.equal(shorter.fencingToken, grant.fencingToken)
       await trial.expire(other)
       await trial.granted(other)
+    },
+  }),
+  ...storeLawsOf('re-entrancy', [], {
+    async 'concurrent requests under one grant id get the same token'(trial, one, other) {
+      const ask = (client: LeaseStore) => trial.acquire(client, { grantId: trial.guid('twice') })
+      const answers = await Promise.allSettled([ask(one), ask(other), ask(one)])
+      const tokens = answers.flatMap((answer) =>
+        answer.status === 'fulfilled' && answer.value.granted ? [answer.value.grant.fencingToken] : [],
+      )
+      assert(tokens.length >= 1)
+      assert.equal(new Set(tokens).size, 1)
     },
     async 'a request of the same owner under another grant id is refused'(trial, client) {
       await trial.granted(client, { owner: 'same' })

@@ -16,30 +16,33 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
         return
       }
     },
-    async 'a request after the ttl is granted, with a larger token'(trial, one, other) {
-      const grant = await trial.granted(one)
+  }),
+  ...grantedStoreLawsOf('expiry', [], {
+    async 'a request after the ttl is granted, with a larger token'(trial, grant, _, other) {
       await trial.expire(other)
       const successor = await trial.granted(other)
       assert(successor.fencingToken > grant.fencingToken)
     },
-    async 'a lease that is renewed does not expire'(trial, one, other) {
-      const grant = await trial.granted(one)
+    async 'a lease that is renewed does not expire'(trial, grant, one, other) {
       for (let renewals = 0; renewals < 4; renewals += 1) {
         await trial.pass(trial.ttl * 0.6)
         assert.deepEqual(await one.renew(grant, trial.call), { renewed: true })
         await trial.refused(other)
       }
     },
-    async 'the record of an expired lease is marked as expired'(trial, client) {
-      const { fencingToken } = await trial.granted(client)
+    async 'the record of an expired lease is marked as expired'(trial, { fencingToken }, client) {
       await trial.expire(client)
       const record = await trial.read(client)
       assert(record !== undefined, 'the record is gone, and its fencing token with it')
       assert.equal(record.state, 'expired')
       assert.equal(record.fencingToken, fencingToken)
     },
-    async 'a challenger that was refused many times is granted the name of a silent holder'(trial, one, other) {
-      await trial.granted(one)
+    async 'a challenger that was refused many times is granted the name of a silent holder'(
+      trial,
+      _grant,
+      _holder,
+      other,
+    ) {
       let outcome = await trial.acquire(other, { grantId: trial.guid('patient') })
       for (let asked = 0; asked < 14 && !outcome.granted; asked += 1) {
         await trial.pass(trial.longest / 10)

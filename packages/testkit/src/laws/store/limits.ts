@@ -53,9 +53,8 @@ export const storeLimitLaws: readonly StoreLaw[] = [
       assert(trial.ttl >= limits.minTtl && trial.ttl <= limits.maxTtl)
     },
   }),
-  ...storeLawsOf('limits', ['partition'], {
-    async 'a call of a client that is cut off ends when it is aborted, at the latest'(trial, client) {
-      await trial.granted(client)
+  ...grantedStoreLawsOf('limits', ['partition'], {
+    async 'a call of a client that is cut off ends when it is aborted, at the latest'(trial, _, client) {
       await trial.backend.cutOff?.(client)
       const call = new AbortableCall(trial.ttl)
       const calls = Object.entries(operations(trial, client, call)).map(async ([operation, run]) => {

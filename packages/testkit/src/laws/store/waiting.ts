@@ -83,9 +83,8 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       }
     },
   }),
-  ...storeLawsOf('waiting', ['watch'], {
-    async 'a watch yields after a release'(trial, one, other) {
-      const grant = await trial.granted(one)
+  ...grantedStoreLawsOf('waiting', ['watch'], {
+    async 'a watch yields after a release'(trial, grant, one, other) {
       const watch = new AbortableCall()
       const turns = other.watch?.(trial.name, watch)[Symbol.asyncIterator]()
       assert(turns !== undefined)
@@ -98,8 +97,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
       await trial.time.until(woken, trial.ttl)
       watch.abort()
     },
-    async 'a watch ends when its call is aborted, and leaves no listener on the call'(trial, client) {
-      await trial.granted(client)
+    async 'a watch ends when its call is aborted, and leaves no listener on the call'(trial, _, client) {
       await trial.endsWhenAborted((watch) => client.watch?.(trial.name, watch))
     },
   }),
