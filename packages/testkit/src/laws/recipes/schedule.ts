@@ -35,15 +35,8 @@ type Trial = RecipeTrial<ScheduleUnderLaw, ScheduleLawOptions>
 
 type Options = Partial<ScheduleLawOptions> & { readonly place?: RecipePlace }
 
-/** A schedule that was started, and its place. */
-interface Instance {
-  readonly schedule: ScheduleUnderLaw
-  readonly place: RecipePlace
-}
-
 /** The ticks of the trial that were run, in the order of their starts. */
 class Runs {
-  readonly #trial: Trial
   readonly ticks: {
     readonly due: number
     readonly owner: string
@@ -51,13 +44,8 @@ class Runs {
     readonly signal: AbortSignal
   }[] = []
 
-  constructor(trial: Trial) {
-    this.#trial = trial
-  }
-
   /** Starts a schedule in a place of its own, whose work is counted and then does `work`. */
-  async start({ work = () => undefined, place: given, ...options }: Options = {}): Promise<Instance> {
-    const trial = this.#trial
+  async start(trial: Trial, { work = () => undefined, place: given, ...options }: Options = {}) {
     const place = given ?? (await trial.place())
     const { owner } = place.leaseOptions
     const counted: ScheduleLawOptions['work'] = (tick) => {
@@ -72,9 +60,9 @@ class Runs {
   }
 
   /** Starts the first schedule, and lets time pass until its first tick is run. */
-  async begin(options: Options): Promise<Instance> {
-    const instance = await this.start(options)
-    await this.#trial.until('the first tick', () => this.ticks.length === 1)
+  async begin(trial: Trial, options: Options) {
+    const instance = await this.start(trial, options)
+    await trial.until('the first tick', () => this.ticks.length === 1)
     return instance
   }
 
@@ -93,25 +81,25 @@ class Runs {
 async function overrun(trial: Trial, runs: Runs, every: number, missed: 'skip' | 'run-once'): Promise<void> {
   const first = new PendingWork<unknown>()
   const work = (tick: unknown): unknown => (runs.ticks.length === 1 ? first.run(tick) : undefined)
-  await runs.start({ every, missed, work })
-  await runs.begin({ every, missed, work })
+  await runs.start(trial, { every, missed, work })
+  await runs.begin(trial, { every, missed, work })
   await trial.pass(2.5 * every)
   first.only.end()
 }
 
 /** The laws get the runs of the trial, and a work that lasts. */
-const lawsOf = recipeLawsWith(async (trial: Trial) => [new Runs(trial), new PendingWork<unknown>()])
+const lawsOf = recipeLawsWith(async (_: Trial) => [new Runs(), new PendingWork<unknown>()])
 
 /** The laws of `Schedule`, over a store that keeps metadata. */
 export const scheduleLaws = lawsOf(['metadata'], {
   'each tick is run once by one of several instances, and none is left out': async (trial, runs) => {
-    for (let instance = 0; instance < 3; instance += 1) await runs.start()
+    for (let instance = 0; instance < 3; instance += 1) await runs.start(trial)
     await trial.until('five ticks', () => runs.ticks.length >= 5)
     runs.check(trial.ttl / 2)
   },
 
   'clocks that are an hour apart run no tick twice': async (trial, runs) => {
-    for (const skew of [0, 3_600_000, -3_600_000]) await runs.start({ place: await trial.place({ skew }) })
+    for (const skew of [0, 3_600_000, -3_600_000]) await runs.start(trial, { place: await trial.place({ skew }) })
     await trial.until('six ticks', () => runs.ticks.length >= 6)
     // The fast clock may have overtaken the others after the first tick.
     runs.ticks.shift()
@@ -123,8 +111,8 @@ export const scheduleLaws = lawsOf(['metadata'], {
     runs,
     { run: work },
   ) => {
-    const { place } = await runs.begin({ work })
-    const { schedule } = await runs.start()
+    const { place } = await runs.begin(trial, { work })
+    const { schedule } = await runs.start(trial)
     place.cutOff()
     await trial.until('the next tick', () => runs.ticks.length >= 2)
     const [first, second] = runs.ticks
@@ -136,7 +124,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
   },
 
   'the run of a holder that died is shown as interrupted': async (trial, runs, { run: work }) => {
-    const { place } = await runs.begin({ work })
+    const { place } = await runs.begin(trial, { work })
     place.cutOff()
     const reader = await trial.create({ every: 600_000, work: () => undefined })
     const other = await trial.place()
@@ -158,11 +146,11 @@ export const scheduleLaws = lawsOf(['metadata'], {
       return await update?.apply(place.store, args)
     }
     Object.assign(place.store, { update: cut })
-    await runs.start({ place, every })
+    await runs.start(trial, { place, every })
     const other = await trial.place()
     // The first one is granted the lease.
     other.store.inject({ kind: 'delay', duration: trial.ttl / 10 }, 'acquire')
-    await runs.start({ place: other, every })
+    await runs.start(trial, { place: other, every })
     await trial.until('a holder that cannot record', () => isCut)
     assert.equal(runs.ticks.length, 0)
     // Before the next tick.
@@ -176,7 +164,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
     for (const part of [100, 25]) {
       const place = await trial.place()
       place.store.inject({ kind: 'delay', duration: trial.ttl / part }, 'acquire')
-      await runs.start({ place, every })
+      await runs.start(trial, { place, every })
     }
     await trial.until('the tick', () => runs.ticks.length > 0)
     await trial.pass(trial.ttl)
@@ -204,11 +192,11 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'after a time without instances, missed ticks are skipped': async (trial, runs) => {
     const every = 2 * trial.ttl
-    const { schedule } = await runs.begin({ every })
+    const { schedule } = await runs.begin(trial, { every })
     await trial.during(schedule.stop())
     await trial.pass(1.2 * every)
     const place = await trial.place()
-    await runs.start({ every, place })
+    await runs.start(trial, { every, place })
     await trial.until('the next tick', () => runs.ticks.length === 2)
     const [first, second] = runs.ticks.map(({ due }) => due)
     assert.equal(Number(second) - Number(first), 2 * every)
@@ -216,10 +204,10 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'after a time without instances, run-once runs the latest missed tick once': async (trial, runs) => {
     const every = trial.ttl
-    const { schedule } = await runs.begin({ every, missed: 'run-once' })
+    const { schedule } = await runs.begin(trial, { every, missed: 'run-once' })
     await trial.during(schedule.stop())
     await trial.pass(2.3 * every)
-    for (let instance = 0; instance < 2; instance += 1) await runs.start({ every, missed: 'run-once' })
+    for (let instance = 0; instance < 2; instance += 1) await runs.start(trial, { every, missed: 'run-once' })
     await trial.until('the late tick and the next', () => runs.ticks.length === 3)
     const [first, late, next] = runs.ticks.map(({ due }) => due)
     assert.equal(Number(late) - Number(first), 2 * every)
@@ -230,7 +218,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
     const every = 20 * trial.ttl
     const reader = await trial.create({ every, work: () => undefined })
     const { next } = await trial.during(reader.read())
-    const { place } = await runs.start({ every, missed: 'run-once' })
+    const { place } = await runs.start(trial, { every, missed: 'run-once' })
     await trial.until('the record was read', () => place.calls.includes('read'))
     await trial.pass(trial.ttl / 2)
     // The next tick may be due by now: ticks are at fixed instants of the clock.
@@ -241,7 +229,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
     const every = trial.ttl
     const work = (tick: unknown): unknown =>
       runs.ticks.length === 1 ? Promise.reject(new Error('no paper')) : second.run(tick)
-    const { place } = await runs.start({ every, work })
+    const { place } = await runs.start(trial, { every, work })
     const reader = await trial.create({ every, work: () => undefined })
     assert.deepEqual((await trial.during(reader.read())).last, undefined)
     await trial.until('the second tick', () => runs.ticks.length === 2)
@@ -268,7 +256,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
     { run: work },
   ) => {
     const every = 2 * trial.ttl
-    const { schedule } = await runs.begin({ every, atMostFor: trial.ttl / 2, work })
+    const { schedule } = await runs.begin(trial, { every, atMostFor: trial.ttl / 2, work })
     await trial.until('it is aborted', () => runs.ticks[0]?.signal.aborted === true, trial.ttl)
     await trial.until('the next tick', () => runs.ticks.length === 2)
     const { last } = await trial.during(schedule.read())
@@ -281,8 +269,8 @@ export const scheduleLaws = lawsOf(['metadata'], {
     runs,
     { run: work },
   ) => {
-    const { schedule, place } = await runs.begin({ work })
-    const { schedule: other } = await runs.start()
+    const { schedule, place } = await runs.begin(trial, { work })
+    const { schedule: other } = await runs.start(trial)
     await trial.during(schedule.stop(), trial.ttl)
     assert.equal(runs.ticks[0]?.signal.aborted, true)
     await trial.until('the next tick', () => runs.ticks.length >= 2)
@@ -291,7 +279,7 @@ export const scheduleLaws = lawsOf(['metadata'], {
   },
 
   'stopping waits for the work as long as it is asked to': async (trial, runs, pending) => {
-    const { schedule } = await runs.begin({ work: pending.run })
+    const { schedule } = await runs.begin(trial, { work: pending.run })
     const stopped = schedule.stop({ wait: 3 * trial.ttl })
     await trial.pass(trial.ttl / 4)
     assert.equal(runs.ticks[0]?.signal.aborted, false)
