@@ -34,9 +34,9 @@ interface Seen extends AssignedPartitionUnderTest {
   readonly partition: number
 }
 
-/** Of a worker: `work` is done with a partition first, and `drain` when it is asked to end. */
-interface Doings {
-  readonly work?: (seen: Seen) => unknown
+/** The work of a worker: `begin` is done with a new partition, and `drain` when it is asked to end. */
+interface Work {
+  readonly begin?: (seen: Seen) => unknown
   readonly drain?: (seen: Seen) => unknown
 }
 
@@ -47,13 +47,13 @@ interface Worker {
   readonly seen: readonly Seen[]
 }
 
-async function start(trial: Trial, partitions: number, { work, drain }: Doings = {}): Promise<Worker> {
+async function start(trial: Trial, partitions: number, { begin, drain }: Work = {}): Promise<Worker> {
   const place = await trial.place()
   const seen: Seen[] = []
   const onAssigned = async (partition: number, assigned: AssignedPartitionUnderTest): Promise<void> => {
     const one = { ...assigned, partition }
     seen.push(one)
-    await work?.(one)
+    await begin?.(one)
     await aborted(one.signal)
     await drain?.(one)
   }
@@ -67,20 +67,20 @@ async function start(trial: Trial, partitions: number, { work, drain }: Doings =
 }
 
 /** Workers that start together, when the shares are fair. */
-async function startTogether<const All extends readonly Doings[]>(
+async function startTogether<const Works extends readonly Work[]>(
   trial: Trial,
   partitions: number,
-  ...all: All
-): Promise<{ readonly [Place in keyof All]: Worker }> {
+  ...works: Works
+): Promise<{ readonly [Place in keyof Works]: Worker }> {
   const workers: Worker[] = []
-  for (const doings of all) workers.push(await start(trial, partitions, doings))
+  for (const work of works) workers.push(await start(trial, partitions, work))
   await untilFair(trial, partitions, workers)
-  return workers as { [Place in keyof All]: Worker }
+  return workers as { [Place in keyof Works]: Worker }
 }
 
 /** A worker that had all partitions, and a newcomer, when the shares are fair. */
-async function startInTurn(trial: Trial, partitions: number, doings: Doings): Promise<readonly [Worker, Worker]> {
-  const [first] = await startTogether(trial, partitions, doings)
+async function startInTurn(trial: Trial, partitions: number, work: Work = {}): Promise<readonly [Worker, Worker]> {
+  const [first] = await startTogether(trial, partitions, work)
   const second = await start(trial, partitions)
   await untilFair(trial, partitions, [first, second])
   return [first, second]
@@ -127,7 +127,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
     },
 
     'a newcomer gets its share, with as few moves as possible': async (trial) => {
-      const [first, second] = await startInTurn(trial, 6, {})
+      const [first, second] = await startInTurn(trial, 6)
       assert.equal(second.seen.length, 3)
       assert.equal(first.seen.length, 6, 'the first worker lost a partition and took it again')
     },
@@ -152,7 +152,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
     },
 
     'the next owner of a partition has a larger fencing token': async (trial) => {
-      const [first, second] = await startInTurn(trial, 2, {})
+      const [first, second] = await startInTurn(trial, 2)
       for (const { partition, fencingToken } of second.seen) {
         const earlier = first.seen.find((one) => one.partition === partition)
         assert(earlier !== undefined && fencingToken > earlier.fencingToken)
@@ -194,13 +194,13 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
 
     'work that fails is begun again, from the last position': async (trial) => {
       let failures = 0
-      const work = async ({ partition, save, position }: Seen): Promise<void> => {
+      const begin = async ({ partition, save, position }: Seen): Promise<void> => {
         if (partition !== 1 || position === 'failed') return
         await save('failed')
         failures += 1
         throw new Error('the work failed')
       }
-      const worker = await start(trial, 2, { work })
+      const worker = await start(trial, 2, { begin })
       await trial.until('the work is begun again', () => worker.seen.some(({ position }) => position === 'failed'))
       await untilFair(trial, 2, [worker])
       assert.equal(failures, 1)
@@ -210,8 +210,8 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
 
   ...lawsOf(['list', 'metadata', 'clients'], {
     'the partitions of a worker that died are taken over, with the last position that it saved': async (trial) => {
-      const work = ({ save }: Seen): unknown => save('before it died')
-      const [first, second] = await startTogether(trial, 4, { work }, {})
+      const begin = ({ save }: Seen): unknown => save('before it died')
+      const [first, second] = await startTogether(trial, 4, { begin }, {})
       const [lost = []] = sharesOf([first])
       first.place.cutOff()
       await untilFair(trial, 4, [second])
