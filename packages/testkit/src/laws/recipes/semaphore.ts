@@ -42,8 +42,8 @@ async function enter(trial: Trial, semaphore: SemaphoreUnderTest, options?: Acqu
   return permit
 }
 
-/** Lets so many wait for one permit, in this order; each leaves soon after it has been served. */
-async function queueUp(trial: Trial, waiters: number, name = trial.name) {
+/** Lets so many wait for one permit, in this order; each has it for as long as `stay` takes. */
+async function queueUp(trial: Trial, waiters: number, name = trial.name, stay?: (place: RecipePlace) => Promise<void>) {
   const places: RecipePlace[] = []
   const turns: Promise<void>[] = []
   const served: number[] = []
@@ -54,8 +54,7 @@ async function queueUp(trial: Trial, waiters: number, name = trial.name) {
     turns.push(
       semaphore.acquire({ wait: forEver }).then(async (permit) => {
         served.push(waiter)
-        // The next one has to wait for the slot.
-        await new Promise<void>((end) => place.leaseOptions.clock?.schedule(trial.ttl / 400, end))
+        if (stay !== undefined) await stay(place)
         await permit?.release()
       }),
     )
@@ -72,7 +71,10 @@ async function callsWhile(trial: Trial, waiters: number): Promise<number> {
   const name = `${trial.name}-${waiters}`
   const place = await trial.place({ name })
   const first = await enter(trial, await semaphoreAt(trial, 1, place))
-  const { places, turns, served } = await queueUp(trial, waiters, name)
+  // The next one has to wait for the slot.
+  const stay = ({ leaseOptions: { clock } }: RecipePlace): Promise<void> =>
+    new Promise((end) => clock?.schedule(trial.ttl / 400, end))
+  const { places, turns, served } = await queueUp(trial, waiters, name, stay)
   const sum = (): number => [place, ...places].reduce((total, { calls }) => total + calls.length, 0)
   const before = sum()
   await trial.during(Promise.all([first.release(), turns]))
