@@ -15,8 +15,10 @@ export class Term {
     this.number = number
   }
 
-  /** Does the work. Resolves when it has ended, with the error that is to be reported, if there is one. */
-  /** Without any work, the term lasts until its end is asked for. */
+  /**
+   * Does the work. Resolves when it has ended, with the error that is to be reported, if there is one. Without any work, the
+   * term lasts until its end is asked for.
+   */
   async carryOut(
     work: TermWork = () => new Promise<void>((resolve) => this.#ending.onAbort(resolve)),
   ): Promise<unknown> {
