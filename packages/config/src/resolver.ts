@@ -14,7 +14,7 @@ import {
   type Reference,
   stringAt,
 } from './syntax-tree.js'
-import { type Fact, type Item, ListValue, ObjectView, type Value } from './value.js'
+import { type Fact, type Item, ListValue, ObjectView, type Resolution, type Value } from './value.js'
 
 /** Environment variables: the fallback for substitutions without a value in the configuration. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -28,11 +28,9 @@ const STEPS_A_VALUE = 5
  * sees its earlier value, or no value. The same holds for substitutions in objects and lists within the assignment, if
  * the key had an earlier value.
  */
-export class Resolver {
+export class Resolver implements Resolution {
   readonly root: ObjectView
-  /** How often a value was hidden because it was being resolved. Results that depend on hidden values are not cached. */
   cuts = 0
-  /** Changes whenever the set of assignments being resolved changes. */
   epoch = 0
   readonly #assembly: Assembly
   readonly #limits: Limits
@@ -52,13 +50,11 @@ export class Resolver {
     this.root = this.#viewOf(this.#assembly.root(documents), { source: '', line: 0, column: 0 })
   }
 
-  /** Counts a value as hidden. */
   cut(): undefined {
     this.cuts += 1
     return undefined
   }
 
-  /** Counts steps of work. Throws a `ConfigLimitError` if there are too many. */
   step(origin: Origin, count = 1): void {
     this.#steps += count
     const { maxValues } = this.#limits
@@ -70,7 +66,6 @@ export class Resolver {
     }
   }
 
-  /** The facts of a part of a slot's history, the last one first. */
   *facts(slot: Slot, from: number, to: number): Generator<Fact, undefined> {
     this.step(this.root.origin)
     let end = to
@@ -106,7 +101,6 @@ export class Resolver {
     this.#resolved.set(work, undefined)
   }
 
-  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
   deeper<T>(origin: Origin, work: () => T): T {
     const { maxDepth } = this.#limits
     if (this.#depth >= maxDepth) {

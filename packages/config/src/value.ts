@@ -1,4 +1,3 @@
-import type { Resolver } from './resolver.js'
 import type { Assignment, Slot, Unresolved } from './slot.js'
 import type { Origin, Scalar } from './syntax-tree.js'
 
@@ -53,6 +52,22 @@ export interface Fact {
 /** A resolved key: its value and the assignment that determined it. */
 export type Entry = Fact & { readonly value: Value }
 
+/** The operations of the resolver that a view needs. */
+export interface Resolution {
+  /** How often a value was hidden because it was being resolved. Results that depend on hidden values are not cached. */
+  readonly cuts: number
+  /** Changes whenever the set of assignments being resolved changes. */
+  readonly epoch: number
+  /** Counts a value as hidden. */
+  cut(): undefined
+  /** Counts steps of work. Throws a `ConfigLimitError` if there are too many. */
+  step(origin: Origin, count?: number): void
+  /** Runs `work` one nesting level deeper. Throws a `ConfigLimitError` if `maxDepth` is exceeded. */
+  deeper<T>(origin: Origin, work: () => T): T
+  /** The facts of a part of a slot's history, the last one first. */
+  facts(slot: Slot, from: number, to: number): Iterable<Fact>
+}
+
 const KEYS = Symbol('keys')
 
 /**
@@ -62,7 +77,7 @@ const KEYS = Symbol('keys')
 export class ObjectView {
   readonly kind = 'object'
   readonly origin: Origin
-  readonly #resolver: Resolver
+  readonly #resolution: Resolution
   readonly #layers: (SlotLayer | ObjectView)[]
   readonly #entries = new Map<string, Entry | undefined>()
   #rest: Iterator<Fact, undefined> | undefined
@@ -76,8 +91,8 @@ export class ObjectView {
   #keys: ReadonlySet<string> | undefined
 
   /** `rest`: facts that provide further layers, up to the first fact that is not an object. */
-  constructor(resolver: Resolver, layers: readonly (SlotLayer | ObjectView)[], rest?: Iterator<Fact, undefined>) {
-    this.#resolver = resolver
+  constructor(resolution: Resolution, layers: readonly (SlotLayer | ObjectView)[], rest?: Iterator<Fact, undefined>) {
+    this.#resolution = resolution
     this.#layers = [...layers]
     this.#rest = rest
     this.origin = layers[0]?.origin ?? { source: '', line: 0, column: 0 }
@@ -86,17 +101,17 @@ export class ObjectView {
   get(key: string): Entry | undefined {
     if (this.#replaced?.key === key) return this.#replaced.entry
     if (this.#entries.has(key) && !this.#isPending(key)) return this.#entries.get(key)
-    const { cuts } = this.#resolver
+    const { cuts } = this.#resolution
     const entry = this.#answer(key, () => this.#evaluate(key))
-    if (this.#resolver.cuts === cuts) this.#entries.set(key, entry)
+    if (this.#resolution.cuts === cuts) this.#entries.set(key, entry)
     return entry
   }
 
   /** An object can be a layer of one of its own layers. The repeated question adds nothing. */
   #answer<T>(question: string | typeof KEYS, work: () => T): T | undefined {
-    const { epoch } = this.#resolver
+    const { epoch } = this.#resolution
     const outer = this.#answering.get(question)
-    if (outer === epoch) return this.#resolver.cut()
+    if (outer === epoch) return this.#resolution.cut()
     this.#answering.set(question, epoch)
     try {
       return work()
@@ -108,7 +123,7 @@ export class ObjectView {
 
   /** Whether a part of the key's value is being resolved and is therefore hidden. */
   #isPending(key: string): boolean {
-    const { epoch } = this.#resolver
+    const { epoch } = this.#resolution
     const checked = this.#checked.get(key)
     if (checked?.epoch === epoch) return checked.isPending
     // A preliminary result ends the recursion of an object that is its own layer.
@@ -129,18 +144,18 @@ export class ObjectView {
   /** All keys. The keys of the lowest layer come first. */
   keys(): ReadonlySet<string> {
     if (this.#keys !== undefined) return this.#keys
-    const { cuts } = this.#resolver
+    const { cuts } = this.#resolution
     const keys = this.#answer(KEYS, () => this.#collectKeys()) ?? new Set()
-    if (this.#resolver.cuts === cuts) this.#keys = keys
+    if (this.#resolution.cuts === cuts) this.#keys = keys
     return keys
   }
 
   #collectKeys(): Set<string> {
-    this.#resolver.step(this.origin, this.#allLayers().length)
+    this.#resolution.step(this.origin, this.#allLayers().length)
     const keys = new Set<string>()
     for (const layer of [...this.#allLayers()].reverse()) {
       if (layer.kind === 'object')
-        for (const key of this.#resolver.deeper(layer.origin, () => layer.keys())) keys.add(key)
+        for (const key of this.#resolution.deeper(layer.origin, () => layer.keys())) keys.add(key)
       else
         for (const [key, child] of layer.slot.children ?? []) if (child.hasEventIn(layer.from, layer.to)) keys.add(key)
     }
@@ -151,8 +166,8 @@ export class ObjectView {
   overriddenBy(other: ObjectView): ObjectView {
     // Flat instead of nested layers, so that a chain of merges does not add nesting levels.
     const layers = [...new Set([...other.#flatLayers(), ...this.#flatLayers()])]
-    this.#resolver.step(this.origin, layers.length)
-    return new ObjectView(this.#resolver, layers)
+    this.#resolution.step(this.origin, layers.length)
+    return new ObjectView(this.#resolution, layers)
   }
 
   /** The underlying object, if this view only wraps another one. Otherwise this object. */
@@ -163,7 +178,7 @@ export class ObjectView {
 
   /** A copy with another value for one key. */
   replacing(key: string, value: Value): ObjectView {
-    const view = new ObjectView(this.#resolver, [this])
+    const view = new ObjectView(this.#resolution, [this])
     view.#replaced = { key, entry: { value } }
     return view
   }
@@ -174,20 +189,20 @@ export class ObjectView {
     if (first.done) return undefined
     const { value, assignment } = first.value
     if (value.kind !== 'slot' && value.kind !== 'object') return { value, assignment }
-    return { value: new ObjectView(this.#resolver, [value], facts), assignment }
+    return { value: new ObjectView(this.#resolution, [value], facts), assignment }
   }
 
   *#facts(key: string): Generator<Fact, undefined> {
     for (let place = 0; ; place += 1) {
       const layer = this.#layer(place)
       if (layer === undefined) return undefined
-      this.#resolver.step(this.origin)
+      this.#resolution.step(this.origin)
       if (layer.kind === 'object') {
-        const entry = this.#resolver.deeper(layer.origin, () => layer.get(key))
+        const entry = this.#resolution.deeper(layer.origin, () => layer.get(key))
         if (entry !== undefined) yield entry
       } else {
         const child = layer.slot.children?.get(key)
-        if (child !== undefined) yield* this.#resolver.facts(child, layer.from, layer.to)
+        if (child !== undefined) yield* this.#resolution.facts(child, layer.from, layer.to)
       }
     }
   }
@@ -211,7 +226,7 @@ export class ObjectView {
     while (place >= this.#layers.length && this.#rest !== undefined) {
       if (this.#isAdvancing) {
         // The next layer depends on itself. It is hidden, like all values being resolved.
-        return this.#resolver.cut()
+        return this.#resolution.cut()
       }
       this.#isAdvancing = true
       try {
