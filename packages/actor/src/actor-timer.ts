@@ -30,8 +30,8 @@ export class ActorTimer {
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
     this.#timer = this.#listener.scope.system._clock.setTimeout(this.#fire.bind(this), delay)
     // XState's default clock returns Node timers. Without `unref`, a retry would keep the process alive.
-    const { unref } = Object(this.#timer) as { readonly unref?: () => void }
-    unref?.call(this.#timer)
+    const { unref } = Object(this.#timer) as { readonly unref?: unknown }
+    if (typeof unref === 'function') unref.call(this.#timer)
   }
 
   /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
