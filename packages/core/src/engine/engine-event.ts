@@ -42,6 +42,8 @@ export type AnswerEvent =
   | { readonly type: 'acquire-answer'; readonly op: number; readonly outcome: AcquireOutcome }
   | { readonly type: 'read-answer'; readonly op: number; readonly record: LeaseRecord | undefined }
   | { readonly type: 'renew-answer'; readonly op: number; readonly outcome: RenewOutcome }
+  /** The renewal under way succeeded. The engine has compared the number of the call, so that all leases share one object. */
+  | { readonly type: 'confirmed' }
   | { readonly type: 'release-answer'; readonly op: number; readonly outcome: ReleaseOutcome }
   /** The grant was broken; the name is free after so many milliseconds. */
   | { readonly type: 'break-answer'; readonly op: number; readonly remaining: number }

@@ -38,6 +38,8 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
       return isLate(state, state.heartbeatAt, context)
         ? { state: { ...state, phase: 'jeopardy' }, effects: [late] }
         : quiet(state)
+    case 'confirmed':
+      return onConfirmed(state, context)
     case 'renew-answer':
       return onRenewed(state, event, context)
     case 'acquire-answer':
@@ -197,11 +199,11 @@ function heartbeatOf({ grant, update, hasOtherTtl }: Held): StoreRequest {
 }
 
 /** The answer to the heartbeat that sets our own ttl, by claiming the grant again. */
-function onOwnTtl(state: Held, { op, outcome }: EventOf<'acquire-answer'>, context: EventContext): Transition {
+function onOwnTtl(state: Held, { outcome }: EventOf<'acquire-answer'>, context: EventContext): Transition {
   const { fencingToken } = state.grant
   if (outcome.granted && outcome.grant.fencingToken === fencingToken) {
     const own = { ...state, grant: outcome.grant, hasOtherTtl: undefined }
-    return onRenewed(own, { type: 'renew-answer', op, outcome: { renewed: true } }, context)
+    return onConfirmed(own, context)
   }
   // The grant had ended, and this is a new one: given back, because another owner may have held the name in between.
   if (outcome.granted) return lose(state, { reason: 'taken' }, true)
@@ -211,12 +213,14 @@ function onOwnTtl(state: Held, { op, outcome }: EventOf<'acquire-answer'>, conte
 }
 
 function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: EventContext): Transition {
+  if (outcome.renewed) return onConfirmed(state, context)
+  const { reason, holder } = outcome
+  return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
+}
+
+function onConfirmed(state: Held, context: EventContext): Transition {
   const { call, grant } = state
   if (call === undefined) return quiet(state)
-  if (!outcome.renewed) {
-    const { reason, holder } = outcome
-    return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
-  }
   const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: context.now - call.sentAt }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   if (call.method === 'update') effects.push({ type: 'updated' })

@@ -25,13 +25,14 @@ import { watchGrant } from './grant-watch.js'
 import type { GroupMember } from './lease-group.js'
 import { askedNotice } from './preemption.js'
 import type { BatchCaller } from './renewal-batch.js'
-import { answerOf, failureOf, faultOfAnswer } from './store-answers.js'
+import { answerOf, failureOf, faultOfAnswer, isRenewed } from './store-answers.js'
 import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 const tick: EngineEvent = { type: 'tick' }
 const crowded: EngineEvent = { type: 'crowded' }
+const confirmed: EngineEvent = { type: 'confirmed' }
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -162,7 +163,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   }
 
   onRenewed(op: number, answer: unknown): void {
-    this.#step(answerOf(this.rules, op, 'renew', answer))
+    const isConfirmed = awaits(this.#state, op) && isRenewed(answer)
+    this.#step(isConfirmed ? confirmed : answerOf(this.rules, op, 'renew', answer))
     this.arm()
   }
 

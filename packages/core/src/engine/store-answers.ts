@@ -29,6 +29,11 @@ export function answerOf(rules: LeaseRules, op: number, method: StoreRequest['me
   }
 }
 
+/** Whether this is a valid answer to a renewal, and the grant is renewed. */
+export function isRenewed(answer: unknown): boolean {
+  return faultOfAnswer('renew', answer) === undefined && (answer as RenewOutcome).renewed
+}
+
 /** The event for a call that failed. */
 export function failureOf(
   rules: LeaseRules,

@@ -101,6 +101,17 @@ describe('from held, a heartbeat', () => {
     })
   })
 
+  it('has the same end where the engine has compared the number of its call, and none when nothing is under way', () => {
+    const confirmed: EngineEvent = { type: 'confirmed' }
+    for (const state of [beating, { ...beating, phase: 'jeopardy', failures: 1, failure: reset } as const]) {
+      expect(after(state, confirmed, 1_040)).toEqual(after(state, renewed, 1_040))
+    }
+    const resting = held({ heartbeatAt: 2_000 })
+    expect(after(resting, confirmed, 1_040)).toEqual({ state: resting, effects: [] })
+    // The end of the validity comes first.
+    expect(after(beating, confirmed, VALIDITY).state.phase).toBe('idle')
+  })
+
   it('that is confirmed ends jeopardy', () => {
     const { state, effects } = after({ ...beating, phase: 'jeopardy' }, renewed, 1_040)
     expect(state.phase).toBe('held')

@@ -1,5 +1,7 @@
 import type { LeaseStore } from '@leasehold/core'
+import type { RenewOutcome } from '@leasehold/core/store'
 import { describe, expect, it, vi } from 'vitest'
+import { heldIn } from '../../src/engine/engine.js'
 import { ARMED, INTERVAL, LIMIT, VALIDITY } from '../support/held-lease.js'
 import { setUpEngine } from '../support/scripted-engine.js'
 
@@ -101,6 +103,24 @@ describe('the engine of a held lease', () => {
     await clock.advance(INTERVAL + 50)
     const cause = expect.objectContaining({ message: "renew of lease 'job' failed: reset", cause: reset })
     expect(told.slice(-3)).toMatchObject([{ type: 'jeopardy', cause }, { type: 'renewed' }, { type: 'recovered' }])
+  })
+
+  it('does not take the late answer to one renewMany for the answer to the next', async () => {
+    const answers: ((outcomes: readonly RenewOutcome[]) => void)[] = []
+    const renewMany = (): Promise<readonly RenewOutcome[]> => new Promise((resolve) => answers.push(resolve))
+    const { clock, engine, hold, told } = setUpEngine({ renewMany }, sharp)
+    await hold()
+    const { validUntil } = heldIn(engine.state) ?? expect.unreachable()
+    await clock.advance(INTERVAL + LIMIT + LIMIT)
+    expect(answers).toHaveLength(2)
+    answers[0]?.([{ renewed: true }])
+    await clock.settle()
+    expect(told.at(-1)).toMatchObject({ type: 'jeopardy' })
+    expect(heldIn(engine.state)?.validUntil).toBe(validUntil)
+    answers[1]?.([{ renewed: true }])
+    await clock.settle()
+    expect(told.at(-1)).toMatchObject({ type: 'recovered' })
+    expect(heldIn(engine.state)?.validUntil).toBeGreaterThan(validUntil)
   })
 
   it('releases the name in a microtask after the notification of the loss, and retries at its own pace', async () => {

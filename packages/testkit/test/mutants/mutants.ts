@@ -92,6 +92,17 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
   },
   {
+    name: 'the late answer to one batch of heartbeats confirms the next',
+    edits: [
+      {
+        file: 'engine/lease-engine.ts',
+        find: 'awaits(this.#state, op) && isRenewed(answer)',
+        replace: 'isRenewed(answer)',
+      },
+    ],
+    caughtBy: { law: 'expiry: a late answer to a heartbeat that was given up does not extend validity' },
+  },
+  {
     name: 'release deletes blindly (memory)',
     edits: [
       {
@@ -137,7 +148,8 @@ export const mutants: readonly Mutant[] = [
       {
         file: heartbeats,
         find: 'if (context.now >= state.validUntil) return',
-        replace: "if (context.now >= state.validUntil && event.type !== 'renew-answer') return",
+        replace:
+          "if (context.now >= state.validUntil && event.type !== 'renew-answer' && event.type !== 'confirmed') return",
       },
     ],
     caughtBy: { law: 'expiry: a confirmation read after the end of validity does not revive the lease' },
@@ -326,8 +338,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'if (!outcome.renewed) {\n',
-        replace: 'if (!outcome.renewed) {\n    return onFailedHeartbeat(rules, state, outcome, context)\n',
+        find: 'if (outcome.renewed) return onConfirmed(state, context)\n',
+        replace:
+          'if (outcome.renewed) return onConfirmed(state, context)\n  return onFailedHeartbeat(state, outcome, context)\n',
       },
     ],
     caughtBy: { law: 'break: a holder is notified of a break within one heartbeat' },
