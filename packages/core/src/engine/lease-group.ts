@@ -2,6 +2,7 @@ import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { systemClock } from '../system-clock.js'
 import { guardClock } from '../user-code.js'
 import { Admission } from './admission.js'
 import { delayedUntil, type EngineState } from './engine-state.js'
@@ -55,9 +56,11 @@ export class LeaseGroup {
   readonly #wakes = new Map<number, Wake>()
   /** The instants that have come, and have leases that were not woken yet. */
   readonly #due: number[] = []
+  readonly #phase: number
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
+    this.#phase = phaseOf(clock)
     this.claims = new Admission(clock)
     this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
@@ -123,14 +126,16 @@ export class LeaseGroup {
 
   /**
    * An instant shortly before this one that other leases choose as well, so that their requests go to the store together.
-   * Instants are multiples of powers of two. Where those on one scale have enough leases, one on a finer scale is chosen, so
-   * that many leases are spread evenly. A store that renews one lease at a time gains nothing by that.
+   * Counted from the phase of the group, instants are multiples of powers of two. Where those on one scale have enough leases,
+   * one on a finer scale is chosen, so that many leases are spread evenly. A store that renews one lease at a time gains
+   * nothing by that.
    */
   shared(at: number, now: number): number {
     const largest = Math.min((at - now) / FORWARD_PART, LONGEST_FORWARD)
     if (this.renewals === undefined || at === Number.POSITIVE_INFINITY) return at
     for (let step = 2 ** Math.floor(Math.log2(largest)); step >= 1; step /= 2) {
-      for (let instant = Math.floor(at / step) * step; instant > at - largest; instant -= step) {
+      const last = Math.floor((at - this.#phase) / step) * step + this.#phase
+      for (let instant = last; instant > at - largest; instant -= step) {
         const { length } = this.#wakes.get(instant)?.leases ?? []
         if (length < LARGEST_INSTANT) return instant
       }
@@ -188,6 +193,14 @@ export class LeaseGroup {
     this.#unarmed.delete(within)
     for (const lease of unarmed ?? []) lease.arm()
   }
+}
+
+/**
+ * The system clock counts from the start of the process. Without a random phase, processes that were started together would
+ * send their heartbeats in the same milliseconds for ever. On a clock of the user, nothing but its owner decides on time.
+ */
+function phaseOf(clock: Clock): number {
+  return clock === systemClock ? Math.floor(Math.random() * LONGEST_FORWARD) : 0
 }
 
 interface Wake {

@@ -1,6 +1,6 @@
-import { MemoryLeaseStore } from '@leasehold/core'
+import { MemoryLeaseStore, systemClock } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type GroupMember, groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 import { grant } from '../support/transitions.js'
@@ -171,6 +171,20 @@ describe('the state that leases of one store share', () => {
     expect(group.shared(5, 5)).toBe(5)
     expect(group.shared(4, 5)).toBe(4)
     expect(group.shared(Number.POSITIVE_INFINITY, 5)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('has a phase of its own on the system clock, so that processes that were started together share no instants', () => {
+    const random = vi.spyOn(Math, 'random')
+    const instantAt = (phase: number, at: number): number => {
+      random.mockReturnValueOnce(phase)
+      return new LeaseGroup(new MemoryLeaseStore(), systemClock).shared(at, 0)
+    }
+    expect(instantAt(0, 100_000)).toBe(97 * 1_024)
+    expect(instantAt(0.25, 100_000)).toBe(97 * 1_024 + 256)
+    expect(instantAt(0.999, 100_000)).toBe(96 * 1_024 + 1_022)
+    // Also before the phase has come: 14 steps of 32 ms before 1,022.
+    expect(instantAt(0.999, 600)).toBe(574)
+    random.mockRestore()
   })
 
   it('chooses another instant on the same scale for each 1,024 leases, and then one on a finer scale', () => {
