@@ -3,7 +3,7 @@ import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { HandOffTarget } from './engine-state.js'
 
-/** An event in the life of a lease. Answers and failures bear the number of their call. */
+/** An event in the life of a lease. Answers and failures bear the number of their call; only `confirmed` needs none. */
 export type EngineEvent = AskedEvent | AnswerEvent | PassedEvent
 
 /** The event of this type. */
@@ -42,7 +42,7 @@ export type AnswerEvent =
   | { readonly type: 'acquire-answer'; readonly op: number; readonly outcome: AcquireOutcome }
   | { readonly type: 'read-answer'; readonly op: number; readonly record: LeaseRecord | undefined }
   | { readonly type: 'renew-answer'; readonly op: number; readonly outcome: RenewOutcome }
-  /** The renewal under way succeeded. The engine has compared the number of the call, so that all leases share one object. */
+  /** The renewal under way succeeded: the engine has compared the number of the call. */
   | { readonly type: 'confirmed' }
   | { readonly type: 'release-answer'; readonly op: number; readonly outcome: ReleaseOutcome }
   /** The grant was broken; the name is free after so many milliseconds. */
@@ -66,3 +66,8 @@ type PassedEvent =
    * so many claims of this process are under way that ours should be sent later.
    */
   | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined; readonly isCrowded?: boolean }
+
+/** The events that say nothing but their type: one object of each for all leases. */
+export const tick: EngineEvent = { type: 'tick' }
+export const crowded: EngineEvent = { type: 'crowded' }
+export const confirmed: EngineEvent = { type: 'confirmed' }

@@ -5,7 +5,7 @@ import { callGuarded } from '../user-code.js'
 import { armWithin } from './arm-within.js'
 import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
-import type { AnswerEvent, EngineEvent } from './engine-event.js'
+import { type AnswerEvent, confirmed, crowded, type EngineEvent, tick } from './engine-event.js'
 import {
   awaits,
   type EngineState,
@@ -29,10 +29,6 @@ import { answerOf, failureOf, faultOfAnswer, isRenewed } from './store-answers.j
 import { type Caller, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
-
-const tick: EngineEvent = { type: 'tick' }
-const crowded: EngineEvent = { type: 'crowded' }
-const confirmed: EngineEvent = { type: 'confirmed' }
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -99,7 +95,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     } else if (phase === 'acquiring') this.#join(claim)
     // Its validity is over and no timer has run yet. The loss is reported in a microtask, because the grant may be so new
     // that its caller has not seen the outcome yet.
-    else if (phase !== 'releasing') queueMicrotask(() => this.dispatch({ type: 'tick' }))
+    else if (phase !== 'releasing') queueMicrotask(() => this.dispatch(tick))
   }
 
   /** Forgets a caller; without any, the attempt is given up. */
@@ -151,7 +147,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
 
   /** The grant of the parent is over: nothing may be held or acquired under it. */
   onParentLost(): void {
-    this.dispatch({ type: 'tick' })
+    this.dispatch(tick)
     this.#rejectAll(parentLost(this.rules))
   }
 

@@ -1,6 +1,6 @@
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import type { EngineEvent } from '../../src/engine/engine-event.js'
+import { confirmed, type EngineEvent } from '../../src/engine/engine-event.js'
 import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 import { acquiring, after, grant, held, releasing } from '../support/transitions.js'
@@ -101,8 +101,7 @@ describe('from held, a heartbeat', () => {
     })
   })
 
-  it('has the same end where the engine has compared the number of its call, and none when nothing is under way', () => {
-    const confirmed: EngineEvent = { type: 'confirmed' }
+  it('is confirmed without the number of its call as with it, and only while it is under way and valid', () => {
     for (const state of [beating, { ...beating, phase: 'jeopardy', failures: 1, failure: reset } as const]) {
       expect(after(state, confirmed, 1_040)).toEqual(after(state, renewed, 1_040))
     }

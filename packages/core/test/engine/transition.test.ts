@@ -2,8 +2,8 @@ import type { Grant } from '@leasehold/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEffect } from '../../src/engine/engine-effect.js'
-import type { EngineEvent } from '../../src/engine/engine-event.js'
-import type { EngineState } from '../../src/engine/engine-state.js'
+import { confirmed, type EngineEvent } from '../../src/engine/engine-event.js'
+import { awaits, type EngineState } from '../../src/engine/engine-state.js'
 import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
 import { validityOf } from '../../src/validity.js'
@@ -64,7 +64,9 @@ class World {
     const { state, effects } = transition(before, event, context)
     expect(JSON.stringify(before, replaceBigints)).toBe(frozen)
     this.state = state
-    if ('op' in event && this.open.has(event.op)) this.open.delete(event.op)
+    if ('op' in event) this.open.delete(event.op)
+    // The engine has compared the number: it is that of the only call.
+    if (event.type === 'confirmed') this.open.clear()
     for (const effect of effects) this.#check(effect, before)
     this.#checkState()
     if (!isParentLost) return
@@ -104,7 +106,13 @@ class World {
         if (call?.method === 'acquire' || call?.method === 'change') {
           return { type: 'acquire-answer', op, outcome: { granted: true, grant } }
         }
-        if (call?.method === 'renew') return { type: 'renew-answer', op, outcome: { renewed: true } }
+        if (call?.method === 'renew') {
+          // As in a batch, and as in a call of its own.
+          const isInBatch = op % 2 === 0
+          return isInBatch && awaits(this.state, op)
+            ? confirmed
+            : { type: 'renew-answer', op, outcome: { renewed: true } }
+        }
         if (call?.method === 'break') return { type: 'break-answer', op, remaining: 500 }
         return call?.method === 'release' ? { type: 'release-answer', op, outcome: { released: true } } : undefined
       case 'no':
