@@ -19,6 +19,13 @@ const LARGEST_INSTANT = 2 * LARGEST_TURN
 const FORWARD_PART = 16
 const LONGEST_FORWARD = 1_024
 
+/**
+ * From where instants are counted on the system clock, which itself counts from the start of the process: processes that were
+ * started together would send their heartbeats in the same milliseconds for ever. One for the whole process, so that the leases
+ * of several stores wake it up together. A clock of the user has none, so that tests and simulations repeat exactly.
+ */
+const PHASE = Math.floor(Math.random() * LONGEST_FORWARD)
+
 /** The engine of one lease. */
 export interface GroupMember {
   /** The instant at which it is woken, in whole milliseconds; `Infinity` for none. Only the group changes it. */
@@ -60,7 +67,7 @@ export class LeaseGroup {
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#clock = clock
-    this.#phase = phaseOf(clock)
+    this.#phase = clock === systemClock ? PHASE : 0
     this.claims = new Admission(clock)
     this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
@@ -126,7 +133,7 @@ export class LeaseGroup {
 
   /**
    * An instant shortly before this one that other leases choose as well, so that their requests go to the store together.
-   * Counted from the phase of the group, instants are multiples of powers of two. Where those on one scale have enough leases,
+   * Counted from the phase of the clock, instants are multiples of powers of two. Where those on one scale have enough leases,
    * one on a finer scale is chosen, so that many leases are spread evenly. A store that renews one lease at a time gains
    * nothing by that.
    */
@@ -193,14 +200,6 @@ export class LeaseGroup {
     this.#unarmed.delete(within)
     for (const lease of unarmed ?? []) lease.arm()
   }
-}
-
-/**
- * The system clock counts from the start of the process. Without a random phase, processes that were started together would
- * send their heartbeats in the same milliseconds for ever. On a clock of the user, nothing but its owner decides on time.
- */
-function phaseOf(clock: Clock): number {
-  return clock === systemClock ? Math.floor(Math.random() * LONGEST_FORWARD) : 0
 }
 
 interface Wake {

@@ -1,4 +1,4 @@
-import { MemoryLeaseStore, systemClock } from '@leasehold/core'
+import { MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { type GroupMember, groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
@@ -173,18 +173,23 @@ describe('the state that leases of one store share', () => {
     expect(group.shared(Number.POSITIVE_INFINITY, 5)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('has a phase of its own on the system clock, so that processes that were started together share no instants', () => {
-    const random = vi.spyOn(Math, 'random')
-    const instantAt = (phase: number, at: number): number => {
-      random.mockReturnValueOnce(phase)
-      return new LeaseGroup(new MemoryLeaseStore(), systemClock).shared(at, 0)
+  it('counts instants of the system clock from a phase of the process, the same for all stores', async () => {
+    const instantsOf = async (random: number, at: number): Promise<readonly number[]> => {
+      vi.resetModules()
+      const spy = vi.spyOn(Math, 'random').mockReturnValue(random)
+      try {
+        const fresh = await import('../../src/engine/lease-group.js')
+        const { systemClock } = await import('../../src/system-clock.js')
+        return [1, 2].map(() => new fresh.LeaseGroup(new MemoryLeaseStore(), systemClock).shared(at, 0))
+      } finally {
+        spy.mockRestore()
+      }
     }
-    expect(instantAt(0, 100_000)).toBe(97 * 1_024)
-    expect(instantAt(0.25, 100_000)).toBe(97 * 1_024 + 256)
-    expect(instantAt(0.999, 100_000)).toBe(96 * 1_024 + 1_022)
+    expect(await instantsOf(0, 100_000)).toEqual([97 * 1_024, 97 * 1_024])
+    expect(await instantsOf(0.25, 100_000)).toEqual([97 * 1_024 + 256, 97 * 1_024 + 256])
+    expect(await instantsOf(0.999, 100_000)).toEqual([96 * 1_024 + 1_022, 96 * 1_024 + 1_022])
     // Also before the phase has come: 14 steps of 32 ms before 1,022.
-    expect(instantAt(0.999, 600)).toBe(574)
-    random.mockRestore()
+    expect(await instantsOf(0.999, 600)).toEqual([574, 574])
   })
 
   it('chooses another instant on the same scale for each 1,024 leases, and then one on a finer scale', () => {
