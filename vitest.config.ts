@@ -12,7 +12,7 @@ const served = ['packages/{azure-blob,redis}/test/**/*.test.ts', 'examples/{azur
 const kubernetes = ['packages/kubernetes/test/**/*.test.ts', 'examples/kubernetes/test/**/*.test.ts']
 
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
-const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts']
+const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts', 'packages/*/test/**/unit-mutants.test.ts']
 
 /** The stores on etcd and Consul, on real servers: `npm run test:consensus`. */
 const consensus = [
@@ -98,12 +98,12 @@ export default defineConfig({
       {
         extends: true,
         // They mostly wait for leases to expire and for servers.
-        test: { name: 'kubernetes', include: kubernetes, maxWorkers: 3, sequence: { groupOrder: 0 } },
+        test: { name: 'kubernetes', include: kubernetes, exclude: mutants, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
         // They mostly wait for leases to expire and for servers.
-        test: { name: 'postgres', include: postgres, maxWorkers: 3, sequence: { groupOrder: 0 } },
+        test: { name: 'postgres', include: postgres, exclude: mutants, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
@@ -111,7 +111,7 @@ export default defineConfig({
         test: {
           name: 'consensus',
           include: consensus,
-          exclude: clusters,
+          exclude: [...clusters, ...mutants],
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
@@ -124,7 +124,7 @@ export default defineConfig({
       {
         extends: true,
         // Against servers, whose leases last for 15 seconds at least: they mostly wait.
-        test: { name: 'served', include: served, maxWorkers: 3, sequence: { groupOrder: 1 } },
+        test: { name: 'served', include: served, exclude: mutants, maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
     ],
     // Long enough for a busy machine: these limits only end tests that hang.

@@ -42,7 +42,7 @@ export async function bundleWithEdits({ entry, sources, edits }: EditedProgram, 
             const wanted = edits.filter(({ file }) => path === sources + file)
             if (wanted.length === 0) return undefined
             for (const edit of wanted) left.delete(edit)
-            return { loader: 'ts', contents: wanted.reduce(applied, readFileSync(path, 'utf8')) }
+            return { loader: 'ts', contents: wanted.reduce(edited, readFileSync(path, 'utf8')) }
           })
         },
       },
@@ -51,7 +51,8 @@ export async function bundleWithEdits({ entry, sources, edits }: EditedProgram, 
   for (const { file } of left) throw new Error(`${file} is no source that the program uses`)
 }
 
-function applied(source: string, { file, find, replace }: Edit): string {
+/** The source with the edit. Throws unless it fits in exactly one place. */
+export function edited(source: string, { file, find, replace }: Edit): string {
   const parts = source.split(find)
   if (parts.length !== 2) throw new Error(`'${find}' occurs ${parts.length - 1} times in ${file}, not once`)
   return parts.join(replace)
