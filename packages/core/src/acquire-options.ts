@@ -62,6 +62,8 @@ export interface AcquireOptions {
    * does not expire.
    */
   readonly preempt?: PreemptOptions
+  /** Whether the process stays alive until this call has settled; `true` unless given. A held lease never keeps it alive. */
+  readonly keepAlive?: boolean
 }
 
 export interface ReleaseOptions {
@@ -108,6 +110,7 @@ const optionNames: OptionNames<AcquireOptions> = {
   ifMatch: true,
   grantId: true,
   preempt: true,
+  keepAlive: true,
 }
 
 function faultOf(options: unknown, store: OptionalParts): string | undefined {
@@ -117,7 +120,7 @@ function faultOf(options: unknown, store: OptionalParts): string | undefined {
     return `the options of acquire and run must be an object, not ${shownValue(options)}`
   const unknown = faultOfNames('acquire', options, Object.keys(optionNames))
   if (unknown !== undefined) return unknown
-  const { wait, signal, onLost, metadata, ifMatch, grantId, preempt } = options as Record<string, unknown>
+  const { wait, signal, onLost, metadata, ifMatch, grantId, preempt, keepAlive } = options as Record<string, unknown>
   if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
     return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
   }
@@ -125,6 +128,8 @@ function faultOf(options: unknown, store: OptionalParts): string | undefined {
     return `signal must be an AbortSignal, not ${shownValue(signal)}`
   if (onLost !== undefined && typeof onLost !== 'function')
     return `onLost must be a function, not ${shownValue(onLost)}`
+  if (keepAlive !== undefined && typeof keepAlive !== 'boolean')
+    return `keepAlive must be true or false, not ${shownValue(keepAlive)}`
   if (grantId !== undefined && !isGuid(grantId)) return faultOfGuid(grantId)
   if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`

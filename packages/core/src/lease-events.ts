@@ -15,6 +15,13 @@ export interface LeaseEvents {
   recovered: [grant: Grant]
   lost: [lost: LeaseLost]
   released: []
+  /**
+   * A waiting `acquire` goes on although the store cannot be reached, or fails. Emitted at the first failure of the outage.
+   * The logger gets a warning for the first lease of the store, and later ones at growing intervals.
+   */
+  unreachable: [outage: { readonly cause: unknown }]
+  /** The store has answered a waiting `acquire` again. */
+  reachable: []
   /** An error of a listener or an `onLost` callback, or a failure in the background. */
   error: [error: unknown]
 }

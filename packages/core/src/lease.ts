@@ -1,4 +1,5 @@
 import { type AcquireOptions, acquireOptionsError } from './acquire-options.js'
+import { keptAlive } from './keep-alive.js'
 import type { LeaseSettings } from './lease-settings.js'
 import type { Held } from './run/lease-run.js'
 import { ObservedGrants } from './run/observed-grants.js'
@@ -67,7 +68,7 @@ export abstract class Lease implements AsyncDisposable {
   async run<T>(work: (held: Held) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     const error = acquireOptionsError(options, anyStore, { leaseName: this.settings.name, owner: this.settings.owner })
     if (error !== undefined) throw error
-    return await this.#observed.runs.run(this, work, options)
+    return await keptAlive(this.#observed.runs.run(this, work, options), options.keepAlive)
   }
 
   /** Made when first used. A lease over a store knows its grants and does not need it. */

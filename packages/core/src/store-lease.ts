@@ -14,10 +14,12 @@ import { type EngineEnvironment, guardEnvironment } from './engine/event-context
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from './engine/failures.js'
 import { type GrantEffect, onGrant } from './engine/grant-effect.js'
 import { createGrantId } from './engine/grant-id.js'
+import { type OutageEffect, outageMessage } from './engine/outage.js'
 import type { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import { type LeaseLostError, lossError } from './errors/lease-lost-error.js'
 import { GrantUsers } from './grant-users.js'
 import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { keptAlive } from './keep-alive.js'
 import { Lease } from './lease.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './lease-environment.js'
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
@@ -146,7 +148,7 @@ export class StoreLease extends Lease {
     checkUpdate(metadata, this.#store, this.#details)
     if (!this.checkLease()) return false
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
-    return await this.#updates.add({ ...metadata })
+    return await keptAlive(this.#updates.add({ ...metadata }))
   }
 
   /**
@@ -157,11 +159,15 @@ export class StoreLease extends Lease {
   async renew(): Promise<boolean> {
     if (this.grant === undefined) return false
     this.#renewal ??= new SharedRenewal(() => this.#engine.dispatch({ type: 'renew' }))
-    return await this.#renewal.join()
+    return await keptAlive(this.#renewal.join())
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
-  override async release(options: ReleaseOptions = noOptions): Promise<boolean> {
+  override release(options: ReleaseOptions = noOptions): Promise<boolean> {
+    return keptAlive(this.#release(options))
+  }
+
+  async #release(options: ReleaseOptions): Promise<boolean> {
     const { metadata } = checkedReleaseOptions(options, this.#store.limits, this.#details)
     this.#runs?.onReleased()
     if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
@@ -188,7 +194,7 @@ export class StoreLease extends Lease {
       release: () => this.release(),
       report: (error) => this.#report(error),
     })
-    return await this.#runs.run(this, work as (held: Held) => Promise<T>, options)
+    return await keptAlive(this.#runs.run(this, work as (held: Held) => Promise<T>, options), options.keepAlive)
   }
 
   /**
@@ -205,7 +211,7 @@ export class StoreLease extends Lease {
     const left = this.#leave({ type: 'hand-off', to: { grantId: createGrantId(), owner } })
     // The validity was over before the request was sent, and the loss was reported instead.
     if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
-    const result = await left
+    const result = await keptAlive(left)
     if (result.ended === 'handed-off') return toHandOff(result.grant)
     throw result.ended === 'unknown' ? result.error : this.#lossOf({ reason: 'taken' })
   }
@@ -283,7 +289,7 @@ export class StoreLease extends Lease {
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
     const claimAgain = (): Promise<boolean> => this.#claim(options, adopted, run)
     const entry = this.#fence?.enter(claimAgain) ?? this.#family?.enter(claimAgain, signal)
-    if (entry !== undefined) return entry
+    if (entry !== undefined) return keptAlive(entry, options.keepAlive)
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
     if (signal !== undefined) claim.listenTo(signal, this.#engine)
     this.#engine.claim(claim, adopted)
@@ -350,6 +356,10 @@ export class StoreLease extends Lease {
       case 'fault':
         this.#report(effect.error)
         return
+      case 'unreachable':
+      case 'reachable':
+        this.#onOutage(effect)
+        return
       case 'released':
         if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
         this.#endLeaving(effect.result)
@@ -364,6 +374,12 @@ export class StoreLease extends Lease {
     this.#emitter?.emit('lost', lost)
     this.#renewal?.end()
     this.#fence?.acknowledge(run?.working)
+  }
+
+  #onOutage(effect: OutageEffect): void {
+    if (effect.isLogged) this.#log('warn', outageMessage(effect))
+    if (effect.type === 'reachable') this.#emitter?.emit('reachable')
+    else if (effect.begins) this.#emitter?.emit('unreachable', { cause: effect.error })
   }
 
   /** Once for a grant. */

@@ -1,6 +1,7 @@
 import type { AbortListeners } from '../abort-listeners.js'
 import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
+import { keepAlive } from '../keep-alive.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
 
@@ -29,17 +30,29 @@ export class Claim extends Deferred<boolean> {
 
   /** Only of a caller that waits. */
   readonly preempt: PreemptOptions | undefined
+  readonly #endKeeping: (() => void) | undefined
   /** The grant of a holder that the caller was asked about last, and its answer. */
   judged: { readonly grantId: string; readonly breaks: boolean } | undefined
 
   constructor(waitUntil: number, options: AcquireOptions, run?: LeaseRun) {
     super()
-    const { onLost, metadata, ifMatch, grantId, preempt } = options
+    const { onLost, metadata, ifMatch, grantId, preempt, keepAlive: keepsAlive } = options
     this.waitUntil = waitUntil
     this.preempt = waitUntil === Number.NEGATIVE_INFINITY ? undefined : preempt
     this.onLost = onLost
     this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
     this.run = run
+    if (keepsAlive !== false) this.#endKeeping = keepAlive()
+  }
+
+  override resolve(isHeld: boolean): void {
+    this.#endKeeping?.()
+    super.resolve(isHeld)
+  }
+
+  override reject(error: unknown): void {
+    this.#endKeeping?.()
+    super.reject(error)
   }
 
   /** From now on the caller gives up when its signal aborts: rejects with the reason of the signal. */

@@ -1,6 +1,7 @@
 import type { Grant, Metadata } from '../store/lease-record.js'
 import type { Claim } from './claims.js'
 import type { EngineEffect } from './engine-effect.js'
+import type { OutageEffect } from './outage.js'
 
 /** The key of the method by which a lease is notified of its grant. */
 export const onGrant = Symbol('leasehold.onGrant')
@@ -20,6 +21,7 @@ export type GrantEffect =
     }
   /** The grant in force was obtained for these callers too. Only of an engine in another thread. */
   | { readonly type: 'joined'; readonly grant: Grant; readonly claims: readonly Claim[] }
+  | OutageEffect
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>

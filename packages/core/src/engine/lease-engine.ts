@@ -50,6 +50,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #isReclaiming = false
   #hasReclaimed = false
   #refusedFor: string | undefined
+  /** Whether the attempt waits although the store has failed. */
+  #isUnreachable = false
   /** Within how many milliseconds the timer is brought up to date; `undefined` where it is, or need not be. */
   #toBeArmed: number | undefined
 
@@ -136,7 +138,10 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
-    if (this.isQuiet) this.#engage(false)
+    if (this.isQuiet) {
+      this.#engage(false)
+      this.#endOutage()
+    }
   }
 
   onStoreClosed(): void {
@@ -269,6 +274,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
         return
       case 'failed':
         this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : this.now, effect.error)
+        if (!this.#claims.isEmpty) this.#onUnreachable(effect.error)
         return
       default:
         this.#observe(effect)
@@ -287,7 +293,27 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     )
   }
 
+  #onUnreachable(error: unknown): void {
+    const begins = !this.#isUnreachable
+    this.#isUnreachable = true
+    if (begins) this.group.outage.begin()
+    const isLogged = this.group.outage.isDue(this.now)
+    if (begins || isLogged) this.#lease[onGrant]({ type: 'unreachable', error, begins, isLogged })
+  }
+
+  #onReachable(): void {
+    if (this.#isUnreachable) this.#lease[onGrant]({ type: 'reachable', isLogged: this.#endOutage() })
+  }
+
+  /** Returns whether no other lease of the store waits for an answer. */
+  #endOutage(): boolean {
+    if (!this.#isUnreachable) return false
+    this.#isUnreachable = false
+    return this.group.outage.end()
+  }
+
   #onRefused(holder: LeaseRecord | undefined): void {
+    this.#onReachable()
     if (this.#isReclaiming) return
     this.#refusedFor = holder?.owner
     if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
@@ -328,6 +354,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   }
 
   #onGranted(grant: Grant, previous: Metadata | undefined): void {
+    this.#onReachable()
     this.#watchGrant(grant)
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)

@@ -7,6 +7,7 @@ import { guardClock } from '../user-code.js'
 import { Admission } from './admission.js'
 import { delayedUntil, type EngineState } from './engine-state.js'
 import type { LeaseRules } from './lease-rules.js'
+import { Outage } from './outage.js'
 import { RenewalBatch } from './renewal-batch.js'
 
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
@@ -51,6 +52,8 @@ export class LeaseGroup {
   readonly aborts = new AbortListeners()
   readonly renewals: RenewalBatch | undefined
   readonly claims: Admission
+  /** Of the leases that wait although the store fails. */
+  readonly outage = new Outage()
   readonly #heartbeats: Admission
   readonly #clock: Clock
   readonly #closed: AbortSignal | undefined

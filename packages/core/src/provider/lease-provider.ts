@@ -4,6 +4,7 @@ import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { inTime, settledInTime } from '../in-time.js'
+import { keptAlive } from '../keep-alive.js'
 import type { Lease } from '../lease.js'
 import type { LeaseEnvironment } from '../lease-environment.js'
 import { checkLeaseName, checkOwner } from '../lease-name.js'
@@ -172,7 +173,7 @@ export class LeaseProvider implements AsyncDisposable {
    * lease or a store hangs. Never rejects: a failure is logged. A lease that could not be released in time expires.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= keptAlive(this.#close())
     return this.#closing
   }
 
@@ -189,7 +190,7 @@ export class LeaseProvider implements AsyncDisposable {
     const made = this.#make(path, lease, optionKeys).catch((error: unknown) => {
       throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, path, lease.leaseName) : error
     })
-    return this.#inTime(made, what, lease)
+    return keptAlive(this.#inTime(made, what, lease))
   }
 
   async #make(configPath: string, details: MadeFor, optionKeys: readonly string[]): Promise<Made> {

@@ -63,7 +63,7 @@ export class RunQueue {
   }
 
   rejectAll(error: unknown): void {
-    for (const { reject } of this.#waiting) reject(error)
+    for (const turn of this.#waiting) turn.reject(error)
     this.#waiting.clear()
   }
 }

@@ -4,6 +4,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { keepAlive } from '../keep-alive.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { reasonOf } from '../shown-value.js'
@@ -139,6 +140,7 @@ async function within<T>(
   ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
+  const endKeeping = keepAlive()
   const call = new AbortableCall(timeout)
   const { kind = 'custom' } = store
   const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
@@ -158,6 +160,7 @@ async function within<T>(
   } finally {
     cancel()
     unlisten?.()
+    endKeeping()
   }
 }
 

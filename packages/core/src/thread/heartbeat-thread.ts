@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { keptAlive } from '../keep-alive.js'
 import { checkOptionNames } from '../option-names.js'
 import { reasonOf } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
@@ -57,7 +58,7 @@ export class HeartbeatThread implements AsyncDisposable {
     this.#serial += 1
     const id = this.#serial
     const link = this.#get()
-    const opened = (await link.ask({ type: 'open', store: id, spec }).answer) as OpenedStore
+    const opened = (await keptAlive(link.ask({ type: 'open', store: id, spec }).answer)) as OpenedStore
     const store = new ThreadStore(() => this.#get(), id, spec, link, opened)
     this.#stores.set(id, store)
     store.closed.addEventListener('abort', () => void this.#stores.delete(id), { once: true })
@@ -69,7 +70,7 @@ export class HeartbeatThread implements AsyncDisposable {
     this.#isClosed = true
     const link = this.#link
     this.#link = undefined
-    await link?.stop()
+    if (link !== undefined) await keptAlive(link.stop())
     for (const store of this.#stores.values()) store.onClosed()
   }
 

@@ -9,6 +9,7 @@ export function convertErrors(effect: EffectWithErrors, convert: (error: unknown
   switch (effect.type) {
     case 'fault':
     case 'updated':
+    case 'unreachable':
       return { ...effect, error: converted(effect.error) }
     case 'jeopardy':
       return { ...effect, cause: converted(effect.cause) }
