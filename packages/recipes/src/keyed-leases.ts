@@ -9,7 +9,7 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { checkLeaseName } from '@leasehold/core/store'
+import { checkLeaseName, keptAlive } from '@leasehold/core/store'
 import { leaseOptionsOf } from './recipe-options.js'
 
 interface KeyedLeasesOptions extends CreateLeaseOptions {
@@ -62,7 +62,7 @@ export class KeyedLeases {
     used.users += 1
     this.#kept.set(key, used)
     try {
-      return await work(used.lease)
+      return await keptAlive(work(used.lease))
     } finally {
       used.users -= 1
       this.#forget(key)

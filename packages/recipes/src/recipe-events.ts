@@ -38,6 +38,15 @@ export class RecipeEvents<Events extends Record<keyof Events, unknown[]>> {
     else this.#log(error)
   }
 
+  /**
+   * Emits `error`. Without a listener, the logger gets one line, because the same failure may come again. Without an error,
+   * the logger gets the line in any case.
+   */
+  readonly reportLine = (line: string, error?: unknown): void => {
+    if (error !== undefined && this.#emitter.listenerCount('error') > 0) this.#emit('error', [error])
+    else report(this.#logger, 'warn', `${this.#subject}: ${line}`, undefined)
+  }
+
   #emit(event: string, args: readonly unknown[]): void {
     for (const listener of this.#emitter.listeners(event)) {
       callGuarded(

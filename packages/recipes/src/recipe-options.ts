@@ -1,4 +1,4 @@
-import type { CreateLeaseOptions } from '@leasehold/core'
+import { type CreateLeaseOptions, LeaseConfigurationError } from '@leasehold/core'
 import { createLeaseOptionNames, type OptionNames } from '@leasehold/core/store'
 
 /** The options of every recipe: its name, and those of the leases that it makes. */
@@ -7,8 +7,23 @@ export interface RecipeOptions extends CreateLeaseOptions {
   readonly name: string
 }
 
+/** The options of a recipe that works from `start()` to `stop()`. */
+export interface StartedRecipeOptions extends RecipeOptions {
+  /** Whether the process stays alive from `start()` until `stop()`; `true` unless given. */
+  readonly keepAlive?: boolean | undefined
+}
+
 /** For `checkOptionNames`: the names that every recipe accepts. */
 export const recipeOptionNames: OptionNames<RecipeOptions> = { name: true, ...createLeaseOptionNames }
+
+/** For `checkOptionNames`: the names that every recipe with `start()` accepts. */
+export const startedRecipeOptionNames: OptionNames<StartedRecipeOptions> = { ...recipeOptionNames, keepAlive: true }
+
+/** Throws a `LeaseConfigurationError` if `keepAlive` is not a boolean. */
+export function checkKeepAlive({ name, keepAlive }: StartedRecipeOptions): void {
+  if (keepAlive === undefined || typeof keepAlive === 'boolean') return
+  throw new LeaseConfigurationError(`keepAlive must be true or false, not ${typeof keepAlive}`, { leaseName: name })
+}
 
 /** The part of the options that a lease takes. */
 export function leaseOptionsOf(options: CreateLeaseOptions): CreateLeaseOptions {

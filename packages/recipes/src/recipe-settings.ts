@@ -1,5 +1,11 @@
 import { ProviderOptions } from '@leasehold/core/store'
 
+const keepAlive = {
+  type: 'switch',
+  default: 'true',
+  description: 'Whether the process stays alive from start() until stop().',
+} as const
+
 /** The settings of each recipe in a configuration, by its kind. After a change: `npm run docs:options`. */
 export const recipeSettings = {
   'leader-election': new ProviderOptions('leader-election', {
@@ -13,6 +19,7 @@ export const recipeSettings = {
       default: '10s',
       description: 'For how long stop() and resign() wait for the work to end.',
     },
+    keepAlive,
   }),
   'lease-manager': new ProviderOptions('lease-manager', {
     concurrency: {
@@ -38,6 +45,7 @@ export const recipeSettings = {
       type: 'duration',
       description: 'The time between two rounds of balancing. Empty: heartbeat-interval.',
     },
+    keepAlive,
   }),
   'read-write-lease': new ProviderOptions('read-write-lease', {
     readers: {
@@ -85,5 +93,6 @@ export const recipeSettings = {
       description:
         'The fate of ticks for which no instance was there, or which an earlier work overran: skip them, or run the latest.',
     },
+    keepAlive,
   }),
 } as const

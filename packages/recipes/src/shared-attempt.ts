@@ -1,5 +1,5 @@
 import type { AcquireOptions, Clock, LeaseLost, Metadata } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, keepAlive } from '@leasehold/core/store'
 import { aborts } from './aborts.js'
 
 /** The answer to a caller of `acquire`. */
@@ -57,8 +57,13 @@ export class SharedAttempt {
   add(options: AcquireOptions): Caller {
     const { wait = 0, signal } = options
     let answer = (_outcome: Outcome): void => {}
+    const endKeeping = keepAlive()
     const promise = new Promise<boolean>((resolve, reject) => {
-      answer = (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.isHeld))
+      answer = (outcome) => {
+        endKeeping()
+        if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.isHeld)
+      }
     })
     const caller: Caller = { promise, until: this.#clock.now() + wait, options, answer }
     this.#callers.add(caller)

@@ -9,7 +9,7 @@ import {
   type Logger,
   systemClock,
 } from '@leasehold/core'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { callGuarded, report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'
@@ -128,12 +128,13 @@ export class AllOf extends Lease {
     this.#unfreed = this.#grant ?? this.#unfreed
     this.#grant?.end()
     this.#grant = undefined
-    return this.#inTurn(async () => {
+    const freed = this.#inTurn(async () => {
       const unfreed = this.#unfreed
       const isFree = (await unfreed?.free()) ?? true
       if (this.#unfreed === unfreed) this.#unfreed = undefined
       return isFree
     })
+    return keptAlive(freed)
   }
 
   #begin(): SharedAttempt {

@@ -1,9 +1,9 @@
 import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
 import { checkMetadata, checkOptionNames, type OptionNames } from '@leasehold/core/store'
-import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { checkKeepAlive, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import type { TermWork } from './term.js'
 
-export interface LeaderElectionOptions extends RecipeOptions {
+export interface LeaderElectionOptions extends StartedRecipeOptions {
   /**
    * The work of a term. It gets the number of the term, a fencing token to send with each write, and a signal that aborts
    * when the term is to end: at a loss, `resign()` and `stop()`. When it returns or throws, the term ends: an election
@@ -32,7 +32,7 @@ export interface CheckedOptions {
 const DEFAULT_STOP_TIMEOUT = 10_000
 
 const optionNames: OptionNames<LeaderElectionOptions> = {
-  ...recipeOptionNames,
+  ...startedRecipeOptionNames,
   onElected: true,
   metadata: true,
   resignPause: true,
@@ -47,6 +47,7 @@ export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore
   if (onElected !== undefined && typeof onElected !== 'function') {
     throw new LeaseConfigurationError(`onElected must be a function, not ${typeof onElected}`, details)
   }
+  checkKeepAlive(options)
   checkDuration('resignPause', resignPause, details)
   checkDuration('stopTimeout', stopTimeout, details)
   checkMetadata(metadata, details, Object(store).limits?.metadata)

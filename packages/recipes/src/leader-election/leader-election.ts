@@ -10,10 +10,11 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, keepAlive, keptAlive } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
+import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
@@ -27,6 +28,10 @@ export interface LeaderEvents {
   resigned: [term: bigint]
   /** The lease was lost. Its work may go on until it notices. */
   lost: [term: bigint, lost: LeaseLost]
+  /** The campaign waits for a store that cannot be reached, or that refuses it. Emitted at the beginning of the outage. */
+  unreachable: [outage: { readonly cause: unknown }]
+  /** The store has answered the campaign again. */
+  reachable: []
   /** An error of `onElected` or of a listener, or a failure in the background. */
   error: [error: unknown]
 }
@@ -67,6 +72,8 @@ export class LeaderElection implements AsyncDisposable {
   #leading: Promise<unknown> | undefined
   /** When the ttl of the last confirmed request is over. */
   #expiresAt = Number.POSITIVE_INFINITY
+  readonly #outage: StoreOutage
+  readonly #keepAlive: boolean
 
   /**
    * Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is unknown or not valid, and if `metadata` is given
@@ -74,7 +81,8 @@ export class LeaderElection implements AsyncDisposable {
    */
   constructor(store: LeaseStore, options: LeaderElectionOptions) {
     this.#options = checkedOptions(options, store)
-    const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT } = options
+    const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT, keepAlive = true } = options
+    this.#keepAlive = keepAlive
     this.#events = new RecipeEvents(`election '${name}'`, logger)
     const { report } = this.#events
     this.#lease = createLease(store, name, { ...leaseOptionsOf(options), maxHold })
@@ -86,6 +94,10 @@ export class LeaderElection implements AsyncDisposable {
       this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
     }
     this.#lease.on('acquired', onConfirmed).on('renewed', onConfirmed).on('error', report)
+    this.#outage = new StoreOutage(clock, this.#events.reportLine)
+    // The lease itself logs the outages of its waits.
+    this.#lease.on('unreachable', ({ cause }) => this.#outage.begin() && this.#events.emit('unreachable', { cause }))
+    this.#lease.on('reachable', () => this.#onAnswer()).on('acquired', () => this.#onAnswer())
   }
 
   /**
@@ -102,12 +114,13 @@ export class LeaderElection implements AsyncDisposable {
   }
 
   /**
-   * For a liveness probe: `false` while work goes on although the ttl is over since the last confirmed heartbeat, so that
-   * another process may lead. Such work ignores its signal, or its process hangs: restart the process. `true` for everyone
-   * else, also without any leader.
+   * For a health check. `false` while work goes on although the ttl is over since the last confirmed heartbeat, so that
+   * another process may lead: such work ignores its signal, or its process hangs. Also `false` when the campaign has waited
+   * for longer than a ttl for a store that cannot be reached, or refuses it. `true` otherwise, also without any leader.
    */
   get healthy(): boolean {
-    return this.#term === undefined || this.#observed.clock.now() < this.#expiresAt
+    if (this.#term !== undefined) return this.#observed.clock.now() < this.#expiresAt
+    return this.#outage.duration <= this.#observed.timeouts.heartbeatTimeout
   }
 
   /** Campaigns from now on, term after term, until `stop()`. No effect if it does already. Throws after a `stop()`. */
@@ -118,7 +131,7 @@ export class LeaderElection implements AsyncDisposable {
         this.#details,
       )
     }
-    this.#running ??= this.#campaign()
+    this.#running ??= keptAlive(this.#campaign(), this.#keepAlive)
   }
 
   /**
@@ -128,7 +141,7 @@ export class LeaderElection implements AsyncDisposable {
    */
   async resign(): Promise<void> {
     this.#endTerm()
-    await this.#withinLimit(this.#leading)
+    await keptAlive(this.#withinLimit(this.#leading))
   }
 
   /**
@@ -139,7 +152,7 @@ export class LeaderElection implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#endTerm()
-    await this.#withinLimit(this.#running)
+    await keptAlive(this.#withinLimit(this.#running))
   }
 
   /** Stops at the end of an `await using` block. */
@@ -166,9 +179,11 @@ export class LeaderElection implements AsyncDisposable {
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
     const call = new FirstAbort(signal, this.#stopping.signal)
+    const endKeeping = this.#keepAlive ? keepAlive() : undefined
     try {
       yield* observeLeader(this.#observed, call)
     } finally {
+      endKeeping?.()
       call.abort()
       call.forget()
     }
@@ -205,10 +220,16 @@ export class LeaderElection implements AsyncDisposable {
     let onLost = (_lost: LeaseLost): void => {}
     try {
       // Also without any metadata: those of the last leader must not stay.
-      const options = { wait: Number.POSITIVE_INFINITY, signal: this.#stopping.signal, metadata }
+      const options = {
+        wait: Number.POSITIVE_INFINITY,
+        signal: this.#stopping.signal,
+        metadata,
+        keepAlive: this.#keepAlive,
+      }
       if (!(await lease.acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
     } catch (error) {
-      if (!this.#stopping.aborted) this.#events.report(error)
+      if (this.#stopping.aborted) return this.#usualPause
+      if (this.#outage.onFailure('it cannot campaign', error)) this.#events.emit('unreachable', { cause: error })
       return this.#usualPause
     }
     const { fencingToken, signal } = lease
@@ -229,6 +250,10 @@ export class LeaderElection implements AsyncDisposable {
     this.#leading = undefined
     endLeading()
     return term.lost === undefined || term.lost.reason === 'max-hold' ? resignPause : 0
+  }
+
+  #onAnswer(): void {
+    if (this.#outage.onAnswer()) this.#events.emit('reachable')
   }
 
   async #lead(term: Term): Promise<void> {

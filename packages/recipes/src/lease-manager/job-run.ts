@@ -11,6 +11,7 @@ import {
 import type { AbortableCall } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import type { KeyedLeases } from '../keyed-leases.js'
+import type { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'
 
 /** The lease of a job, as its worker gets it. */
@@ -39,7 +40,8 @@ interface JobRunOptions<J> {
   readonly leases: KeyedLeases
   readonly mark: DoneMark
   readonly worker: JobWorker<J>
-  readonly report: (error: unknown) => void
+  /** Gets the failures of requests that are repeated. */
+  readonly outage: StoreOutage
   /** Once it is aborted, no more jobs begin; `process` rejects with its reason when those in progress have ended. */
   readonly stop: AbortableCall
 }
@@ -93,15 +95,17 @@ export class JobRun<J> {
 
   /** Never rejects. */
   async #attempt(key: string, job: J, isFirst: boolean): Promise<Outcome> {
-    const { leases, report, stop } = this.#options
+    const { leases, outage, stop } = this.#options
     if (stop.aborted) return 'again'
     try {
-      return await leases.use(key, (lease) => this.#attemptWith(lease, key, job, isFirst))
+      const outcome = await leases.use(key, (lease) => this.#attemptWith(lease, key, job, isFirst))
+      outage.onAnswer()
+      return outcome
     } catch (error) {
       if (stop.aborted || error instanceof LeaseHeldError || error instanceof LeaseLostError) return 'again'
       if (definitive.some((type) => error instanceof type)) stop.abort(error)
       else {
-        report(error)
+        outage.onFailure(`job '${key}' could not be done`, error)
         await pauseUntil(leases.clock, LONGEST_WAIT / 100, stop)
       }
       return 'again'

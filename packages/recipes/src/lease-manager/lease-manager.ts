@@ -8,7 +8,7 @@ import {
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
@@ -16,6 +16,7 @@ import { checkMetadataRoom } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { report } from '../report.js'
+import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
@@ -148,11 +149,16 @@ export class LeaseManager implements AsyncDisposable {
    * holds or asks for, so that each call gets a name of its own. Resolves with `undefined` if all are taken, for longer
    * than `wait`. Rejects with the error of a name if it got no other.
    */
-  async claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+  claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+    return keptAlive(this.#claimFirst(names, options))
+  }
+
+  async #claimFirst(names: Iterable<string>, options: AcquireOptions): Promise<StoreLease | undefined> {
     const asked = [...names]
     const { wait = 0, signal } = options
     const { clock } = this.#leases
     const until = clock.now() + wait
+    const outage = new StoreOutage(clock, this.#events.reportLine)
     for (;;) {
       const failures: unknown[] = []
       for (const name of asked) {
@@ -161,8 +167,10 @@ export class LeaseManager implements AsyncDisposable {
         const lease = await this.acquireWithAutoRenew(name, { ...options, wait: 0 }).catch((error: unknown) => {
           if (error instanceof LeaseConfigurationError || this.#closing.aborted) throw error
           failures.push(error)
+          if (clock.now() < until) outage.onFailure(`'${name}' could not be asked for`, error)
           return undefined
         })
+        if (failures.length === 0) outage.onAnswer()
         if (lease !== undefined) return lease
       }
       const left = until - clock.now()
@@ -201,9 +209,10 @@ export class LeaseManager implements AsyncDisposable {
     const stop = new FirstAbort(this.#closing.signal, signal)
     try {
       stop.signal.throwIfAborted()
-      const shared = { leases: this.#leases, mark, worker, report: this.#events.report, stop }
+      const outage = new StoreOutage(this.#leases.clock, this.#events.reportLine)
+      const shared = { leases: this.#leases, mark, worker, outage, stop }
       const jobRun = new JobRun(shared, byKey(jobs, key))
-      const processed = await jobRun.process(concurrency)
+      const processed = await keptAlive(jobRun.process(concurrency))
       if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
       return processed
     } finally {
@@ -240,7 +249,7 @@ export class LeaseManager implements AsyncDisposable {
         cause ??= error
       }
     })
-    await endsWithin(clock, within, Promise.all(closing))
+    await keptAlive(endsWithin(clock, within, Promise.all(closing)))
     if (left.size === 0) return
     const message =
       `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +

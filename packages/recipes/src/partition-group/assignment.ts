@@ -10,6 +10,7 @@ import {
 import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import type { InFlight } from '../in-flight.js'
+import type { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
@@ -52,6 +53,9 @@ export interface AssignmentContext {
   readonly waits: InFlight
   /** Other requests to the store. */
   readonly requests: InFlight
+  /** Gets the claims that failed and are repeated. */
+  readonly claims: StoreOutage
+  readonly keepAlive: boolean
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -94,6 +98,7 @@ export class Assignment {
     if (!(await this.#claim())) return
     const { signal } = this.#lease
     this.#state = 'held'
+    this.#context.claims.onAnswer()
     const unlisten = aborts.add(signal, () => this.#end('lost', signal.reason))
     if (this.#claiming.aborted) this.giveUp()
     else await this.#work()
@@ -103,16 +108,18 @@ export class Assignment {
 
   /** Resolves `true` when the lease is held, `false` when the claim was given up. */
   async #claim(): Promise<boolean> {
-    const { clock, interval, waits, requests, report } = this.#context
+    const { clock, interval, waits, requests, claims, keepAlive } = this.#context
     const { signal } = this.#claiming
     while (!signal.aborted) {
       try {
         // A claim that waits is granted as soon as the partition is free. If too many wait, the others ask now and then.
-        if (!waits.isFull) return await waits.run(() => this.#lease.acquire({ wait: Number.POSITIVE_INFINITY, signal }))
-        if (await requests.run(async () => !signal.aborted && (await this.#lease.acquire({ signal })))) return true
+        if (!waits.isFull)
+          return await waits.run(() => this.#lease.acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive }))
+        if (await requests.run(async () => !signal.aborted && (await this.#lease.acquire({ signal, keepAlive }))))
+          return true
       } catch (error) {
         if (signal.aborted) break
-        report(`partition ${this.partition} could not be claimed`, error)
+        claims.onFailure(`partition ${this.partition} could not be claimed`, error)
       }
       await pauseUntil(clock, interval, this.#claiming)
     }

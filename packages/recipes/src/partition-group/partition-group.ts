@@ -1,4 +1,5 @@
 import {
+  type Clock,
   defaultLogger,
   LeaseConfigurationError,
   LeaseSettings,
@@ -6,11 +7,17 @@ import {
   systemClock,
   TimeoutSettings,
 } from '@leasehold/core'
-import { AbortableCall, checkLeaseName, checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { AbortableCall, checkLeaseName, checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import {
+  checkKeepAlive,
+  leaseOptionsOf,
+  type StartedRecipeOptions,
+  startedRecipeOptionNames,
+} from '../recipe-options.js'
 import { report } from '../report.js'
+import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
 import { decide } from './balance.js'
@@ -19,7 +26,7 @@ import { largestGroup, type Share } from './share.js'
 
 export type { AssignedPartition, PartitionWork } from './assignment.js'
 
-export interface PartitionGroupOptions extends RecipeOptions {
+export interface PartitionGroupOptions extends StartedRecipeOptions {
   /** The number of partitions, the same for all workers: they have the numbers from 0 on. */
   readonly partitions: number
   /**
@@ -34,7 +41,7 @@ export interface PartitionGroupOptions extends RecipeOptions {
 }
 
 const optionNames: OptionNames<PartitionGroupOptions> = {
-  ...recipeOptionNames,
+  ...startedRecipeOptionNames,
   partitions: true,
   onAssigned: true,
   drainTimeout: true,
@@ -79,6 +86,7 @@ export class PartitionGroup implements AsyncDisposable {
     const { name, clock = systemClock, drainTimeout = DEFAULT_DRAIN_TIMEOUT, random = Math.random } = options
     checkOptionNames('PartitionGroup', options, optionNames, { leaseName: name })
     checkLeaseName(name)
+    checkKeepAlive(options)
     const timeouts = new TimeoutSettings(leaseOptionsOf(options))
     const { rebalanceInterval = timeouts.heartbeatInterval, partitions } = options
     checkStore(store, name)
@@ -98,6 +106,8 @@ export class PartitionGroup implements AsyncDisposable {
       interval: rebalanceInterval,
       waits: new InFlight(MOST_REQUESTS),
       requests: new InFlight(MOST_REQUESTS),
+      claims: this.#createOutage(clock),
+      keepAlive: options.keepAlive ?? true,
       report: (message, error) => this.#report(message, error),
     }
     const { operationTimeout } = timeouts
@@ -113,7 +123,7 @@ export class PartitionGroup implements AsyncDisposable {
 
   /** Joins the group. Its first partitions come a round later, when it has seen the other workers. */
   start(): void {
-    if (this.#stopping === undefined) this.#running ??= this.#run()
+    if (this.#stopping === undefined) this.#running ??= keptAlive(this.#run(), this.#options.keepAlive)
   }
 
   /**
@@ -121,7 +131,7 @@ export class PartitionGroup implements AsyncDisposable {
    * timeouts later at the latest. Never rejects. A stopped group is not started again.
    */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop()
+    this.#stopping ??= keptAlive(this.#stop())
     return this.#stopping
   }
 
@@ -132,11 +142,13 @@ export class PartitionGroup implements AsyncDisposable {
   async #run(): Promise<void> {
     const { random = Math.random } = this.#options
     const { clock, interval } = this.#context
+    const outage = this.#createOutage(clock)
     while (!this.#rounds.aborted) {
       try {
         await this.#round()
+        outage.onAnswer()
       } catch (error) {
-        if (!this.#rounds.aborted) this.#report('a round failed', error)
+        if (!this.#rounds.aborted) outage.onFailure('a round failed', error)
       }
       // Jitter, so that workers that started together do not ask the store together.
       await pauseUntil(clock, interval * (0.9 + 0.2 * random()), this.#rounds)
@@ -198,6 +210,11 @@ export class PartitionGroup implements AsyncDisposable {
     await Promise.all([...this.#assignments.values()].map(({ ended }) => ended))
     await this.#running
     await this.#membership.leave().catch((error) => this.#report('the place in the group could not be released', error))
+  }
+
+  #createOutage(clock: Clock): StoreOutage {
+    const { name, logger = defaultLogger } = this.#options
+    return new StoreOutage(clock, (line) => report(logger, 'warn', `partitions of '${name}': ${line}`, undefined))
   }
 
   #report(message: string, error: unknown): void {

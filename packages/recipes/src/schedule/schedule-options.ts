@@ -1,7 +1,12 @@
 import { createLease, type LeaseStore, type StoreLease, TimeoutSettings } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkMetadataRoom, roomOf } from '../metadata-room.js'
-import { leaseOptionsOf, type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import {
+  checkKeepAlive,
+  leaseOptionsOf,
+  type StartedRecipeOptions,
+  startedRecipeOptionNames,
+} from '../recipe-options.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'
 import { type TimetableOptions, wrong } from './timetable.js'
 
@@ -18,7 +23,7 @@ export interface Tick {
 export type ScheduledWork = (tick: Tick) => unknown
 
 /** The options of a `Schedule`: durations in milliseconds. */
-export interface ScheduleOptions extends Omit<RecipeOptions, 'maxHold'>, TimetableOptions {
+export interface ScheduleOptions extends Omit<StartedRecipeOptions, 'maxHold'>, TimetableOptions {
   /** The work of each tick. */
   readonly work: ScheduledWork
   /** The longest time that one work may take. Then its signal is aborted. No limit unless given. */
@@ -37,7 +42,7 @@ export interface ScheduleOptions extends Omit<RecipeOptions, 'maxHold'>, Timetab
   readonly now?: (() => Date) | undefined
 }
 
-const { maxHold: _, ...leaseOptionNames } = recipeOptionNames
+const { maxHold: _, ...leaseOptionNames } = startedRecipeOptionNames
 const optionNames: OptionNames<ScheduleOptions> = {
   ...leaseOptionNames,
   cron: true,
@@ -55,6 +60,7 @@ const optionNames: OptionNames<ScheduleOptions> = {
 export function checkOptions(options: ScheduleOptions): void {
   checkOptionNames('Schedule', options, optionNames, { leaseName: options.name })
   const { work, atMostFor, atLeastFor = 0, missed = 'skip', now } = options
+  checkKeepAlive(options)
   if (typeof work !== 'function') throw wrong(`work must be a function, not ${typeof work}`)
   if (now !== undefined && typeof now !== 'function') throw wrong(`now must be a function, not ${typeof now}`)
   if (atMostFor !== undefined && !(typeof atMostFor === 'number' && atMostFor > 0)) {

@@ -9,10 +9,11 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, keptAlive } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
 import { isLocked } from '../record-state.js'
 import { report } from '../report.js'
+import { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
@@ -71,6 +72,7 @@ export class Schedule implements AsyncDisposable {
   readonly #runner: TickRunner
   readonly #keepsTicks: boolean
   readonly #stopped = new AbortableCall()
+  readonly #outage: StoreOutage
   #attending: Promise<void> | undefined
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
@@ -81,6 +83,9 @@ export class Schedule implements AsyncDisposable {
     this.#options = options
     this.#clock = clock
     this.#logger = logger
+    this.#outage = new StoreOutage(clock, (line) =>
+      report(logger, 'warn', `schedule '${options.name}': ${line}`, undefined),
+    )
     this.#table = createTimetable(options, this.#wall())
     this.#lease = createScheduleLease(store, options)
     this.#keepsTicks = keepsTicks(store, this.#lease, options)
@@ -92,13 +97,13 @@ export class Schedule implements AsyncDisposable {
     })
   }
 
-  /** Begins to attend to the ticks; no effect if it has begun. Errors go to the logger. Its timers keep no process alive. */
+  /** Begins to attend to the ticks; no effect if it has begun. Errors go to the logger. */
   start(): this {
     const { name } = this.#options
     if (this.#stopped.aborted) {
       throw new LeaseUnavailableError(`schedule '${name}' was stopped: make another one`, { leaseName: name })
     }
-    this.#attending ??= this.#attend()
+    this.#attending ??= keptAlive(this.#attend(), this.#options.keepAlive)
     return this
   }
 
@@ -115,7 +120,7 @@ export class Schedule implements AsyncDisposable {
       // A store that does not answer must not hold up the end.
       this.#clock.schedule(wait + held + 4 * operationTimeout, () => void this.#close()),
     ]
-    await this.#attending
+    await keptAlive(Promise.resolve(this.#attending))
     for (const cancel of cancels) cancel?.()
     await this.#close()
   }
@@ -187,16 +192,18 @@ export class Schedule implements AsyncDisposable {
     try {
       if (!this.#keepsTicks) {
         const fate = await this.#runner.run(due, false)
+        this.#outage.onAnswer()
         return fate === 'refused' ? 'decided' : fate
       }
       const record = await this.#readRecord()
+      this.#outage.onAnswer()
       const { tick, run } = fromMetadata(record?.metadata)
       if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
       if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
       if (this.#stopped.aborted) return 'unknown'
       return await this.#runner.run(due, isOverrun && this.#options.missed !== 'run-once')
     } catch (error) {
-      if (!this.#stopped.aborted) this.#report('a tick could not be looked at: it is tried again', error)
+      if (!this.#stopped.aborted) this.#outage.onFailure('a tick could not be looked at', error)
       return 'unknown'
     }
   }

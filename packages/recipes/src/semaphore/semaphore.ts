@@ -1,5 +1,5 @@
 import { type AcquireOptions, type Held, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkOptionNames, type StoreCall } from '@leasehold/core/store'
+import { checkOptionNames, keptAlive, type StoreCall } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
@@ -82,7 +82,7 @@ export class Semaphore implements AsyncDisposable {
     checkedCount('permits', permits, this.name)
     const ends = new FirstAbort(signal, this.#closing.signal)
     try {
-      await this.#resizeUntil(permits, ends)
+      await keptAlive(this.#resizeUntil(permits, ends))
     } finally {
       ends.forget()
     }

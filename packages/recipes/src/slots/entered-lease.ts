@@ -1,4 +1,5 @@
 import { type AcquireOptions, Lease, LeaseError, type LeaseErrorCode, LeaseUnavailableError } from '@leasehold/core'
+import { keptAlive } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
@@ -70,7 +71,11 @@ export class EnteredLease extends Lease {
     return await caller.promise
   }
 
-  override async release(): Promise<boolean> {
+  override release(): Promise<boolean> {
+    return keptAlive(this.#release())
+  }
+
+  async #release(): Promise<boolean> {
     const [entry, attempting] = [this.#entry, this.#attempting]
     const waiting = this.#withdraw()
     const isGone = (await this.leave(entry)) ?? true
@@ -93,8 +98,7 @@ export class EnteredLease extends Lease {
     const [entry, attempting] = [this.#entry, this.#attempting]
     this.#withdraw().settle({ error: this.#closed() })
     await entry?.lease.close()
-    await entry?.left
-    await attempting
+    await keptAlive(Promise.all([entry?.left, attempting]))
     this.#entry = undefined
   }
 

@@ -49,7 +49,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a stopped candidate goes on waiting',
-    edits: [{ file: election, find: 'signal: this.#stopping.signal, metadata', replace: 'metadata' }],
+    edits: [{ file: election, find: 'signal: this.#stopping.signal,', replace: '' }],
     caughtBy: { law: 'a candidate that stops while it waits does not lead later' },
   },
   {
@@ -62,8 +62,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: election,
-        find: 'signal: this.#stopping.signal, metadata }',
-        replace: 'signal: this.#stopping.signal, ...(Object.keys(metadata).length > 0 ? { metadata } : {}) }',
+        find: '        metadata,\n        keepAlive',
+        replace: '        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),\n        keepAlive',
       },
     ],
     caughtBy: { law: 'everyone learns who leads, with the metadata of this leader' },
@@ -73,7 +73,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: election,
-        find: 'return this.#term === undefined || this.#observed.clock.now() < this.#expiresAt',
+        find: 'return this.#observed.clock.now() < this.#expiresAt',
         replace: 'return true',
       },
     ],

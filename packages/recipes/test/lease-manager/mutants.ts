@@ -75,7 +75,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/lease-manager.ts',
-        find: 'await endsWithin(clock, within, Promise.all(closing))',
+        find: 'await keptAlive(endsWithin(clock, within, Promise.all(closing)))',
         replace: 'await Promise.all(closing)',
       },
     ],

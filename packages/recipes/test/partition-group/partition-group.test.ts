@@ -226,17 +226,20 @@ describe('PartitionGroup', () => {
       logger: {
         debug() {},
         info() {},
-        warn() {},
-        error: (message) => {
+        warn: (message) => {
           logged.push(message)
           if (logged.length === 1) throw new Error('the logger failed')
         },
+        error() {},
       },
     })
     await time.advance(2_000)
-    expect(logged).toContain("partitions of 'group': a round failed")
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toContain("partitions of 'group': a round failed, and is tried again")
+    expect(logged[0]).toContain('no listing today')
     store.list = list
     await time.advance(3_000)
+    expect(logged[1]).toBe("partitions of 'group': the store has answered again")
     expect(group.assigned).toEqual([0, 1, 2, 3])
     await stopped(time, group)
   })

@@ -1,0 +1,43 @@
+import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
+import { allOf, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import { FaultyStore } from '@leasehold/testkit'
+
+/** Milliseconds. */
+const LATENCY = 20
+
+/** Does not keep the process alive. */
+const late = (): Promise<void> => new Promise((resolve) => void systemClock.schedule(LATENCY, resolve))
+
+const store = new FaultyStore(new MemoryLeaseStore(), { plan: () => ({ kind: 'delay', duration: LATENCY }) })
+const once = new Once(store, { name: 'once' })
+const semaphore = new Semaphore(store, { name: 'permits', permits: 1 })
+const other = new Semaphore(store, { name: 'permits', permits: 1 })
+const books = new ReadWriteLease(store, { name: 'books', readers: 2 })
+const manager = new LeaseManager(store, { name: 'jobs' })
+const both = allOf([createLease(store, 'a'), createLease(store, 'b')])
+
+/** Each call of a user, in an order in which each is possible. */
+const calls: Record<string, () => Promise<unknown>> = {
+  'once.run': () => once.run('key', late),
+  'once.read': () => once.read('key'),
+  'once.forget': () => once.forget('key'),
+  'semaphore.run': () => semaphore.run(late),
+  'semaphore.acquire': () => semaphore.acquire(),
+  'semaphore.acquire that waits': () => other.acquire({ wait: 200 }),
+  'semaphore.close': () => semaphore.close(),
+  'semaphore.resize': () => other.resize(2),
+  'shared.run': () => books.shared.run(late),
+  'exclusive.run': () => books.exclusive.run(late),
+  'allOf acquire': () => both.acquire(),
+  'allOf release': () => both.release(),
+  claimFirst: () => manager.claimFirst(['one']),
+  'claimFirst that waits': () => manager.claimFirst(['one'], { wait: 200 }),
+  processEach: () => manager.processEach(['x', 'y'], late),
+  'manager.close': () => manager.close(),
+}
+
+for (const [name, call] of Object.entries(calls)) {
+  await call()
+  process.stdout.write(`${name}\n`)
+}
+process.stdout.write('end\n')

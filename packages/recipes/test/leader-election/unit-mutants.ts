@@ -1,0 +1,21 @@
+import type { UnitMutant } from '@leasehold/testing'
+
+/** One-line changes that break a rule, each with the test that notices it. */
+export const unitMutants: readonly UnitMutant[] = [
+  {
+    title: 'election: each failure of a long outage is logged',
+    file: 'src/store-outage.ts',
+    find: 'if (this.#outage.isDue(this.#clock.now())) {',
+    replace: '{',
+    test: 'test/leader-election/unreachable.test.ts',
+    name: 'says so once if it refuses the password',
+  },
+  {
+    title: 'election: it is healthy during an outage',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'this.#outage.duration <= ',
+    replace: '0 <= ',
+    test: 'test/leader-election/unreachable.test.ts',
+    name: 'is not healthy once that has lasted',
+  },
+]
