@@ -23,7 +23,7 @@ export {
 } from './partition-group/partition-group.js'
 export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRecipe } from './read-recipe.js'
 export { ReadWriteLease, type ReadWriteLeaseOptions } from './read-write/read-write-lease.js'
-export type { RecipeOptions } from './recipe-options.js'
+export type { RecipeOptions, StartedRecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
 export { Schedule, type ScheduleStatus, type ScheduleStopOptions } from './schedule/schedule.js'
 export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
