@@ -12,7 +12,8 @@ export interface TimerListener {
  * Calls its listener once after a delay.
  *
  * It uses the clock of the actor system, not XState's scheduler: the scheduler searches all timers of the system each
- * time an actor stops, so stopping many waiting actors would take quadratic time.
+ * time an actor stops, so stopping many waiting actors would take quadratic time. As with XState's own delays, a process with
+ * its default clock stays alive until the time is up.
  */
 export class ActorTimer {
   readonly #listener: TimerListener
@@ -29,9 +30,6 @@ export class ActorTimer {
     this.#isArmed = true
     // A bound function takes half the memory of an arrow function. Every waiting actor has one.
     this.#timer = this.#listener.scope.system._clock.setTimeout(this.#fire.bind(this), delay)
-    // XState's default clock returns Node timers. Without `unref`, a retry would keep the process alive.
-    const { unref } = Object(this.#timer) as { readonly unref?: unknown }
-    if (typeof unref === 'function') unref.call(this.#timer)
   }
 
   /** Never throws, because the end of an actor must not depend on its clock. Logs errors of the clock. */
