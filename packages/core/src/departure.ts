@@ -1,12 +1,14 @@
 import { Deferred } from './deferred.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import type { EngineEvent, EventOf } from './engine/engine-event.js'
+import { keepAlive } from './keep-alive.js'
 import type { LeaseFamily } from './parent/lease-family.js'
 
-/** The release or the hand-off of a grant: at most one is under way. */
+/** The release or the hand-off of a grant: at most one is under way, and the process stays alive until it has ended. */
 export class Departure {
   readonly #dispatch: (event: EngineEvent) => void
   #left: Deferred<ReleaseResult> | undefined
+  #endKeeping: (() => void) | undefined
 
   constructor(dispatch: (event: EngineEvent) => void) {
     this.#dispatch = dispatch
@@ -25,6 +27,7 @@ export class Departure {
   ): Promise<ReleaseResult> {
     const left = new Deferred<ReleaseResult>()
     this.#left = left
+    this.#endKeeping ??= keepAlive()
     const hasChildren = family?.hasChildren === true
     this.#dispatch({ ...how, hasChildren })
     if (hasChildren) {
@@ -34,6 +37,8 @@ export class Departure {
   }
 
   end(result: ReleaseResult): void {
+    this.#endKeeping?.()
+    this.#endKeeping = undefined
     this.#left?.resolve(result)
     this.#left = undefined
   }

@@ -163,11 +163,7 @@ export class StoreLease extends Lease {
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
-  override release(options: ReleaseOptions = noOptions): Promise<boolean> {
-    return keptAlive(this.#release(options))
-  }
-
-  async #release(options: ReleaseOptions): Promise<boolean> {
+  override async release(options: ReleaseOptions = noOptions): Promise<boolean> {
     const { metadata } = checkedReleaseOptions(options, this.#store.limits, this.#details)
     this.#runs?.onReleased()
     if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
@@ -175,7 +171,7 @@ export class StoreLease extends Lease {
     this.#fence?.abandon()
     // A release or an attempt may be under way, or a grant may be left in the store.
     const left = this.#departure?.underWay
-    await this.#engine.abandon()
+    await keptAlive(this.#engine.abandon())
     return left === undefined || isGone(await left)
   }
 
@@ -211,7 +207,7 @@ export class StoreLease extends Lease {
     const left = this.#leave({ type: 'hand-off', to: { grantId: createGrantId(), owner } })
     // The validity was over before the request was sent, and the loss was reported instead.
     if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
-    const result = await keptAlive(left)
+    const result = await left
     if (result.ended === 'handed-off') return toHandOff(result.grant)
     throw result.ended === 'unknown' ? result.error : this.#lossOf({ reason: 'taken' })
   }
