@@ -606,7 +606,11 @@ begin
   end loop;
   -- A release waits for no disk: the next grant writes both. If the server crashes before, the lease expires instead. Metadata
   -- that a holder leaves, and the release of a lease that never expires, are written first.
-  if v_is_early then perform set_config('synchronous_commit', 'off', true); end if;
+  if v_is_early then perform set_config('synchronous_commit', 'off', true);
+  -- A crash must not undo what was confirmed: somebody else would be granted a lease that is held. All other levels wait for
+  -- the disk of this server.
+  elsif current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true);
+  end if;
   return array_to_json(v_answers)::text;
 end
 $$;
