@@ -6,7 +6,8 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 
-const PERMISSIONS =
+/** The rights that the operations of a store need. */
+const OPERATIONS =
   'the user needs USAGE on the schema; SELECT, INSERT, UPDATE and DELETE on its tables; and EXECUTE on its functions'
 
 /** The SQLSTATE of an error of the server; `undefined` for other errors, such as those of the network. */
@@ -16,14 +17,17 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** The typed error for a failed operation. Its message names the operation and has the message of the server or client. */
-export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
+/**
+ * The typed error for a failed action, such as `acquire of lease 'job'`. Its message has that of the server or client, and
+ * the rights that the action needs if the user lacks one.
+ */
+export function failureOf(action: string, leaseName: string, error: unknown, rights = OPERATIONS): LeaseError {
   if (error instanceof LeaseError) return error
   const message = messageOf(error)
   const details: LeaseErrorDetails = { leaseName, store: 'postgres', cause: error }
-  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  const failed = `${action} failed: ${message}`
   const state = sqlStateOf(error) ?? ''
-  if (state === '42501') return new LeaseUnauthorisedError(`${failed}: ${PERMISSIONS}`, details)
+  if (state === '42501') return new LeaseUnauthorisedError(`${failed}: ${rights}`, details)
   if (state.startsWith('28')) {
     return new LeaseUnauthorisedError(`${failed}: check the user, the password and pg_hba.conf`, details)
   }

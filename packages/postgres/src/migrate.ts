@@ -1,21 +1,35 @@
-import { readFile } from 'node:fs/promises'
 import { AbortableCall, checkOptionNames } from '@leasehold/core/store'
 import { adapterFor } from './client/client-adapter.js'
 import type { ClientAdapter } from './client/connection.js'
 import type { PostgresClient } from './client/postgres-client.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
+import { grants } from './sql/grants.js'
+import { guard } from './sql/guard.js'
+import { holders } from './sql/holders.js'
+import { queue } from './sql/queue.js'
+import { records } from './sql/records.js'
+import { run } from './sql/run.js'
+import { tables } from './sql/tables.js'
 import { SqlNames, type TableNames } from './table-names.js'
 
-/** A file of SQL in the package. It can be run again at any time. */
+/** A part of the tables and functions. Its SQL can be run again at any time. */
 export interface Migration {
-  /** The files are run in the order of their versions. */
+  /** Migrations are run in the order of their versions. A missing number was replaced by a larger one. */
   readonly version: number
   /** Such as `001-tables`. */
   readonly name: string
   readonly sql: string
 }
 
-const FILES = ['001-tables', '002-operations', '003-guard']
+/**
+ * A part that changes gets the next free version, which brings older tables up to date. The names of functions end with the
+ * version of their signature, so that older and newer clients can share the tables.
+ */
+const PARTS = [
+  { version: 1, name: 'tables', sql: tables },
+  { version: 4, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
+  { version: 5, name: 'guard', sql: guard },
+]
 
 /**
  * The errors of a migration when another one has just ended: conflicts, and names that are taken. Under a stricter level
@@ -23,42 +37,52 @@ const FILES = ['001-tables', '002-operations', '003-guard']
  */
 const OVERTAKEN = new Set(['40001', '40P01', '42P06', '42P07', '42710', '23505'])
 
+const RIGHTS =
+  'the user needs CREATE on the database, or USAGE and CREATE on the schema if that exists, and must own the tables and ' +
+  'functions that are there'
+
 /** How often a migration is repeated that another process got in the way of. */
 const ATTEMPTS = 5
 
-/** The SQL files of the package, for a migration tool of your own. Run each of them in a transaction, in their order. */
+/** The SQL of `migrate`, for a migration tool of your own. Run each of them in a transaction, in their order. */
 export async function migrations(names: TableNames = {}): Promise<readonly Migration[]> {
   checkNames('migrations', names)
   const sqlNames = new SqlNames(names)
-  return await Promise.all(
-    FILES.map(async (name, place) => {
-      const text = await readFile(new URL(`../sql/${name}.sql`, import.meta.url), 'utf8')
-      return { version: place + 1, name, sql: sqlNames.in(text) }
-    }),
-  )
+  return PARTS.map(({ version, name, sql }) => ({
+    version,
+    name: `${String(version).padStart(3, '0')}-${name}`,
+    sql: sqlNames.in(`-- Leases in PostgreSQL, version ${version}: the ${name}. It can be run again at any time.
+${sql}
+insert into "leasehold"."leases_migrations" (version) values (${version}) on conflict do nothing;
+`),
+  }))
 }
 
 /**
  * Creates the schema, the tables and the functions, or brings older ones up to date, in one transaction. Leases stay as
  * they are, and clients of older versions keep working. It does nothing if the tables are as new as this package, or newer.
- * Any number of processes may call it at once. The user needs the right to create them.
+ * Any number of processes may call it at once.
+ *
+ * The user needs CREATE on the database, or USAGE and CREATE on the schema if that exists, and must own tables and functions
+ * that are brought up to date. Rejects with a `LeaseUnauthorisedError` otherwise.
  */
 export async function migrate(client: PostgresClient, names: TableNames = {}): Promise<void> {
   checkNames('migrate', names)
   const adapter = adapterFor(client)
   const sqlNames = new SqlNames(names)
-  const files = await migrations(names)
+  const all = await migrations(names)
   for (let attempt = 1; ; attempt += 1) {
     try {
       const version = await versionOf(adapter, sqlNames)
-      const missing = files.filter((file) => file.version > version)
+      const missing = all.filter((migration) => migration.version > version)
       if (missing.length === 0) return
       // A message with several statements is one transaction, which holds the lock until its end.
       const lock = `select pg_advisory_xact_lock(hashtextextended('leasehold migrate "${sqlNames.schema}"', 0));`
       return void (await adapter.run([lock, ...missing.map(({ sql }) => sql)].join('\n'), new AbortableCall()))
     } catch (error) {
       if (attempt < ATTEMPTS && OVERTAKEN.has(sqlStateOf(error) ?? '')) continue
-      throw failureOf('the migration', sqlNames.in('"leasehold"."leases"'), error)
+      const leaseName = sqlNames.in('"leasehold"."leases"')
+      throw failureOf(`the migration of ${leaseName}`, leaseName, error, RIGHTS)
     }
   }
 }

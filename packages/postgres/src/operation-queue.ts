@@ -178,7 +178,8 @@ function isOpen({ call }: Operation): boolean {
 }
 
 function fail({ request, reject }: Operation, error: unknown): void {
-  reject(failureOf(request.operation, request.leaseName, error))
+  const { operation, leaseName } = request
+  reject(failureOf(`${operation} of lease '${leaseName}'`, leaseName, error))
 }
 
 function byName({ request: a }: Operation, { request: b }: Operation): number {

@@ -54,7 +54,7 @@ export async function guard(transaction: Transaction, lease: GuardedLease, optio
   }
   const call = `"leasehold"."leases_guard"(${textLiteral(toColumn(name))}, ${token}, ${idleLimit})`
   const select = `select ${call}::text as guarded, transaction_timestamp() = statement_timestamp() as alone`
-  const [row] = await checkedRun(transaction, new SqlNames(options).in(select), (state, message) => {
+  const [row] = await checkedRun(transaction, name, new SqlNames(options).in(select), (state, message) => {
     if (state !== LOST) return undefined
     return new LeaseLostError(`${message}: roll back`, { ...details, reason: 'taken' })
   })
@@ -81,7 +81,7 @@ export async function fence(
   checkOptionNames<TableNames>('fence', options, { schema: true, table: true }, { store: 'postgres' })
   const token = checkFencingToken(fencingToken, { leaseName: resource, store: 'postgres' })
   const call = `select "leasehold"."leases_fence"(${textLiteral(toColumn(resource))}, ${token})::text as fenced`
-  await checkedRun(transaction, new SqlNames(options).in(call), toFenced(resource, token))
+  await checkedRun(transaction, resource, new SqlNames(options).in(call), toFenced(resource, token))
 }
 
 /**
@@ -108,7 +108,7 @@ export async function fenceRows(
     textLiteral(column),
   ]
   const sql = `select "leasehold"."leases_fence_rows"(${args.join(', ')})::text as count`
-  const [row] = await checkedRun(transaction, new SqlNames(names).in(sql), toFenced(table, token))
+  const [row] = await checkedRun(transaction, table, new SqlNames(names).in(sql), toFenced(table, token))
   return Number((row as { count: unknown }).count)
 }
 
@@ -119,22 +119,27 @@ function toFenced(resource: string, token: bigint): ToLoss {
 
 type ToLoss = (state: string | undefined, message: string, detail: unknown) => LeaseLostError | undefined
 
-async function checkedRun(transaction: Transaction, sql: string, toLoss: ToLoss): Promise<readonly unknown[]> {
+async function checkedRun(
+  transaction: Transaction,
+  name: string,
+  sql: string,
+  toLoss: ToLoss,
+): Promise<readonly unknown[]> {
   try {
     return await runIn(transaction, sql)
   } catch (error) {
-    throw toError(error, toLoss)
+    throw toError(error, name, toLoss)
   }
 }
 
 /** Libraries such as Drizzle wrap the error of the client in one of their own. */
-function toError(error: unknown, toLoss: ToLoss): unknown {
+function toError(error: unknown, name: string, toLoss: ToLoss): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const state = sqlStateOf(cause)
     if (state === undefined) continue
     const loss = toLoss(state, cause.message, (cause as { detail?: unknown }).detail)
     if (loss !== undefined) return Object.assign(loss, { cause: error })
-    if (state === '42883' || state === '3F000') return failureOf('the guard', 'in a transaction', cause)
+    if (state === '42883' || state === '3F000') return failureOf(`the guard of '${name}'`, name, cause)
     return error
   }
   return error

@@ -12,7 +12,7 @@ export interface TableNames {
 const LONGEST_TABLE = 40
 const LONGEST_SCHEMA = 63
 
-/** The names in the SQL files of the package, and those of a user in their place. */
+/** The names in the SQL of the package, and those of a user in their place. */
 export class SqlNames {
   readonly schema: string
   readonly table: string
@@ -25,16 +25,24 @@ export class SqlNames {
 
   /** SQL that was written with the names of the defaults. */
   in(sql: string): string {
-    return sql
-      .replaceAll('"leasehold"', `"${this.schema}"`)
-      .replaceAll("'leasehold'", `'${this.schema}'`)
-      .replaceAll('"leases', `"${this.table}`)
+    // One pass: a name must not be replaced in another one.
+    return sql.replaceAll(/"leasehold"|'leasehold'|"leases|\$\$/g, (found) => {
+      if (found === '"leasehold"') return `"${this.schema}"`
+      if (found === "'leasehold'") return `'${this.schema}'`
+      return found === '$$' ? this.#quote : `"${this.table}`
+    })
+  }
+
+  /** Begins and ends the body of a function: it must not occur in a name there, and so it is longer than they are. */
+  get #quote(): string {
+    if (![this.schema, this.table].some((name) => name.includes('$$'))) return '$$'
+    return `$${'_'.repeat(Math.max(this.schema.length, this.table.length))}$`
   }
 }
 
 function checked(option: string, name: unknown, longest: number): string {
   if (typeof name === 'string' && name.length <= longest && /^[A-Za-z_][\w$]*$/.test(name)) return name
   throw wrong(
-    `${option} must be up to ${longest} letters, digits and underscores, and not begin with a digit; not ${JSON.stringify(name)}`,
+    `${option} must be up to ${longest} letters, digits, underscores and dollars, and begin with a letter or an underscore; not ${JSON.stringify(name)}`,
   )
 }

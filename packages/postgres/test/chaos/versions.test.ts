@@ -23,9 +23,9 @@ describePostgres('the tables', () => {
         const schema = `${scene.schema}_new`
         const pools = Array.from({ length: 20 }, () => scene.pool(server, { max: 1 }))
         await Promise.all(pools.map((pool) => migrate(pool, { schema })))
-        const { length } = await migrations({ schema })
+        const all = await migrations({ schema })
         const versions = await server.query(`SELECT version FROM ${schema}.leases_migrations ORDER BY version`)
-        expect(versions).toEqual(Array.from({ length }, (_, place) => ({ version: place + 1 })))
+        expect(versions).toEqual(all.map(({ version }) => ({ version })))
         const store = scene.store(server, { schema })
         const grant = await granted(store, 'a')
         await Promise.all(pools.map((pool) => migrate(pool, { schema })))

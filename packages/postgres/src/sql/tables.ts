@@ -1,6 +1,5 @@
--- Leases in PostgreSQL, version 1: the tables. It can be run again at any time.
--- The names "leasehold" and "leases" are those of the defaults: migrate() puts others in their place.
-
+/** The tables. */
+export const tables = `
 -- A user that may not create schemas can be given one.
 do $$
 begin
@@ -58,5 +57,4 @@ create table if not exists "leasehold"."leases_fences" (
   fencing_token numeric not null,
   resource text collate "C" primary key
 ) with (fillfactor = 70);
-
-insert into "leasehold"."leases_migrations" (version) values (1) on conflict do nothing;
+`

@@ -1,5 +1,5 @@
--- Leases in PostgreSQL, version 3: the guard and the fences. It can be run again at any time.
-
+/** The guard and the fences, for the transactions of users. */
+export const guard = `
 -- Call it in the transaction that writes. It fails with LH001 unless the lease is held under this fencing token, by the
 -- clock of the server. Until the transaction ends, nobody else is granted the name. Renewals do not wait for it.
 -- p_idle_limit: ends this transaction if its client sends nothing for so many milliseconds.
@@ -68,5 +68,4 @@ begin
   return v_count;
 end
 $$;
-
-insert into "leasehold"."leases_migrations" (version) values (3) on conflict do nothing;
+`
