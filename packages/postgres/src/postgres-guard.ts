@@ -29,6 +29,7 @@ export interface FenceRowsOptions extends TableNames {
 
 const LOST = 'LH001'
 const FENCED = 'LH002'
+const UNDER_SAVEPOINT = 'LH003'
 
 /**
  * Makes the writes of a transaction impossible without the lease. Checks that the lease is held under this fencing token by
@@ -36,7 +37,9 @@ const FENCED = 'LH002'
  * is released or broken meanwhile. Heartbeats do not wait for the transaction, and challengers are refused at once.
  *
  * Call it first in the transaction. Rejects with a `LeaseLostError` if the lease is not held: roll back then. Rejects with a
- * `LeaseConfigurationError` outside a transaction. Errors of the connection are those of the client.
+ * `LeaseConfigurationError` outside a transaction, and under a savepoint, whose rollback would free the name while the
+ * transaction could still commit. A nested transaction of a library is a savepoint. Errors of the connection are those of the
+ * client.
  */
 export async function guard(transaction: Transaction, lease: GuardedLease, options: GuardOptions = {}): Promise<void> {
   const optionNames = { schema: true, table: true, idleLimit: true } as const
@@ -70,7 +73,7 @@ export async function guard(transaction: Transaction, lease: GuardedLease, optio
  * Rejects the transaction with a `LeaseLostError` if a larger fencing token has written the resource before. Call it in the
  * transaction that writes; the token is stored when that commits, and kept when the resource is deleted. Every writer of the
  * resource must call it. Writers of one resource take turns until their transactions end. `resource` is any text, such as
- * the name of a table.
+ * the name of a table. Rejects with a `LeaseConfigurationError` under a savepoint, as `guard` does.
  */
 export async function fence(
   transaction: Transaction,
@@ -87,7 +90,8 @@ export async function fence(
 /**
  * As `fence`, for rows that have a fencing token in a column of their own: raises it in the rows, and locks them until the
  * transaction ends. Resolves with the number of rows. A row that is not there has no token: use `fence` where rows are
- * created and deleted. `table` is written as in SQL: `accounts`, `billing.accounts`, `"Accounts"`.
+ * created and deleted. `table` is written as in SQL: `accounts`, `billing.accounts`, `"Accounts"`. For a view, it does not
+ * notice a savepoint.
  */
 export async function fenceRows(
   transaction: Transaction,
@@ -139,6 +143,12 @@ function toError(error: unknown, name: string, toLoss: ToLoss): unknown {
     if (state === undefined) continue
     const loss = toLoss(state, cause.message, (cause as { detail?: unknown }).detail)
     if (loss !== undefined) return Object.assign(loss, { cause: error })
+    if (state === UNDER_SAVEPOINT) {
+      return wrong(
+        `${cause.message}: call it first in the outermost transaction, then nested ones are protected too`,
+        error,
+      )
+    }
     if (state === '42883' || state === '3F000') return failureOf(`the guard of '${name}'`, name, cause)
     return error
   }
