@@ -56,15 +56,17 @@ export async function guard(transaction: Transaction, lease: GuardedLease, optio
     throw wrong(`idleLimit must be a whole number of milliseconds, not ${idleLimit}`)
   }
   const call = `"leasehold"."leases_guard"(${textLiteral(toColumn(name))}, ${token}, ${idleLimit})`
+  const guarding = { action: `the guard of lease '${name}'`, leaseName: name }
   const select = `select ${call}::text as guarded, transaction_timestamp() = statement_timestamp() as alone`
-  const [row] = await checkedRun(transaction, name, new SqlNames(options).in(select), (state, message) => {
+  const [row] = await checkedRun(transaction, guarding, new SqlNames(options).in(select), (state) => {
     if (state !== LOST) return undefined
-    return new LeaseLostError(`${message}: roll back`, { ...details, reason: 'taken' })
+    const message = `the lease '${name}' is not held under the fencing token ${token}: roll back`
+    return new LeaseLostError(message, { ...details, reason: 'taken' })
   })
   const { alone } = row as { alone: unknown }
   if (alone !== true && alone !== 't') return
   throw wrong(
-    `the guard of lease '${name}' was not called within a transaction, so that it ended with its statement: begin one, ` +
+    `${guarding.action} was not called within a transaction, so that it ended with its statement: begin one, ` +
       'call guard() in it, write, and commit',
   )
 }
@@ -84,7 +86,8 @@ export async function fence(
   checkOptionNames<TableNames>('fence', options, { schema: true, table: true }, { store: 'postgres' })
   const token = checkFencingToken(fencingToken, { leaseName: resource, store: 'postgres' })
   const call = `select "leasehold"."leases_fence"(${textLiteral(toColumn(resource))}, ${token})::text as fenced`
-  await checkedRun(transaction, resource, new SqlNames(options).in(call), toFenced(resource, token))
+  const fencing = { action: `the fence of '${resource}'`, leaseName: resource }
+  await checkedRun(transaction, fencing, new SqlNames(options).in(call), toFenced(resource, token))
 }
 
 /**
@@ -112,44 +115,55 @@ export async function fenceRows(
     textLiteral(column),
   ]
   const sql = `select "leasehold"."leases_fence_rows"(${args.join(', ')})::text as count`
-  const [row] = await checkedRun(transaction, table, new SqlNames(names).in(sql), toFenced(table, token))
+  const [row] = await checkedRun(
+    transaction,
+    `the fence of rows of ${table}`,
+    new SqlNames(names).in(sql),
+    toFenced(table, token),
+  )
   return Number((row as { count: unknown }).count)
 }
 
 function toFenced(resource: string, token: bigint): ToLoss {
-  return (state, _message, detail) =>
-    state === FENCED ? fenced(resource, token, String(detail ?? ''), 'postgres') : undefined
+  return (state, detail) => (state === FENCED ? fenced(resource, token, String(detail ?? ''), 'postgres') : undefined)
 }
 
-type ToLoss = (state: string | undefined, message: string, detail: unknown) => LeaseLostError | undefined
+type ToLoss = (state: string | undefined, detail: unknown) => LeaseLostError | undefined
+
+/** A call, for errors. */
+interface Guarding {
+  readonly action: string
+  readonly leaseName: string
+}
 
 async function checkedRun(
   transaction: Transaction,
-  name: string,
+  guarding: Guarding,
   sql: string,
   toLoss: ToLoss,
 ): Promise<readonly unknown[]> {
   try {
     return await runIn(transaction, sql)
   } catch (error) {
-    throw toError(error, name, toLoss)
+    throw toError(error, guarding, toLoss)
   }
 }
 
-/** Libraries such as Drizzle wrap the error of the client in one of their own. */
-function toError(error: unknown, name: string, toLoss: ToLoss): unknown {
+/** Libraries such as Drizzle wrap the error of the client in one of their own, and Knex puts the SQL into its message. */
+function toError(error: unknown, { action, leaseName }: Guarding, toLoss: ToLoss): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const state = sqlStateOf(cause)
     if (state === undefined) continue
-    const loss = toLoss(state, cause.message, (cause as { detail?: unknown }).detail)
+    const loss = toLoss(state, (cause as { detail?: unknown }).detail)
     if (loss !== undefined) return Object.assign(loss, { cause: error })
     if (state === UNDER_SAVEPOINT) {
       return wrong(
-        `${cause.message}: call it first in the outermost transaction, then nested ones are protected too`,
+        `${action} was called under a savepoint, whose rollback would end it: call it first in the outermost transaction, ` +
+          'then nested ones are protected too',
         error,
       )
     }
-    if (state === '42883' || state === '3F000') return failureOf(`the guard of '${name}'`, name, cause)
+    if (state === '42883' || state === '3F000') return failureOf(action, leaseName, cause)
     return error
   }
   return error

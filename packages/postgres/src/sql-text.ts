@@ -13,14 +13,15 @@ export function fromColumn(text: string): string {
 
 /**
  * A value as a literal of SQL with its JSON. It consists of ASCII, and of quotes and backslashes that are doubled, so that
- * it means the same under all settings of a server and encodings of a client.
+ * it means the same under all settings of a server and encodings of a client. It has no question mark, which libraries such as
+ * Knex take for a parameter, also within a literal.
  *
  * Statements have no parameters: a statement with parameters takes two round trips in postgres.js unless it is prepared, and
  * a prepared one belongs to a session.
  */
 export function jsonLiteral(value: unknown): string {
   const ascii = JSON.stringify(value).replaceAll(
-    /[\u007f-\uffff]/g,
+    /[?\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
   return `E'${ascii.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
