@@ -22,11 +22,10 @@ export interface PgPool {
   connect(listener: (error: Error | undefined, client: PgPoolClient | undefined) => void): unknown
 }
 
-/** A statement of postgres.js that is on its way. */
+/** A statement of postgres.js. */
 export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
-  /** `null` until it is sent. */
-  readonly state?: unknown
-  cancel(): void
+  /** Its text, which is not in the types of the library. */
+  readonly strings?: unknown
 }
 
 /** The part of `postgres()` of postgres.js 3.4 and later that the store uses. */
