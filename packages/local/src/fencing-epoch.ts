@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { misconfigured } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { wallClock } from './wall-clock.js'
@@ -17,6 +16,13 @@ const SPAN = 60_000n
 /** How much of the file is read, in bytes: hundreds of lines, and the largest epoch is in one of the last. */
 const TAIL = 32 * 1024
 
+interface Epoch {
+  /** Its first instant, in milliseconds since 1970. */
+  readonly epoch: bigint
+  /** The log that it was begun for. */
+  readonly log: string | undefined
+}
+
 /** The smallest token of an instant of the wall clock, or of an epoch, in milliseconds since 1970. */
 export function firstToken(instant: bigint): bigint {
   return instant << TOKEN_BITS
@@ -33,67 +39,73 @@ export function tokenNow(): bigint {
 }
 
 /**
- * Begins an epoch later than all earlier ones, and returns it once it is on the disk.
+ * An epoch of the log with the token, or with larger tokens only: one that any process has begun for this log, or a new
+ * one. It is on the disk when this returns. `log` identifies the log for which tokens are granted.
  *
  * Grants are not flushed one by one, so a power failure can undo the last grants with their tokens. Therefore every
- * granted token is below the first token of the *next* epoch, and each start of the machine begins an epoch. Then every
- * token is larger than all tokens before the failure. An epoch is at least the wall clock, in milliseconds. So tokens
- * still grow after the folder was deleted with its epoch, or its database replaced by an older copy, unless the wall clock
- * was set back meanwhile. The wall clock serves only for tokens.
+ * granted token is below the first token of the *next* epoch, and each log has epochs of its own. Each start of the machine
+ * begins a log. Then every token is larger than all tokens before the failure. An epoch is at least the wall clock, in
+ * milliseconds. So tokens still grow after the folder was deleted with its epochs, or its database replaced by an older
+ * copy, unless the wall clock was set back meanwhile. The wall clock serves only for tokens.
+ *
+ * An epoch is begun only for a log that is in force. Processes that create one at the same time make several drafts, and
+ * an epoch for each draft would put the tokens a minute further ahead of the wall clock. A folder that is then deleted
+ * would grant smaller tokens.
  *
  * Several processes and threads may begin epochs at the same time, without a lock. Each appends a line with an epoch and
- * an id. The epoch belongs to the writer if it is larger than the epochs of all earlier lines. So no two writers begin the
- * same epoch, and the largest epoch is never lost.
+ * the log. The epoch is begun if it is larger than the epochs of all earlier lines. So no two logs have the same epoch, and
+ * the largest epoch is never lost. Two writers of one log may begin two epochs within milliseconds of each other.
  */
-export function beginEpoch(folder: LeaseFolder, name: string, now: () => number = wallClock): bigint {
+export function epochFor(folder: LeaseFolder, name: string, log: string, token: bigint, now = wallClock): bigint {
   const path = folder.file(name)
-  const id = randomBytes(9).toString('base64url')
+  for (;;) {
+    const begun = readEpochs(path)
+    const own = begun.findLast((epoch) => epoch.log === log)
+    if (own !== undefined && token < endOfTokens(own.epoch)) {
+      // Another process may have written it, and may have been interrupted before the flush.
+      folder.flush(name)
+      return own.epoch
+    }
+    const last = begun.at(-1)?.epoch
+    const instant = largerOf(BigInt(Math.floor(now())), token >> TOKEN_BITS)
+    const epoch = last === undefined ? instant : largerOf(last + SPAN, instant)
+    append(folder, path, `\n${epoch} ${log}\n`)
+  }
+}
+
+/** Throws if the epochs in the file cannot be read. */
+export function checkEpochs(folder: LeaseFolder, name: string): void {
+  readEpochs(folder.file(name))
+}
+
+function append(folder: LeaseFolder, path: string, line: string): void {
   const descriptor = openSync(path, 'a', folder.fileMode)
   try {
     folder.share([path])
-    for (;;) {
-      const last = readEpochs(path).at(-1)?.epoch
-      const instant = BigInt(Math.floor(now()))
-      const next = last === undefined ? 0n : last + SPAN
-      const epoch = next > instant ? next : instant
-      writeSync(descriptor, `\n${epoch} ${id}\n`)
-      if (!readEpochs(path).some((begun) => begun.epoch === epoch && begun.id === id)) continue
-      fsyncSync(descriptor)
-      folder.flush()
-      return epoch
-    }
+    writeSync(descriptor, line)
   } finally {
     closeSync(descriptor)
   }
 }
 
-/**
- * An epoch with the token, or with larger tokens only, that is on the disk: the last epoch of any process, or a new one.
- */
-export function epochFor(folder: LeaseFolder, name: string, token: bigint): bigint {
-  const path = folder.file(name)
-  const last = existsSync(path) ? readEpochs(path).at(-1)?.epoch : undefined
-  if (last === undefined || token >= endOfTokens(last)) {
-    return beginEpoch(folder, name, () => Math.max(wallClock(), Number(token >> TOKEN_BITS)))
-  }
-  // Its writer may have been interrupted before the flush.
-  folder.flush(name)
-  return last
+export function largerOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
 }
 
 /** The last epochs, each larger than the one before. */
-function readEpochs(path: string): { readonly epoch: bigint; readonly id: string | undefined }[] {
-  const epochs: { readonly epoch: bigint; readonly id: string | undefined }[] = []
+function readEpochs(path: string): Epoch[] {
+  const epochs: Epoch[] = []
+  if (!existsSync(path)) return epochs
   for (const line of readTail(path).split('\n')) {
     if (line === '') continue
-    const [, digits, id] = /^(\d+)(?: ([\w-]*))?$/.exec(line) ?? []
+    const [, digits, log] = /^(\d+)(?: ([\w-]*))?$/.exec(line) ?? []
     if (digits === undefined) {
       throw misconfigured(
         `${path} is damaged: it holds the epochs of the fencing tokens, numbers. Delete it to go on from the wall clock`,
       )
     }
     const epoch = BigInt(digits)
-    if (epoch > (epochs.at(-1)?.epoch ?? -1n)) epochs.push({ epoch, id })
+    if (epoch > (epochs.at(-1)?.epoch ?? -1n)) epochs.push({ epoch, log })
   }
   return epochs
 }

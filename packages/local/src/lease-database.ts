@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { isLocked } from '@leasehold/core/store'
 import { type Boot, bootOfFile, databaseFile } from './boot.js'
-import { beginEpoch, endOfTokens, epochFor, firstToken, tokenNow } from './fencing-epoch.js'
+import { checkEpochs, endOfTokens, epochFor, firstToken, largerOf, tokenNow } from './fencing-epoch.js'
 import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.js'
 import type { LeaseFolder } from './lease-folder.js'
 import type { LogFacts } from './log-lines.js'
@@ -23,7 +24,8 @@ export class LeaseDatabase {
   readonly entries: RegisterLog<LeaseEntry, LeaseChange>
   readonly #folder: LeaseFolder
   readonly #file: string
-  #epoch = 0n
+  /** The last epoch that is known, and its log: another process may have begun another log. */
+  #epoch: { readonly log: string; readonly begun: bigint } | undefined
 
   /** `growth` is for tests, see `RegisterLogOptions`. */
   constructor(folder: LeaseFolder, boot: Boot, growth?: number) {
@@ -44,23 +46,21 @@ export class LeaseDatabase {
    * the wall clock, because `recorded` may come from an older copy of the database.
    */
   tokenAfter(recorded: bigint): bigint {
-    const { facts } = this.entries
-    // Another process may have begun the log that is in force now.
-    this.#epoch = largerOf(this.#epoch, BigInt(facts.epoch ?? 0))
-    const last = largerOf(recorded, BigInt(facts[LARGEST_RETIRED] ?? 0))
-    let token = largerOf(last + 1n, largerOf(firstToken(this.#epoch), tokenNow()))
-    while (token >= endOfTokens(this.#epoch)) {
-      this.#epoch = epochFor(this.#folder, EPOCH_FILE, token)
-      token = largerOf(token, firstToken(this.#epoch))
+    const { log = '', [LARGEST_RETIRED]: retired = 0 } = this.entries.facts
+    const last = largerOf(recorded, BigInt(retired))
+    const token = largerOf(last + 1n, tokenNow())
+    if (this.#epoch?.log !== log || token >= endOfTokens(this.#epoch.begun)) {
+      this.#epoch = { log, begun: epochFor(this.#folder, EPOCH_FILE, log, token) }
     }
-    return token
+    return largerOf(token, firstToken(this.#epoch.begun))
   }
 
-  /** The epoch of a new log is on the disk before the first grant. */
-  #begin(): { readonly epoch: string } {
+  /** The identity of a new log, for its epochs. */
+  #begin(): LogFacts {
     this.#removeEarlier()
-    this.#epoch = beginEpoch(this.#folder, EPOCH_FILE)
-    return { epoch: String(this.#epoch) }
+    // An error that the first grant would find.
+    checkEpochs(this.#folder, EPOCH_FILE)
+    return { log: randomBytes(9).toString('base64url') }
   }
 
   /** The leases of earlier starts are over. */
@@ -82,8 +82,4 @@ function retire({ lease, watched, queue }: LeaseEntry, facts: LogFacts, now: num
   if (!isOver || watched || (queue?.size ?? 0) > 0 || Object.keys(lease.metadata).length > 0) return undefined
   const largest = BigInt(facts[LARGEST_RETIRED] ?? 0)
   return lease.fencingToken > largest ? { ...facts, [LARGEST_RETIRED]: String(lease.fencingToken) } : facts
-}
-
-function largerOf(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
 }

@@ -3,7 +3,7 @@ import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 
 /** The version of the lines; raised if an older version would misread them. Version 1 was an lmdb database. */
-const SCHEMA = 3
+const SCHEMA = 4
 
 const LONGEST_HEADER = 4_096
 

@@ -33,7 +33,10 @@ export interface RegisterLogOptions<V, C> {
   /** Whether a change is on the disk when it is in force. If not, a power failure undoes the last changes. */
   readonly durable: boolean
   readonly kind: RegisterKind<V, C>
-  /** Called before a new log is created: returns its first facts. */
+  /**
+   * Called before a new log is created: returns its first facts. Other processes may create the log at the same time, and
+   * the facts of one of them are in force.
+   */
   readonly begin?: () => LogFacts
   /** For tests: by how much the log must grow before it is rewritten, in bytes. A mebibyte unless given. */
   readonly growth?: number

@@ -69,12 +69,12 @@ describe('a folder that cannot be used', () => {
     expect(() => new LocalLeaseStore({ folder })).toThrow(/epoch is damaged.*Delete it/s)
   })
 
-  it.each([2, 4])('of another version of this package: rejected (%i)', (schema) => {
+  it.each([3, 5])('of another version of this package: rejected (%i)', (schema) => {
     const folder = temporaryFolder()
     const header = { leasehold: 'local', schema, generation: 1, draft: 'x', begun: 0, facts: {} }
     writeFileSync(join(folder, 'leases-x.mdb'), `${JSON.stringify(header)}\n`)
     expect(() => new LocalLeaseStore({ folder, clock: new VirtualClock(), bootId: 'x' })).toThrow(
-      `has version ${schema}, and this package needs 3`,
+      `has version ${schema}, and this package needs 4`,
     )
   })
 })

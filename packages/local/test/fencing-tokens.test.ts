@@ -7,7 +7,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { tryLock, unlock } from 'fs-native-extensions'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bootOf } from '../src/boot.js'
-import { beginEpoch, endOfTokens } from '../src/fencing-epoch.js'
+import { endOfTokens, epochFor } from '../src/fencing-epoch.js'
 import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { LeaseOperations } from '../src/lease-operations.js'
@@ -147,7 +147,7 @@ describe('an epoch', () => {
     }
     const before = openDatabase('first')
     // As if the wall clock had been ahead by days.
-    const last = endOfTokens(BigInt(before.entries.facts.epoch ?? 0) + 1_000_000_000n) - 1n
+    const last = endOfTokens(before.tokenAfter(0n) >> 20n) + (1_000_000_000n << 20n)
     const token = before.tokenAfter(last)
     expect(token).toBe(last + 1n)
     const other = openDatabase('first')
@@ -156,32 +156,63 @@ describe('an epoch', () => {
     expect(openDatabase('second').tokenAfter(0n)).toBeGreaterThan(token)
   })
 
-  it('has one writer, and none is lost, whichever of several writers is faster', () => {
+  /** The epoch of a log for the smallest token, by a wall clock. */
+  function epochOf(folder: LeaseFolder, log: string, now: () => number): bigint {
+    return epochFor(folder, 'epoch', log, 0n, now)
+  }
+
+  it('belongs to one log, and none is lost, whichever of several writers is faster', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const begun: bigint[] = []
     // While one writer reads the clock, another begins an epoch; the wall clock is then set back.
     const interrupted = (): number => {
-      if (begun.length === 0) begun.push(beginEpoch(folder, 'epoch', () => 2_000))
+      if (begun.length === 0) begun.push(epochOf(folder, 'a', () => 2_000))
       return 1_000
     }
-    begun.push(beginEpoch(folder, 'epoch', interrupted))
-    for (const now of [500, 3_000, 3_000]) begun.push(beginEpoch(folder, 'epoch', () => now))
+    begun.push(epochOf(folder, 'b', interrupted))
+    for (const [log, now] of Object.entries({ c: 500, d: 3_000, e: 3_000 })) begun.push(epochOf(folder, log, () => now))
     expect(begun).toEqual([0n, 1n, 2n, 3n, 4n].map((epochs) => 2_000n + epochs * SPAN))
+  })
+
+  it('belongs to one log, also if the writers of two logs write the same epoch', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    let first: bigint | undefined
+    const interrupted = (): number => {
+      first ??= epochOf(folder, 'a', () => 1_000)
+      return 1_000
+    }
+    expect(epochOf(folder, 'b', interrupted)).toBe(1_000n + SPAN)
+    expect(first).toBe(1_000n)
+  })
+
+  it('is shared by the writers of its log, also if they begin it at the same time', () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const writers = 8
+    let reading = 0
+    // Each reads the clock before the first has written its epoch.
+    const interrupted = (): number => {
+      const place = reading
+      reading += 1
+      if (reading < writers) expect(epochOf(folder, 'a', interrupted)).toBeLessThan(1_000n + BigInt(writers))
+      return 1_000 + place
+    }
+    expect(epochOf(folder, 'a', interrupted)).toBeLessThan(1_000n + BigInt(writers))
+    expect(epochOf(folder, 'a', () => 5_000)).toBeLessThan(1_000n + BigInt(writers))
   })
 
   it('follows the last of very many', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     const lines = Array.from({ length: 10_000 }, (_, place) => `\n${1_000_000 + place} id\n`)
     writeFileSync(folder.file('epoch'), lines.join(''))
-    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(1_009_999n + SPAN)
+    expect(epochOf(folder, 'a', () => 1_000)).toBe(1_009_999n + SPAN)
   })
 
   it('follows the epochs of earlier versions, and a line that was cut short', () => {
     const folder = new LeaseFolder({ folder: temporaryFolder() })
     writeFileSync(folder.file('epoch'), '7000\n')
-    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + SPAN)
+    expect(epochOf(folder, 'a', () => 1_000)).toBe(7_000n + SPAN)
     appendFileSync(folder.file('epoch'), '\n70')
-    expect(beginEpoch(folder, 'epoch', () => 1_000)).toBe(7_000n + 2n * SPAN)
+    expect(epochOf(folder, 'b', () => 1_000)).toBe(7_000n + 2n * SPAN)
   })
 })
 
