@@ -68,7 +68,9 @@ export class LeaseDatabase {
     for (const file of readdirSync(this.#folder.path)) {
       const boot = bootOfFile(file)
       const isEarlier = boot !== undefined && databaseFile(boot) !== this.#file
-      if (isEarlier) rmSync(this.#folder.file(file), { force: true })
+      if (!isEarlier) continue
+      this.#folder.checkReplaceable(this.#folder.file(file))
+      rmSync(this.#folder.file(file), { force: true })
     }
   }
 }

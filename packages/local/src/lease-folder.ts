@@ -21,6 +21,9 @@ const LEAST_SPACE = 256 * 1024
 
 const DEFAULT_MODE = 0o700
 
+/** The sticky bit of a folder. */
+const STICKY = 0o1000
+
 /** Returns the state of a file system, as `fs.statfsSync` does. */
 export type StatFileSystem = (path: string) => {
   readonly type: number
@@ -88,6 +91,23 @@ export class LeaseFolder {
       const { uid, mode } = statSync(path)
       if (uid === process.geteuid?.() && (mode & 0o777) !== this.fileMode) chmodSync(path, this.fileMode)
     }
+  }
+
+  /**
+   * Throws a `LeaseConfigurationError` if the file belongs to another user in a folder with the sticky bit, such as
+   * `/run/lock`: there only the owner of a file may replace or remove it. A log that ends in favour of a file which others
+   * may not put in its place would stop them all.
+   */
+  checkReplaceable(path: string): void {
+    const user = process.geteuid?.()
+    const uid = statSync(path, { throwIfNoEntry: false })?.uid
+    const isReplaceable = uid === undefined || uid === user || (statSync(this.path).mode & STICKY) === 0
+    if (user === undefined || isReplaceable) return
+    throw misconfigured(
+      `the folder ${this.path} has the sticky bit, so that only one user can have leases in it, and ${path} belongs to ` +
+        `user ${uid}, not to user ${user}: choose a folder of its own for the leases, such as ${join(this.path, 'leases')}, ` +
+        'and for several users a mode without the sticky bit, such as 0o770',
+    )
   }
 
   /** Creates the folder, or one in it, if it does not exist, also if it was deleted meanwhile. */

@@ -174,7 +174,10 @@ export class RegisterLog<V, C> {
       this.#options.folder.make()
       const file = LogFile.open(this.#path)
       try {
-        if (file !== undefined) return { file, ...readHeader(file, this.#path) }
+        if (file !== undefined) {
+          this.#options.folder.checkReplaceable(this.#path)
+          return { file, ...readHeader(file, this.#path) }
+        }
       } catch (error) {
         file?.close()
         throw error
@@ -246,6 +249,8 @@ export class RegisterLog<V, C> {
     let successor: LogFile | undefined
     let isNamed = false
     try {
+      // The folder may have got the sticky bit since the log was opened.
+      folder.checkReplaceable(this.#path)
       successor = LogFile.create(folder.file(draft), folder.fileMode)
       folder.share([folder.file(draft)])
       const header = headerLine({ generation: generation + 1, begun, facts: extract.facts })

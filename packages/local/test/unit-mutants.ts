@@ -66,4 +66,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/guard-order.test.ts',
     name: 'locks the file that replaced the one it waited for',
   },
+  {
+    title: 'sticky folder: a second user may open it',
+    file: 'src/register-log.ts',
+    find: '          this.#options.folder.checkReplaceable(this.#path)\n',
+    replace: '',
+    test: 'test/sticky-folder.test.ts',
+    name: 'rejects a user who opens the log of another user',
+  },
+  {
+    title: 'sticky folder: a log is ended that its writer may not replace',
+    file: 'src/register-log.ts',
+    find: '      folder.checkReplaceable(this.#path)\n',
+    replace: '',
+    test: 'test/sticky-folder.test.ts',
+    name: 'has a log that is not ended',
+  },
 ]
