@@ -148,6 +148,17 @@ describe('the manual strategy', () => {
     expect(store.store.count('renew')).toBe(0)
   })
 
+  it('such a look frees the name where another program removed its owner', async () => {
+    const { clock, store, losses } = await setUpHeldWatching()
+    store.change()
+    await clock.settle()
+    const grantId = store.grantId()
+    store.store.last('read').answer(recordOf({ owner: grantId, grantId, state: 'breaking' }))
+    await clock.settle()
+    expect(losses).toEqual([{ reason: 'taken' }])
+    expect(store.store.last('release').grantId).toBe(grantId)
+  })
+
   it.each([
     ['deleted', undefined, { reason: 'deleted' }],
     ['taken', recordOf(), { reason: 'taken', owner: 'other' }],

@@ -189,9 +189,10 @@ export class ObjectRegister implements CasRegister<string> {
   #decode(name: string, object: KubernetesObject): CasEntry<string> {
     const { layout, longest, logger } = this.#options
     const entry = decodeEntry(layout, object)
-    const { owner, vacated } = entry.record
+    const { owner, grantId, displaced } = entry.record
+    const isVacated = displaced?.grantId === grantId
     const odd = owner === '' ? [] : [...layout.odditiesOf(object.spec ?? {}, longest)]
-    if (vacated === true) odd.push('another program removed the holder before it released the lease')
+    if (isVacated) odd.push('another program removed the holder before it released the lease')
     if (odd.length > 0 && this.#warnings.get(name) !== odd.join()) {
       this.#warnings.set(name, odd.join())
       logger.warn(

@@ -23,30 +23,42 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const identity = layout.holderOf(fields)
   const noted = readNote(metadata.annotations)
   if (identity === '') {
-    if (!isVacated(layout, fields, noted)) return { version, record: released(layout, fields, metadata.annotations) }
-    // The owner is unknown: the other program removed it.
-    const { id } = noted
-    return { version, record: { ...recordFieldsOf(noted), owner: id, grantId: id, revision: 0, vacated: true } }
+    const record = noted === undefined ? released(layout, fields, metadata.annotations) : vacated(layout, fields, noted)
+    return { version, record }
   }
   const holder = fromIdentity(identity, noted?.id)
   // Another program keeps the annotation of an earlier holder when it writes the object.
   const note = noted?.id === holder.grantId ? noted : undefined
   // The duration in the fields of a broken lease is its break period.
   const ttl = note?.breakPeriod === undefined ? layout.durationOf(fields, note?.ttl) : note.ttl
-  const others = note === undefined ? { fencingToken: 0n, metadata: {} } : recordFieldsOf(note)
+  const others = note === undefined ? { fencingToken: 0n, metadata: {}, ...displacing(noted) } : recordFieldsOf(note)
   return { version, record: { ...others, ...holder, ttl, revision: 0 } }
 }
 
 /**
- * Whether another program removed the holder. Our release removes the annotation as well, and a release by a later holder
- * has a larger count of transitions. client-go's leader election removes the holder when it releases late: it decides by
- * the record that it remembers that it is the leader, and then removes the current holder. Depending on its version, it
- * writes the count of transitions that it has just read, or the smaller one that it remembers.
+ * The record of a grant whose holder another program removed. Our release removes the annotation as well. client-go's
+ * leader election removes the holder when it releases late: it decides by the record that it remembers that it is the
+ * leader, and then removes the current holder. Another Go elector can then take the Lease and release it again, so that the
+ * count of transitions does not show who removed the holder.
  */
-function isVacated(layout: Layout, fields: Spec, noted: GrantNote | undefined): noted is GrantNote {
-  if (noted === undefined) return false
-  const transitions = layout.transitionsOf(fields)
-  return transitions === undefined || noted.transitions === undefined || transitions <= noted.transitions
+function vacated(layout: Layout, fields: Spec, noted: GrantNote): CasRecord {
+  const { id } = noted
+  const transitions = layout.transitionsOf(fields) ?? 0
+  const isLast = noted.transitions === undefined || transitions <= noted.transitions
+  const { metadata, ...others } = recordFieldsOf(noted)
+  // The owner is unknown: the other program removed it. The metadata of a later holder is not known either.
+  const last = { owner: id, grantId: id, metadata: isLast ? metadata : {} }
+  return { ...others, ...last, revision: 0, ...displacing(noted) }
+}
+
+/**
+ * The grant of the annotation, where its holder is not in the record any more. It may have been cut off, and believe for
+ * the rest of its ttl that it holds the lease, whoever was in the record since.
+ */
+function displacing(noted: GrantNote | undefined): Pick<CasRecord, 'displaced'> {
+  if (noted === undefined) return {}
+  const { id: grantId, ttl, breakPeriod = ttl, renewals } = noted
+  return { displaced: { grantId, ttl: breakPeriod, ...(renewals === undefined ? {} : { renewals }) } }
 }
 
 /** The record of a name without a holder. It needs no token: the next token is a version, and versions only grow. */
@@ -60,8 +72,8 @@ function released(layout: Layout, fields: Spec, annotations: unknown): CasRecord
 
 /**
  * Whether an object has a grant as its holder wrote it. With another duration, challengers could take over too early.
- * Without the annotation, or with another count of transitions, they could not recognise that another program removed the
- * holder.
+ * Without the annotation, they could not recognise that another program removed the holder. With another count of
+ * transitions, they could not tell whose metadata was left.
  */
 export function isIntact(layout: Layout, { metadata, spec }: KubernetesObject, grant: Grant): boolean {
   const fields = spec ?? {}

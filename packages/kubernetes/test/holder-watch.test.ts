@@ -17,9 +17,10 @@ const watches = (server: TestApiServer) => server.requests.filter(({ query }) =>
 const puts = (server: TestApiServer) => server.requests.filter(({ method }) => method === 'PUT').length
 
 /** A holder whose watch is open. */
-async function setUpHeld(layout: LayoutName = 'lease') {
+async function setUpHeld(layout: LayoutName = 'lease', strategy?: 'manual') {
   const server = await startServer()
-  const lease = createLease(await openStore(server.port, { layout }), 'job', { ...PATIENT, owner: 'me' })
+  const times = strategy === undefined ? PATIENT : { ...PATIENT, strategy }
+  const lease = createLease(await openStore(server.port, { layout }), 'job', { ...times, owner: 'me' })
   const losses: LeaseLost[] = []
   let renewals = 0
   lease
@@ -55,10 +56,20 @@ describe.each(['lease', 'akka', 'pekko'] as const)('a holder in the layout %s le
     expect(lease.checkLease()).toBe(false)
   })
 
-  it('that another has emptied the holder', async () => {
-    const { edit, isLost } = await setUpHeld(layout)
+  it('that another has emptied the holder, and then releases the name by itself', async () => {
+    const { server, edit, isLost } = await setUpHeld(layout)
     edit({ [holderField]: '' })
     expect(await isLost()).toEqual({ reason: 'taken' })
+    const other = await openStore(server.port, { layout })
+    await vi.waitFor(async () => expect((await other.read('job', call))?.state).toBe('available'), PATIENCE)
+  })
+
+  it('the same with renewals by hand, for which it reads the record', async () => {
+    const { server, edit, isLost } = await setUpHeld(layout, 'manual')
+    edit({ [holderField]: '' })
+    expect(await isLost()).toEqual({ reason: 'taken' })
+    const other = await openStore(server.port, { layout })
+    await vi.waitFor(async () => expect((await other.read('job', call))?.state).toBe('available'), PATIENCE)
   })
 
   it('that the object was deleted', async () => {

@@ -100,22 +100,29 @@ describe('a record in the layout lease', () => {
         [NOTE]: '{"id":"g","ttl":10500,"transitions":5,"breakPeriod":4500}',
       },
     )
-    const vacated = { grantId: 'g', ttl: 10_500, breakPeriod: 4_500, vacated: true }
-    for (const transitions of [5, 4, 0, undefined, 'many']) {
+    const displaced = { grantId: 'g', ttl: 4_500 }
+    const vacated = { owner: 'g', grantId: 'g', ttl: 10_500, breakPeriod: 4_500, displaced }
+    // The count of transitions says only who came in between.
+    for (const transitions of [6, 5, 4, 0, undefined, 'many']) {
       const empty = edited(object, { holderIdentity: '', leaseTransitions: transitions })
       expect(decodeEntry(leaseLayout, empty).record, String(transitions)).toMatchObject(vacated)
     }
-    const later = edited(object, { holderIdentity: '', leaseTransitions: 6 })
-    expect(decodeEntry(leaseLayout, later).record).toMatchObject({ owner: '', grantId: '' })
   })
 
   it('is also vacated if the annotation has no transitions, for example after an edit', () => {
-    const note = { [NOTE]: '{"id":"g","ttl":10500}' }
+    const note = { [NOTE]: '{"id":"g","ttl":10500,"renewals":3}' }
     const empty = edited(stored(leaseLayout), { holderIdentity: '', leaseTransitions: 3 }, note)
-    expect(decodeEntry(leaseLayout, empty).record).toMatchObject({ grantId: 'g', ttl: 10_500, vacated: true })
+    const displaced = { grantId: 'g', ttl: 10_500, renewals: 3 }
+    expect(decodeEntry(leaseLayout, empty).record).toMatchObject({ grantId: 'g', ttl: 10_500, displaced })
   })
 
-  it('of another holder has nothing from a note that is still there', () => {
+  it('has the metadata of the removed holder, unless another one has counted a transition since', () => {
+    const empty = (leaseTransitions: number) => edited(stored(leaseLayout), { holderIdentity: '', leaseTransitions })
+    expect(decodeEntry(leaseLayout, empty(0)).record.metadata).toEqual(record.metadata)
+    expect(decodeEntry(leaseLayout, empty(1)).record.metadata).toEqual({})
+  })
+
+  it('of another holder has the grant of a note that is still there as displaced, and nothing else of it', () => {
     const theirs = edited(stored(leaseLayout, { ...record, breakPeriod: 1 }), {
       holderIdentity: 'go_1',
       leaseDurationSeconds: 60,
@@ -127,6 +134,7 @@ describe('a record in the layout lease', () => {
       ttl: 60_000,
       revision: 0,
       metadata: {},
+      displaced: { grantId: 'g', ttl: 1 },
     })
   })
 })

@@ -11,18 +11,38 @@ export interface CasStanding {
   readonly remaining: number
 }
 
+/** For how long this process has seen a record, in milliseconds. */
+export interface Seeing {
+  readonly unchanged: number
+  /** Without the holder of the grant in `displaced`; 0 without such a grant. */
+  readonly displaced: number
+}
+
 /**
- * The standing of a record that has been seen unchanged for `unchanged` milliseconds. `longest` caps recorded durations: no
- * holder has settings beyond it, and one absurd write must not lock a name for ever.
+ * The standing of a record that was seen for so long. `longest` caps recorded durations: no holder has settings beyond it,
+ * and one absurd write must not lock a name for ever.
  */
-export function standingOf(record: CasRecord, unchanged: number, longest: number): CasStanding {
-  if (record.owner === '') return { state: 'available', remaining: 0 }
+export function standingOf(record: CasRecord, seen: Seeing, longest: number): CasStanding {
+  const { displaced } = record
+  const isVacated = isWithoutHolder(record)
+  if (record.owner === '' && displaced === undefined) return { state: 'available', remaining: 0 }
   const broken = record.breakPeriod !== undefined
   const period = capped(record.breakPeriod ?? record.ttl, longest, broken ? 0 : Number.MIN_VALUE)
-  // The margin covers what a clock may count too much of a suspend; a period of 0 needs none.
-  const remaining = period === 0 ? 0 : period + VALIDITY_MARGIN - unchanged
+  const own = isVacated ? 0 : lockedFor(period, seen.unchanged)
+  const others = displaced === undefined ? 0 : lockedFor(capped(displaced.ttl, longest, 0), seen.displaced)
+  const remaining = Math.max(own, others)
   if (remaining <= 0) return { state: broken ? 'broken' : 'expired', remaining: 0 }
-  return { state: broken || record.vacated === true ? 'breaking' : 'leased', remaining }
+  return { state: broken || isVacated ? 'breaking' : 'leased', remaining }
+}
+
+/** The margin covers what a clock may count too much of a suspend; a period of 0 needs none. */
+function lockedFor(period: number, seen: number): number {
+  return period === 0 ? 0 : period + VALIDITY_MARGIN - seen
+}
+
+/** Whether another program removed the owner of the last grant. */
+export function isWithoutHolder({ grantId, displaced }: CasRecord): boolean {
+  return displaced?.grantId === grantId
 }
 
 /** A recorded duration within its bounds; an invalid one, such as NaN, counts as the longest. */
@@ -63,7 +83,7 @@ export function rewrite(
   record: CasRecord,
   { previous = record.previous, renewals = renewalsOf(record), ...changes }: RecordChanges = {},
 ): CasRecord {
-  const { breakPeriod: _, vacated: __, previous: ___, renewals: ____, ...kept } = record
+  const { breakPeriod: _, displaced: __, previous: ___, renewals: ____, ...kept } = record
   const revision = record.revision + 1
   const counted = renewals === undefined ? {} : { renewals: { count: renewals, revision } }
   const next = { ...kept, ...changes, revision, ...counted }
@@ -104,7 +124,7 @@ export const unowned: CasRecord = Object.freeze({
  */
 export function checkRecord(name: string, store: string, found: CasRecord): void {
   const record: Partial<CasRecord> = found ?? {}
-  const { owner, grantId, fencingToken, ttl, revision, metadata, previous, breakPeriod, vacated } = record
+  const { owner, grantId, fencingToken, ttl, revision, metadata, previous, breakPeriod, displaced } = record
   const isRecord =
     typeof owner === 'string' &&
     typeof grantId === 'string' &&
@@ -115,7 +135,7 @@ export function checkRecord(name: string, store: string, found: CasRecord): void
     metadata !== null &&
     (previous === undefined || (typeof previous === 'object' && previous !== null)) &&
     (breakPeriod === undefined || typeof breakPeriod === 'number') &&
-    (vacated === undefined || typeof vacated === 'boolean')
+    (displaced === undefined || (typeof displaced?.grantId === 'string' && typeof displaced.ttl === 'number'))
   if (isRecord) return
   throw new LeaseConfigurationError(
     `the entry of '${name}' in the ${store} store is no lease record: choose another name, or remove the entry`,

@@ -26,16 +26,27 @@ export interface CasRecord {
   /** Present where the lease was broken: for how long the name stays locked, in milliseconds. */
   readonly breakPeriod?: number
   /**
-   * True where another program removed the owner, but this grant was neither released nor taken over; only a register
-   * that recognises such a write sets it, when it reads. The holder is then refused, and the name stays locked until the
-   * record was seen unchanged for the ttl: the holder may not know of it yet.
+   * Present where another program removed or replaced the owner of a grant that was neither released nor taken over by a
+   * client of this register. Only a register that recognises such a write sets it, when it reads. The holder of the grant
+   * may not know of it yet: the name stays locked until the record was seen without that holder for the ttl of the grant,
+   * whatever other programs write meanwhile. While the record has the same `grantId`, it has no owner any more, and the
+   * holder is refused.
    */
-  readonly vacated?: boolean
+  readonly displaced?: DisplacedGrant
   /**
    * How often the last grant was renewed, up to this revision; for display only. Versions that do not count copy the field
    * into their writes: beside another revision it says nothing.
    */
   readonly renewals?: { readonly count: number; readonly revision: number }
+}
+
+/** See {@link CasRecord.displaced}. */
+export interface DisplacedGrant {
+  readonly grantId: string
+  /** For how long its holder may still act, in milliseconds. */
+  readonly ttl: number
+  /** How often it was renewed: a larger number says that the holder was in the record again meanwhile. */
+  readonly renewals?: number
 }
 
 /** Identifies one write of an entry: an ETag, a resource version, a revision number. */

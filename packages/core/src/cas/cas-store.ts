@@ -5,7 +5,7 @@ import { withoutBreakReason } from '../metadata.js'
 import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
-import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
+import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
   AcquireRequest,
@@ -24,6 +24,7 @@ import {
   type CasStanding,
   checkRecord,
   isLocked,
+  isWithoutHolder,
   previousOf,
   type RecordChanges,
   renewalsOf,
@@ -36,7 +37,7 @@ import {
 } from './cas-records.js'
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
 import { nextToken } from './next-token.js'
-import { Observations } from './observations.js'
+import { Standings } from './standings.js'
 
 const HOUR = 3_600_000
 
@@ -80,10 +81,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly list?: NonNullable<LeaseStore['list']>
   readonly #checks: StoreChecks
-  readonly #longest: number
   readonly #register: CasRegister<V>
   readonly #clock: Clock
-  readonly #observations: Observations<V>
+  readonly #standings: Standings<V>
+  readonly #longest: number
   /** The entries of the grants made here, as last written. */
   readonly #written = new Map<string, CasEntry<V>>()
 
@@ -100,10 +101,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     const room = metadata === undefined ? {} : { metadata }
     this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...room }
     this.#checks = new StoreChecks(this.kind, this.limits)
-    this.#longest = longest
     this.#register = register
     this.#clock = clock
-    this.#observations = new Observations(longest)
+    this.#standings = new Standings(longest)
+    this.#longest = longest
     if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
     if (register.list !== undefined) this.list = (prefix, call) => this.#list(prefix, call)
   }
@@ -224,7 +225,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const broken = rewrite(record, { breakPeriod: Math.min(left, period), metadata })
       if (!(await this.#write(name, seen, broken, call))) return undefined
       // Each challenger has to see it unchanged for its whole period.
-      return { remaining: standingOf(broken, 0, this.#longest).remaining }
+      return { remaining: standingOf(broken, { unchanged: 0, displaced: 0 }, this.#longest).remaining }
     })
   }
 
@@ -261,7 +262,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   async #see(name: string, call: StoreCall): Promise<Seen<V> | undefined> {
     const entry = await this.#register.read(name, call)
     if (entry !== undefined) return this.#seen(name, entry)
-    this.#observations.forget(name)
+    this.#standings.forget(name)
     return undefined
   }
 
@@ -282,9 +283,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return record.fencingToken === 0n ? { ...record, fencingToken: token.call(this.#register, version) } : record
   }
 
-  #standingOf(name: string, { record, version }: CasEntry<V>): CasStanding {
-    const unchanged = this.#observations.see(name, version, this.#clock.now())
-    return standingOf(record, unchanged, this.#longest)
+  #standingOf(name: string, entry: CasEntry<V>): CasStanding {
+    return this.#standings.see(name, entry, this.#clock.now())
   }
 
   /**
@@ -347,8 +347,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     const { tokenOf } = this.#register
     const isNew = tokenOf !== undefined && record.fencingToken === 0n
     const kept = isNew ? { ...record, fencingToken: tokenOf.call(this.#register, written.version) } : record
-    this.#written.set(name, { ...written, record: kept })
-    this.#observations.see(name, written.version, this.#clock.now())
+    const entry = { ...written, record: kept }
+    this.#written.set(name, entry)
+    this.#standingOf(name, entry)
     return kept
   }
 
@@ -383,10 +384,14 @@ function refusalOf(name: string, grantId: string, entry: CasEntry<CasVersion> | 
   const { record } = entry
   if (record.grantId !== grantId) {
     if (record.owner === '') return { renewed: false, reason: 'taken' }
-    const holder: LeaseRecord = { ...toGrant(name, record), metadata: record.metadata, state: 'leased' }
-    return { renewed: false, reason: 'taken', holder }
+    return { renewed: false, reason: 'taken', holder: held(name, record, 'leased') }
   }
   if (record.breakPeriod !== undefined) return { renewed: false, reason: 'broken' }
-  if (record.vacated === true) return { renewed: false, reason: 'taken' }
+  // The lock is still that of this grant: its holder can free it.
+  if (isWithoutHolder(record)) return { renewed: false, reason: 'taken', holder: held(name, record, 'breaking') }
   return record.owner === '' ? { renewed: false, reason: 'expired' } : undefined
+}
+
+function held(name: string, record: CasRecord, state: LeaseState): LeaseRecord {
+  return { ...toGrant(name, record), metadata: record.metadata, state }
 }

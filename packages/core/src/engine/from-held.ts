@@ -153,6 +153,9 @@ function onRead(state: Held, { record }: EventOf<'read-answer'>, context: EventC
     return lose({ ...state, call: undefined }, { reason: 'taken', owner: record.owner }, false)
   }
   const isBroken = record.state === 'breaking' || record.state === 'broken'
+  if (isBroken && record.owner !== state.grant.owner) {
+    return lose({ ...state, call: undefined }, { reason: 'taken' }, true)
+  }
   return isBroken ? lose({ ...state, call: undefined }, { reason: 'broken' }, false) : endRead(state, context)
 }
 
@@ -215,7 +218,9 @@ function onOwnTtl(state: Held, { outcome }: EventOf<'acquire-answer'>, context: 
 function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: EventContext): Transition {
   if (outcome.renewed) return onConfirmed(state, context)
   const { reason, holder } = outcome
-  return lose(state, { reason, ...(holder === undefined ? {} : { owner: holder.owner }) }, false)
+  // The name is still locked by our own grant, whose owner another program removed: others wait until we free it.
+  const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId
+  return lose(state, { reason, ...(holder === undefined || isLeft ? {} : { owner: holder.owner }) }, isLeft)
 }
 
 function onConfirmed(state: Held, context: EventContext): Transition {

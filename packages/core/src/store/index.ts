@@ -1,5 +1,12 @@
 export { AbortListeners } from '../abort-listeners.js'
-export type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from '../cas/cas-register.js'
+export type {
+  CasEntry,
+  CasRecord,
+  CasRegister,
+  CasVersion,
+  CasWritten,
+  DisplacedGrant,
+} from '../cas/cas-register.js'
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
 export { createLeaseOptionNames } from '../create-lease.js'
 export { Outage } from '../engine/outage.js'

@@ -69,6 +69,10 @@ export type AcquireOutcome =
 /** Why a store refuses a heartbeat. Each is definitive: the grant will never be valid again. */
 export type RenewRefusal = 'taken' | 'broken' | 'deleted' | 'expired'
 
+/**
+ * `holder`: who has the name now. With `taken`, the record of the refused grant itself says that another program removed its
+ * owner, and that the name stays locked for others: the engine then releases the grant.
+ */
 export type RenewOutcome =
   | { readonly renewed: true }
   | { readonly renewed: false; readonly reason: RenewRefusal; readonly holder?: LeaseRecord }

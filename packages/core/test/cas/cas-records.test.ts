@@ -12,6 +12,9 @@ import {
 } from '../../src/cas/cas-records.js'
 
 const HOUR = 3_600_000
+
+/** Seen unchanged for so long. */
+const seen = (unchanged: number, displaced = 0) => ({ unchanged, displaced })
 /** The margin that a challenger waits after the ttl. */
 const MARGIN = 25
 
@@ -26,36 +29,54 @@ const record: CasRecord = {
 
 describe('the state of a record is', () => {
   it('available while it has no owner, long after its ttl', () => {
-    expect(standingOf({ ...record, owner: '' }, 0, HOUR)).toEqual({ state: 'available', remaining: 0 })
-    expect(standingOf(unowned, HOUR, HOUR)).toEqual({ state: 'available', remaining: 0 })
+    expect(standingOf({ ...record, owner: '' }, seen(0), HOUR)).toEqual({ state: 'available', remaining: 0 })
+    expect(standingOf(unowned, seen(HOUR), HOUR)).toEqual({ state: 'available', remaining: 0 })
   })
 
   it('leased until it was seen unchanged for its ttl and the margin, then expired', () => {
-    expect(standingOf(record, 400, HOUR)).toEqual({ state: 'leased', remaining: 9_600 + MARGIN })
-    expect(standingOf(record, 9_999 + MARGIN, HOUR)).toEqual({ state: 'leased', remaining: 1 })
-    expect(standingOf(record, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
+    expect(standingOf(record, seen(400), HOUR)).toEqual({ state: 'leased', remaining: 9_600 + MARGIN })
+    expect(standingOf(record, seen(9_999 + MARGIN), HOUR)).toEqual({ state: 'leased', remaining: 1 })
+    expect(standingOf(record, seen(10_000 + MARGIN), HOUR)).toEqual({ state: 'expired', remaining: 0 })
   })
 
   it('breaking until it was seen unchanged for the break period and the margin, then broken', () => {
     const breaking = { ...record, breakPeriod: 4_000 }
-    expect(standingOf(breaking, 0, HOUR)).toEqual({ state: 'breaking', remaining: 4_000 + MARGIN })
-    expect(standingOf(breaking, 4_000 + MARGIN, HOUR)).toEqual({ state: 'broken', remaining: 0 })
-    expect(standingOf({ ...record, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
+    expect(standingOf(breaking, seen(0), HOUR)).toEqual({ state: 'breaking', remaining: 4_000 + MARGIN })
+    expect(standingOf(breaking, seen(4_000 + MARGIN), HOUR)).toEqual({ state: 'broken', remaining: 0 })
+    expect(standingOf({ ...record, breakPeriod: 0 }, seen(0), HOUR)).toEqual({ state: 'broken', remaining: 0 })
   })
 
   it('breaking for its ttl after another program removed its owner, then expired; broken if it was broken', () => {
-    const vacated = { ...record, vacated: true }
-    expect(standingOf(vacated, 0, HOUR)).toEqual({ state: 'breaking', remaining: 10_000 + MARGIN })
-    expect(standingOf(vacated, 10_000 + MARGIN, HOUR)).toEqual({ state: 'expired', remaining: 0 })
-    expect(standingOf({ ...vacated, breakPeriod: 0 }, 0, HOUR)).toEqual({ state: 'broken', remaining: 0 })
+    const vacated = { ...record, displaced: { grantId: 'grant', ttl: 10_000 } }
+    const remaining = 10_000 + MARGIN
+    expect(standingOf(vacated, seen(HOUR), HOUR)).toEqual({ state: 'breaking', remaining })
+    expect(standingOf(vacated, seen(0, remaining), HOUR)).toEqual({ state: 'expired', remaining: 0 })
+    const broken = { ...vacated, breakPeriod: 0, displaced: { grantId: 'grant', ttl: 0 } }
+    expect(standingOf(broken, seen(0), HOUR)).toEqual({ state: 'broken', remaining: 0 })
+  })
+
+  it('leased until both it and the grant that another program replaced have been over for long enough', () => {
+    const replaced = { ...record, displaced: { grantId: 'before', ttl: 30_000 } }
+    const standing = (unchanged: number, displaced: number) => standingOf(replaced, seen(unchanged, displaced), HOUR)
+    expect(standing(10_000 + MARGIN, 12_000)).toEqual({ state: 'leased', remaining: 18_000 + MARGIN })
+    expect(standing(4_000, 30_000 + MARGIN)).toEqual({ state: 'leased', remaining: 6_000 + MARGIN })
+    expect(standing(10_000 + MARGIN, 30_000 + MARGIN)).toEqual({ state: 'expired', remaining: 0 })
+  })
+
+  it.each([-1, Number.NaN, HOUR + 1])('locked for the longest ttl if that of a replaced grant is %d', (ttl) => {
+    const replaced = { ...record, displaced: { grantId: 'before', ttl } }
+    expect(standingOf(replaced, seen(HOUR), HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
   })
 
   it.each([0, -1, Number.NaN, HOUR + 1])('leased for the longest ttl if its own is %d', (ttl) => {
-    expect(standingOf({ ...record, ttl }, 0, HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
+    expect(standingOf({ ...record, ttl }, seen(0), HOUR)).toEqual({ state: 'leased', remaining: HOUR + MARGIN })
   })
 
   it.each([-1, Number.NaN, HOUR + 1])('breaking for the longest ttl if its break period is %d', (breakPeriod) => {
-    expect(standingOf({ ...record, breakPeriod }, 0, HOUR)).toEqual({ state: 'breaking', remaining: HOUR + MARGIN })
+    expect(standingOf({ ...record, breakPeriod }, seen(0), HOUR)).toEqual({
+      state: 'breaking',
+      remaining: HOUR + MARGIN,
+    })
   })
 
   it.each([

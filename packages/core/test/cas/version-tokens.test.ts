@@ -95,7 +95,7 @@ describe('a record without its owner, removed by another program', () => {
   async function setUpVacated() {
     const { clock, register, store, open } = setUp()
     const grant = await held(store, 'a')
-    register.write('job', { ...register.recordOf('job'), vacated: true })
+    register.write('job', { ...register.recordOf('job'), displaced: { grantId: 'a', ttl: TTL } })
     return { clock, register, store, open, grant }
   }
 
@@ -110,19 +110,52 @@ describe('a record without its owner, removed by another program', () => {
     expect((await claim()).granted).toBe(true)
   })
 
+  it('is free at that time too where other programs write it meanwhile', async () => {
+    const { clock, register, open } = await setUpVacated()
+    const other = open()
+    const claim = () => other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, call)
+    expect((await claim()).granted).toBe(false)
+    clock.block(TTL + MARGIN - 1)
+    register.write('job', { ...register.recordOf('job'), owner: 'go', grantId: 'go', ttl: 1 })
+    expect((await claim()).granted).toBe(false)
+    clock.block(1 + MARGIN)
+    expect((await claim()).granted).toBe(true)
+  })
+
+  it.each([
+    ['the owner was restored and removed again', undefined],
+    ['the owner was restored, has renewed its grant and was removed again', 1],
+  ])('is locked for the whole ttl once more where %s', async (_, renewals) => {
+    const { clock, register, open } = await setUpVacated()
+    const other = open()
+    const claim = () => other.acquire({ name: 'job', owner: 'o-b', grantId: 'b', ttl: TTL }, call)
+    expect((await claim()).granted).toBe(false)
+    clock.block(TTL)
+    const { displaced, ...restored } = register.recordOf('job')
+    register.write('job', restored)
+    // A challenger that misses the record in between sees the count of renewals.
+    if (renewals === undefined) await other.read('job', call)
+    const again = { grantId: 'a', ttl: TTL, ...(renewals === undefined ? {} : { renewals }) }
+    register.write('job', { ...restored, displaced: again })
+    clock.block(MARGIN)
+    expect(await claim()).toMatchObject({ granted: false, holder: { remaining: TTL + MARGIN } })
+  })
+
   it('is refused to its holder, also for a repeated claim or a hand-off', async () => {
     const { register, store, grant } = await setUpVacated()
-    expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'taken' })
+    // The record says that the lock is still that of this grant.
+    const holder = { grantId: 'a', state: 'breaking' }
+    expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken', holder })
     const again = await store.acquire({ name: 'job', owner: 'o-a', grantId: 'a', ttl: TTL }, call)
     expect(again.granted).toBe(false)
     expect((await store.change(grant, { grantId: 'b', owner: 'o-b' }, call)).granted).toBe(false)
-    expect(register.recordOf('job').vacated).toBe(true)
+    expect(register.recordOf('job').displaced).toBeDefined()
   })
 
   it('is freed at once by a release of its holder', async () => {
     const { register, store, open, grant } = await setUpVacated()
     expect(await store.release(grant, call)).toEqual({ released: true })
-    expect(register.recordOf('job')).not.toHaveProperty('vacated')
+    expect(register.recordOf('job')).not.toHaveProperty('displaced')
     expect((await held(open(), 'b')).owner).toBe('o-b')
   })
 })

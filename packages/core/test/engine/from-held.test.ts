@@ -151,6 +151,17 @@ describe('from held, a heartbeat', () => {
     ])
   })
 
+  it('that is refused because another program removed its owner ends the lease, and frees the name', () => {
+    const holder = recordOf({ owner: '', grantId: 'mine', state: 'breaking' })
+    const outcome = { renewed: false, reason: 'taken', holder } as const
+    const lost = { type: 'lost', grant, lost: { reason: 'taken' } }
+    expect(after(beating, { type: 'renew-answer', op: 2, outcome }, 1_040).effects).toEqual([
+      { type: 'abort' },
+      takenBack,
+      lost,
+    ])
+  })
+
   it('has one more turn of the event loop when its time limit is noticed late', () => {
     expect(after(beating, { type: 'tick' }, 2_020).effects).toMatchObject([{ type: 'abort' }, { type: 'jeopardy' }])
     const late = after(beating, { type: 'tick' }, 2_021)

@@ -19,6 +19,8 @@ export interface LateRelease {
   readonly holderWatches: boolean
   /** After how much of a heartbeat interval the release comes. */
   readonly phase: number
+  /** The holder is cut off, and another Go elector takes the Lease for a moment after the release. */
+  readonly cutOff?: boolean
 }
 
 /** When things happened, in milliseconds of virtual time. */
@@ -32,18 +34,23 @@ export interface LateReleaseTimes {
 
 /**
  * A Go leader is cut off past its RenewDeadline. Our first lease takes over; then Go's late release empties the holder,
- * while our second lease waits with a watch.
+ * while our second lease waits with a watch. With `cutOff`, our holder cannot reach the server from then on.
  */
 export async function releaseLate(scene: LateRelease): Promise<LateReleaseTimes> {
-  const { kubeConfig, name, holderWatches, phase } = scene
+  const { kubeConfig, name, holderWatches, phase, cutOff = false } = scene
   const stores: FaultyStore[] = []
   const isBusy = (): boolean => stores.some((store) => store.inProgress > 0)
   const time = new VirtualTime({ isBusy, waitOutside: () => sleep(1, true) })
   const go = new GoElector(kubeConfig, name, 'go_1', 6)
+  const candidate = new GoElector(kubeConfig, name, 'go_2', 6)
+  let isCut = false
   const open = (owner: string, watch: boolean): StoreLease => {
     const clock = new VirtualClock({ time })
     const store = new KubernetesLeaseStore({ kubeConfig, clock, watch, logger: silentLogger })
-    const counted = new FaultyStore(store, { clock })
+    const counted = new FaultyStore(store, {
+      clock,
+      plan: () => (isCut && owner === 'holder' ? { kind: 'hang' } : undefined),
+    })
     stores.push(counted)
     return createLease(counted, name, { ...TIMES, owner, clock, logger: silentLogger })
   }
@@ -68,8 +75,13 @@ export async function releaseLate(scene: LateRelease): Promise<LateReleaseTimes>
     const waiting = waiter.acquire(forever)
     await time.advance(phase * TIMES.heartbeatInterval)
 
+    isCut = cutOff
     const released = time.now
     await go.release(scene.transitions)
+    if (cutOff) {
+      await candidate.acquire()
+      await candidate.release()
+    }
     if (holderWatches) await vi.waitFor(() => expect(lost).toBe(released), PATIENCE)
     await time.advanceUntil(() => waiter.checkLease(), 3 * TIMES.heartbeatTimeout)
     expect(await waiting).toBe(true)
@@ -77,5 +89,6 @@ export async function releaseLate(scene: LateRelease): Promise<LateReleaseTimes>
   } finally {
     for (const store of stores) await store.close()
     go.close()
+    candidate.close()
   }
 }

@@ -1,0 +1,38 @@
+import { type CasStanding, type Seeing, standingOf } from './cas-records.js'
+import type { CasEntry, CasRecord, CasVersion } from './cas-register.js'
+import { Observations } from './observations.js'
+
+/** Where the records of a register stand, as far as this process has seen them, on its own clock. */
+export class Standings<V extends CasVersion> {
+  readonly #longest: number
+  readonly #records: Observations<V>
+  /** Since when the records were seen without the holders of their displaced grants. */
+  readonly #displaced: Observations<string>
+
+  /** `longest`: the cap on recorded durations, in milliseconds. */
+  constructor(longest: number) {
+    this.#longest = longest
+    this.#records = new Observations(longest)
+    this.#displaced = new Observations(longest)
+  }
+
+  see(name: string, { record, version }: CasEntry<V>, now: number): CasStanding {
+    const unchanged = this.#records.see(name, version, now)
+    return standingOf(record, { unchanged, displaced: this.#seeDisplaced(name, record, now) }, this.#longest)
+  }
+
+  forget(name: string): void {
+    this.#records.forget(name)
+    this.#displaced.forget(name)
+  }
+
+  /**
+   * Other programs may write the record again and again: none of their writes lets the holder renew its grant, so the time
+   * goes on.
+   */
+  #seeDisplaced(name: string, { displaced }: CasRecord, now: number): Seeing['displaced'] {
+    if (displaced !== undefined) return this.#displaced.see(name, `${displaced.grantId} ${displaced.renewals}`, now)
+    this.#displaced.forget(name)
+    return 0
+  }
+}
